@@ -3,7 +3,6 @@ import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import manifest from "../package.json" with { type: "json" }
 import { describeAccess, securitySchemes } from "./operations/access.ts"
 import { type Components, componentsOf, tidy } from "./operations/components.ts"
-import { describeFields } from "./schemas/descriptions.ts"
 import { type Endpoint, endpointsOf, holdsSecret } from "./contract/endpoints.ts"
 import { exampleOf } from "./schemas/examples.ts"
 import { componentHeaders, headerReferences } from "./responses/headers.ts"
@@ -112,12 +111,7 @@ const describeOperation = (
 }
 
 const described = (schemas: Components["schemas"]): Components["schemas"] =>
-  Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
-      name,
-      withChoices(describeFields(name, schema, schemas))
-    ])
-  )
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withChoices(schema)]))
 
 const bodiesOf = (
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>,

@@ -123,10 +123,11 @@ describe("examples", () => {
     }
   })
 
-  it("match the schemas that the document gives for them", () => {
+  it("match the schemas that the document gives for them, and each text has one of its own", () => {
     const all = examplesIn(document)
     assert.isAbove(all.length, 200)
     for (const [path, schema, example] of all) {
+      assert.notInclude(JSON.stringify(example), '"string"', path)
       assert.doesNotThrow(
         () => validator(schema)(example),
         undefined,

@@ -32,7 +32,10 @@ export const FailingTask = Schema.Struct({
     description: "What repeats: a cron task or a chain."
   }),
   task_id: TaskId,
-  name: Schema.String,
+  name: Schema.String.annotate({
+    description: "The name of the task.",
+    examples: ["Nightly report"]
+  }),
   execution: Execution
 }).annotate({
   identifier: "FailingTask",
@@ -40,9 +43,11 @@ export const FailingTask = Schema.Struct({
 })
 export type FailingTask = typeof FailingTask.Type
 
-export const FailingTasks = Schema.Struct({ data: Schema.Array(FailingTask) }).annotate({
+export const FailingTasks = Schema.Struct({
+  data: Schema.Array(FailingTask).annotate({ description: "The last to fail comes first." })
+}).annotate({
   identifier: "FailingTasks",
-  description: "Active tasks whose latest run failed. The last to fail comes first."
+  description: "Active tasks whose latest run failed."
 })
 export type FailingTasks = typeof FailingTasks.Type
 
@@ -50,15 +55,19 @@ export type FailingTasks = typeof FailingTasks.Type
 export const UpcomingRun = Schema.Struct({
   kind: ExecutionKind,
   task_id: TaskId,
-  name: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the task. Null for a delayed task without one."
+  }),
   url: Schema.NullOr(Schema.String).annotate({ description: "Null for a chain." }),
   at: Timestamp.annotate({ description: "When it is due, jitter included." })
 }).annotate({ identifier: "UpcomingRun" })
 export type UpcomingRun = typeof UpcomingRun.Type
 
-export const UpcomingRuns = Schema.Struct({ data: Schema.Array(UpcomingRun) }).annotate({
+export const UpcomingRuns = Schema.Struct({
+  data: Schema.Array(UpcomingRun).annotate({ description: "Soonest first." })
+}).annotate({
   identifier: "UpcomingRuns",
-  description: "The next run of each task that has one, soonest first.",
+  description: "The next run of each task that has one.",
   examples: [
     {
       data: [
@@ -84,14 +93,14 @@ export const TaskNames = Schema.Struct({
       kind: ExecutionKind,
       task_id: TaskId,
       name: Schema.NullOr(Schema.String).annotate({
-        description: "Null for a delayed task without one."
+        description: "The name of the task. Null for a delayed task without one."
       }),
       url: Schema.NullOr(Schema.String).annotate({ description: "Null for a chain." })
     }).annotate({ identifier: "TaskInShort" })
-  )
+  ).annotate({ description: "The tasks in no order. Those that do not exist are left out." })
 }).annotate({
   identifier: "TaskNames",
-  description: "The tasks that were asked for, in no order. Those that are not there are left out.",
+  description: "The tasks that were asked for.",
   examples: [
     {
       data: [
@@ -119,13 +128,12 @@ export const RecentRunsQuery = {
 
 /** A run that has ended, as small as it can be shown. */
 export const RecentRun = Schema.Struct({
-  id: ExecutionId,
+  id: ExecutionId.annotate({ description: "The id of the execution, or of the run of a chain." }),
   status: ExecutionStatus,
-  finished_at: Timestamp,
+  finished_at: Timestamp.annotate({ description: "When it ended." }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "Null if it never started." })
 }).annotate({
-  identifier: "RecentRun",
-  description: "Of a chain, `id` is that of its run."
+  identifier: "RecentRun"
 })
 export type RecentRun = typeof RecentRun.Type
 
@@ -135,11 +143,10 @@ export const RecentRuns = Schema.Struct({
       task_id: TaskId,
       runs: Schema.Array(RecentRun).annotate({ description: "Newest first." })
     }).annotate({ identifier: "TaskWithRecentRuns" })
-  )
+  ).annotate({ description: "The tasks. Those that do not exist, or never ran, are left out." })
 }).annotate({
   identifier: "RecentRuns",
-  description:
-    "The latest runs of each task that has any. Tasks that are not there, or never ran, are left out.",
+  description: "The latest runs of each task that has any.",
   examples: [
     {
       data: [

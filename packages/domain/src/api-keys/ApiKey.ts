@@ -1,7 +1,8 @@
 import { Schema } from "effect"
+import { secret } from "../shared/secret.ts"
 import { ApiKeyId, UserId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 import { AllowedIps } from "./AllowedIps.ts"
 import { Scope, scopes } from "./Scope.ts"
 
@@ -9,28 +10,35 @@ export const apiKeyPrefix = "pak_"
 
 const fields = {
   id: ApiKeyId,
-  name: Schema.String.annotate({ examples: ["CI deploys"] }),
+  name: Schema.String.annotate({ description: "The name for people.", examples: ["CI deploys"] }),
   key_prefix: Schema.String.annotate({
     description: "The first 12 characters of the key, to tell keys apart.",
     examples: ["pak_Zk3vT9qL"]
   }),
-  scopes: Schema.Array(Scope),
+  scopes: Schema.Array(Scope).annotate({ description: "What the key may do." }),
   allowed_ips: Schema.NullOr(Schema.Array(Schema.String)).annotate({
     description: "The networks that the key may be used from. Null: from anywhere.",
     examples: [["203.0.113.0/24"]]
   }),
-  expires_at: Schema.NullOr(Timestamp).annotate({ description: "Null if it never expires." }),
+  expires_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it expires. Null if it never expires."
+  }),
   last_used_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null until the first use. Updated at most once per minute.",
+    description: "When it was last used, to the minute. Null until the first use.",
     examples: [null]
   }),
   is_active: Schema.Boolean.annotate({
     description: "True only while the key would be accepted: not revoked and not expired."
   }),
-  created_at: Timestamp,
-  revoked_at: Schema.NullOr(Timestamp).annotate({ examples: [null] }),
-  created_by: Schema.NullOr(UserId)
+  created_at: createdAt,
+  revoked_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it was revoked. Null if it was not.",
+    examples: [null]
+  }),
+  created_by: Schema.NullOr(UserId).annotate({ description: "The user who created it." })
 }
+
+const exampleKey = "pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"
 
 const example = {
   id: ApiKeyId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -53,9 +61,10 @@ export type ApiKey = typeof ApiKey.Type
 /** The answer to create and rotate: the only one that shows the key itself. */
 export const CreatedApiKey = Schema.Struct({
   ...fields,
-  key: Schema.RedactedFromValue(Schema.String, { label: "api_key" }).pipe(
-    Schema.annotateEncoded({ examples: ["pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"] })
-  )
+  key: secret("api_key", {
+    description: "The API key itself. It is shown in this answer and never again.",
+    examples: [exampleKey]
+  })
 }).annotate({
   identifier: "CreatedApiKey",
   description: "The only answer that carries the key itself. Keep it now; it cannot be shown again."
@@ -63,13 +72,17 @@ export const CreatedApiKey = Schema.Struct({
 export type CreatedApiKey = typeof CreatedApiKey.Type
 
 export const ApiKeyInput = Schema.Struct({
-  name: label(100).pipe(Schema.annotateEncoded({ examples: ["CI deploys"] })),
-  scopes: Schema.Array(Scope).check(
-    Schema.isBetweenLength(1, scopes.length),
-    Schema.isUnique({ expected: "each scope once" })
-  ),
+  name: label(100, { description: "The name for people.", examples: ["CI deploys"] }),
+  scopes: Schema.Array(Scope)
+    .check(
+      Schema.isBetweenLength(1, scopes.length),
+      Schema.isUnique({ expected: "each scope once" })
+    )
+    .annotate({ description: "What the key may do, each scope once." }),
   expires_in_days: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 })))
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))).annotate({
+      description: "After how many days it expires. Never when absent or null."
+    })
   ),
   allowed_ips: Schema.optionalKey(
     Schema.NullOr(AllowedIps).annotate({
@@ -79,8 +92,6 @@ export const ApiKeyInput = Schema.Struct({
   )
 }).annotate({
   identifier: "ApiKeyInput",
-  description:
-    "Without `expires_in_days` the key never expires. Without `allowed_ips` it may be used from anywhere.",
   examples: [{ name: "CI deploys", scopes: ["tasks:read", "tasks:write"], expires_in_days: 90 }]
 })
 export type ApiKeyInput = typeof ApiKeyInput.Type
@@ -88,22 +99,17 @@ export type ApiKeyInput = typeof ApiKeyInput.Type
 export const ApiKeyRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
+      description: "For how long the old key still works. 0 when absent.",
       examples: [3600]
     })
   )
-}).annotate({
-  identifier: "ApiKeyRotation",
-  description: "How long the old key still works. 0 when absent."
-})
+}).annotate({ identifier: "ApiKeyRotation" })
 
 /** Any text is taken: whether it is a key is not told. */
 export const LeakedApiKey = Schema.Struct({
-  key: Schema.RedactedFromValue(Schema.String.check(Schema.isMaxLength(512)), {
-    label: "api_key"
-  }).pipe(
-    Schema.annotateEncoded({
-      description: "The key that was found.",
-      examples: ["pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
-    })
+  key: secret(
+    "api_key",
+    { description: "The key that was found.", examples: [exampleKey] },
+    Schema.String.check(Schema.isMaxLength(512))
   )
 }).annotate({ identifier: "LeakedApiKey" })

@@ -16,7 +16,7 @@ const UsedAddress = Schema.Struct({
     description: "An IPv4 address, or an IPv6 /64 network.",
     examples: ["203.0.113.7"]
   }),
-  last_used_at: Timestamp
+  last_used_at: Timestamp.annotate({ description: "When the key was last used from there." })
 }).annotate({ identifier: "UsedAddress" })
 
 const UsedScope = Schema.Struct({

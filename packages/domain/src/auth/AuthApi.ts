@@ -1,4 +1,5 @@
 import { Redacted, Schema } from "effect"
+import { label } from "../shared/Text.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -21,16 +22,20 @@ import { Session } from "./Session.ts"
 import { TotpCode } from "./Totp.ts"
 import { RefreshToken, TokenPair } from "./TokenPair.ts"
 import { Email } from "./emailAddress.ts"
-import { NewPassword, Password, User, UserName, UserUpdate } from "./User.ts"
+import { NewPassword, Password, User, UserUpdate } from "./User.ts"
 
 const Registration = Schema.Struct({
   email: Email,
   password: NewPassword,
-  name: Schema.optionalKey(UserName)
+  name: Schema.optionalKey(label(100, { description: "Your name.", examples: ["Ada Lovelace"] }))
 }).annotate({ identifier: "Registration" })
 
-const Registered = Schema.Struct({ user: User, workspace: Workspace }).annotate({
-  identifier: "Registered"
+const Registered = Schema.Struct({
+  user: User,
+  workspace: Workspace
+}).annotate({
+  identifier: "Registered",
+  description: "The account, and its first workspace."
 })
 
 export const Login = Schema.Struct({

@@ -1,14 +1,20 @@
 import { Schema } from "effect"
 import { SessionId } from "../shared/Ids.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 
 /** One login: the device it came from, and whether it is the session of this request. */
 export const Session = Schema.Struct({
   id: SessionId,
-  user_agent: Schema.NullOr(Schema.String),
-  ip: Schema.NullOr(Schema.String),
-  created_at: Timestamp,
-  last_used_at: Timestamp,
-  current: Schema.Boolean
+  user_agent: Schema.NullOr(Schema.String).annotate({
+    description: "The `User-Agent` of the login. Null if it sent none.",
+    examples: ["Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"]
+  }),
+  ip: Schema.NullOr(Schema.String).annotate({
+    description: "The address of the login. Null if unknown.",
+    examples: ["203.0.113.7"]
+  }),
+  created_at: createdAt,
+  last_used_at: Timestamp.annotate({ description: "When it was last used." }),
+  current: Schema.Boolean.annotate({ description: "Whether it is the session of this request." })
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type

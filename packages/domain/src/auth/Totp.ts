@@ -1,19 +1,17 @@
 import { Schema } from "effect"
+import { secret } from "../shared/secret.ts"
 import { Password } from "./User.ts"
 
 export const recoveryCodes = 10
 
-const sixDigits = "287082"
-
 /** Six digits from an app, or one of the recovery codes. Spaces and dashes do not count. */
-export const TotpCode = Schema.RedactedFromValue(
-  Schema.String.check(Schema.isBetweenLength(6, 32)),
-  { label: "code" }
-).pipe(
-  Schema.annotateEncoded({
+export const TotpCode = secret(
+  "code",
+  {
     description: "Six digits from the app, or a recovery code. Each works once.",
-    examples: [sixDigits]
-  })
+    examples: ["287082"]
+  },
+  Schema.String.check(Schema.isBetweenLength(6, 32))
 )
 
 export const TotpStatus = Schema.Struct({
@@ -27,14 +25,14 @@ export const TotpStart = Schema.Struct({ current_password: Password }).annotate(
 })
 
 export const TotpSecret = Schema.Struct({
-  secret: Schema.RedactedFromValue(Schema.String, { label: "totp" }).pipe(
-    Schema.annotateEncoded({ description: "The secret in base32, to be typed into an app." })
-  ),
-  uri: Schema.RedactedFromValue(Schema.String, { label: "totp" }).pipe(
-    Schema.annotateEncoded({
-      description: "The same as an `otpauth` URI, to be shown as a QR code."
-    })
-  )
+  secret: secret("totp", {
+    description: "The secret in base32, to be typed into an app.",
+    examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
+  }),
+  uri: secret("totp", {
+    description: "The same as an `otpauth` URI, to be shown as a QR code.",
+    examples: ["otpauth://totp/Scheduling:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
+  })
 }).annotate({ identifier: "TotpSecret" })
 export type TotpSecret = typeof TotpSecret.Type
 
@@ -43,11 +41,11 @@ export const TotpConfirmation = Schema.Struct({ code: TotpCode }).annotate({
 })
 
 export const RecoveryCodes = Schema.Struct({
-  recovery_codes: Schema.Array(Schema.RedactedFromValue(Schema.String, { label: "code" })).annotate(
-    {
-      description: `${recoveryCodes} codes for the day that the app is lost. They are shown in this answer and never again.`
-    }
-  )
+  recovery_codes: Schema.Array(
+    secret("code", { description: "It works once.", examples: ["abcde-fghij"] })
+  ).annotate({
+    description: `${recoveryCodes} codes for the day that the app is lost. They are shown in this answer and never again.`
+  })
 }).annotate({ identifier: "RecoveryCodes" })
 export type RecoveryCodes = typeof RecoveryCodes.Type
 

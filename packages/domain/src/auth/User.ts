@@ -1,31 +1,38 @@
 import { Schema } from "effect"
+import { secret } from "../shared/secret.ts"
 import { UserId } from "../shared/Ids.ts"
 import { label, text } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { createdAt } from "../shared/Timestamp.ts"
 import { Email } from "./emailAddress.ts"
 
-/** A password to be set. At login, only the length of a password is checked. */
-export const NewPassword = Schema.RedactedFromValue(text({ min: 12, max: 256 }), {
-  label: "password"
-}).pipe(Schema.annotateEncoded({ format: "password", examples: ["correct horse battery staple"] }))
+const password = (least: number, description: string) =>
+  secret(
+    "password",
+    { description, format: "password", examples: ["correct horse battery staple"] },
+    text({ min: least, max: 256 })
+  )
 
-export const Password = Schema.RedactedFromValue(text({ min: 1, max: 256 }), {
-  label: "password"
-}).pipe(Schema.annotateEncoded({ format: "password", examples: ["correct horse battery staple"] }))
+/** A password to be set. At login, only the length of a password is checked. */
+export const NewPassword = password(12, "Not the email address, and not one of the most common.")
+
+export const Password = password(1, "The current password of the account.")
 
 export const User = Schema.Struct({
   id: UserId,
-  email: Schema.String,
+  email: Schema.String.annotate({ description: "The email address of the account." }),
   email_verified: Schema.Boolean.annotate({
     description: "Whether a link that was sent to the email has been opened."
   }),
   pending_email: Schema.NullOr(Schema.String).annotate({
     description: "What the email will be when the link that was sent there is opened."
   }),
-  name: Schema.NullOr(Schema.String),
-  created_at: Timestamp
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the user. Null if none was given."
+  }),
+  created_at: createdAt
 }).annotate({
   identifier: "User",
+  description: "The account of a person.",
   examples: [
     {
       id: UserId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -39,10 +46,10 @@ export const User = Schema.Struct({
 })
 export type User = typeof User.Type
 
-export const UserName = label(100)
-
 export const UserUpdate = Schema.Struct({
-  name: Schema.optionalKey(Schema.NullOr(UserName)),
+  name: Schema.optionalKey(
+    Schema.NullOr(label(100, { description: "Your name.", examples: ["Ada Lovelace"] }))
+  ),
   email: Schema.optionalKey(Email),
   current_password: Schema.optionalKey(Password)
 }).annotate({

@@ -76,7 +76,10 @@ const hasTopLevel = /\.[^.]{2,}$/
 export const Email = emailWhere(
   (domain) => hasTopLevel.test(domain),
   { format: "email" },
-  { examples: ["ada@example.com"] }
+  {
+    description: "An email address. Letters may be written in either case.",
+    examples: ["ada@example.com"]
+  }
 )
 
 /** For forms, which cannot map a domain. */

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 import { Plan, PlanId, Price } from "./Plan.ts"
 
 /** How much of a limit is used. */
 export const UsedLimit = Schema.Struct({
   quota: Schema.String.annotate({ description: "The name of the limit." }),
-  used: Schema.Int,
+  used: Schema.Int.annotate({ description: "How much of it is used." }),
   limit: Schema.NullOr(Schema.Int).annotate({ description: "Null if there is no limit." })
 }).annotate({
   identifier: "UsedLimit",
@@ -32,7 +32,8 @@ export const Subscription = Schema.Struct({
     examples: ["price_1SVqTeam"]
   }),
   next_price: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the price from the end of the period on. Null if it stays."
+    description: "The id of the price from the end of the period on. Null if it stays.",
+    examples: [null]
   }),
   current_period_end: Schema.NullOr(Timestamp).annotate({
     description: "When the time that is paid for ends."
@@ -69,7 +70,10 @@ export const BillingPage = Schema.Struct({
 }).annotate({ identifier: "BillingPage" })
 
 export const Invoice = Schema.Struct({
-  id: Schema.String.annotate({ examples: ["in_1SVqZ2"] }),
+  id: Schema.String.annotate({
+    description: "The id of the invoice at the payment provider.",
+    examples: ["in_1SVqZ2"]
+  }),
   number: Schema.NullOr(Schema.String).annotate({
     description: "The number on the invoice. Null while it is a draft.",
     examples: ["3F2A-0001"]
@@ -80,8 +84,11 @@ export const Invoice = Schema.Struct({
   }),
   currency: Price.fields.currency,
   total: Schema.Int.annotate({ description: "In the smallest unit of the currency." }),
-  url: Schema.NullOr(Schema.String).annotate({ description: "A page to see and pay it." }),
-  created_at: Timestamp
+  url: Schema.NullOr(Schema.String).annotate({
+    description: "A page to see and pay it.",
+    examples: ["https://invoice.stripe.com/i/acct_1/test_a1"]
+  }),
+  created_at: createdAt
 }).annotate({ identifier: "Invoice" })
 export type Invoice = typeof Invoice.Type
 

@@ -109,7 +109,9 @@ export class BillingApi extends HttpApiGroup.make("billing")
   .middleware(Authentication)
   .add(
     HttpApiEndpoint.get("plans", "/plans", {
-      success: Schema.Struct({ data: Schema.Array(Plan) }).annotate({ identifier: "Plans" })
+      success: Schema.Struct({
+        data: Schema.Array(Plan).annotate({ description: "All plans." })
+      }).annotate({ identifier: "Plans" })
     })
       .annotate(Access, Access.public)
       .annotateMerge(docs("List plans", "What plans there are, with their limits and prices."))

@@ -1,5 +1,4 @@
-import { Schema } from "effect"
-import { ApiError } from "../shared/Errors.ts"
+import { ApiError, retryAfterSeconds } from "../shared/Errors.ts"
 
 export class BillingDisabled extends ApiError<BillingDisabled>()("BillingDisabled", {
   status: 409,
@@ -23,6 +22,6 @@ export class BillingUnavailable extends ApiError<BillingUnavailable>()("BillingU
   status: 503,
   code: "billing_unavailable",
   message: "The payment provider does not answer as it should; try again in a moment.",
-  fields: { retry_after: Schema.Int },
+  fields: { retry_after: retryAfterSeconds },
   headers: ({ retry_after }) => ({ "retry-after": String(retry_after) })
 }) {}

@@ -5,7 +5,7 @@ export const PlanId = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,39}$/, {
     expected: "up to 40 lower case letters, digits and underscores, a letter first"
   })
-).annotate({ examples: ["self_hosted"] })
+).annotate({ description: "The id of the plan.", examples: ["self_hosted"] })
 export type PlanId = typeof PlanId.Type
 
 /** What a plan costs. The id is that of a price at the payment provider. */
@@ -16,24 +16,30 @@ export const Price = Schema.Struct({
   }),
   currency: Schema.String.check(
     Schema.isPattern(/^[a-z]{3}$/, { expected: "a currency such as eur" })
-  ).annotate({ examples: ["eur"] }),
+  ).annotate({ description: "The currency, as three letters.", examples: ["eur"] }),
   amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 })).annotate({
     description: "In the smallest unit of the currency, such as cents.",
     examples: [1900]
   }),
-  interval: Schema.Literals(["month", "year"])
+  interval: Schema.Literals(["month", "year"]).annotate({ description: "How often it is paid." })
 }).annotate({ identifier: "Price" })
 export type Price = typeof Price.Type
 
 export const Plan = Schema.Struct({
   id: PlanId,
-  name: Schema.String.check(Schema.isBetweenLength(1, 100)).annotate({ examples: ["Team"] }),
-  limits: Limits,
+  name: Schema.String.check(Schema.isBetweenLength(1, 100)).annotate({
+    description: "The name for people.",
+    examples: ["Team"]
+  }),
+  limits: Limits.annotate({ description: "What the plan allows." }),
   trial_days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 730 })).annotate({
     description: "How many days a first subscription is free. 0: no trial."
   }),
   prices: Schema.Array(Price).check(Schema.isMaxLength(10)).annotate({
     description: "Empty if the plan cannot be bought."
   })
-}).annotate({ identifier: "Plan" })
+}).annotate({
+  identifier: "Plan",
+  description: "What a workspace may use, and what that costs."
+})
 export type Plan = typeof Plan.Type

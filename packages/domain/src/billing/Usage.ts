@@ -10,7 +10,7 @@ export const Day = Schema.String.check(
     expected: "a day such as 2026-01-31",
     toJsonSchema: () => ({ format: "date" })
   })
-).annotate({ examples: ["2026-01-31"] })
+).annotate({ description: "A day of UTC.", examples: ["2026-01-31"] })
 export type Day = typeof Day.Type
 
 export const UsageQuery = {

@@ -44,6 +44,7 @@ export const Retry = Schema.Struct({
   max_seconds: Schema.Int.annotate({ description: "The longest wait." })
 }).annotate({
   identifier: "Retry",
+  description: "Retries with waits of their own.",
   examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
 })
 export type Retry = typeof Retry.Type
@@ -95,7 +96,9 @@ export const callOptions = rareOptions({
         "The statuses that count as a success: codes and ranges. 200-299 when absent or null.",
       examples: [["200-299", "404"]]
     }),
-    shown: Schema.Array(Schema.String)
+    shown: Schema.Array(Schema.String).annotate({
+      description: "The statuses that count as a success. Absent if 200-299 do."
+    })
   },
   body_contains: {
     input: Schema.NullOr(searched).annotate({
@@ -104,7 +107,9 @@ export const callOptions = rareOptions({
         "at most 500 characters. An answer without it is tried again, as far as there are retries.",
       examples: ['"status":"ok"']
     }),
-    shown: Schema.String
+    shown: Schema.String.annotate({
+      description: "What an answer must contain to be a success. Absent if nothing."
+    })
   },
   body_lacks: {
     input: Schema.NullOr(searched).annotate({
@@ -113,7 +118,9 @@ export const callOptions = rareOptions({
         "at most 500 characters. An answer with it is tried again, as far as there are retries.",
       examples: ['"error"']
     }),
-    shown: Schema.String
+    shown: Schema.String.annotate({
+      description: "What an answer must not contain to be a success. Absent if nothing."
+    })
   },
   retry: {
     input: Schema.NullOr(RetryInput).annotate({

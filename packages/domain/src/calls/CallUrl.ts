@@ -45,4 +45,7 @@ export const CallUrl = Schema.String.check(
       toJsonSchema: () => ({ format: "uri", maxLength: maxUrlLength })
     }
   )
-).annotate({ examples: ["https://api.example.com/jobs/nightly"] })
+).annotate({
+  description: "The address that is called: `http` or `https`.",
+  examples: ["https://api.example.com/jobs/nightly"]
+})

@@ -4,7 +4,10 @@ import { CallUrl } from "./CallUrl.ts"
 
 export const Callback = Schema.Struct({
   url: CallUrl.pipe(
-    Schema.annotateEncoded({ examples: ["https://api.example.com/hooks/scheduling"] })
+    Schema.annotateEncoded({
+      description: "The address that is called: `http` or `https`.",
+      examples: ["https://api.example.com/hooks/scheduling"]
+    })
   )
 }).annotate({
   identifier: "Callback",

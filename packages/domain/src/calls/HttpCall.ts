@@ -39,7 +39,9 @@ const always = options({
         "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. None when " +
         "absent."
     }),
-    shown: Schema.Record(Schema.String, Schema.String),
+    shown: Schema.Record(Schema.String, Schema.String).annotate({
+      description: "The headers of the call."
+    }),
     default: {}
   },
   body: {
@@ -47,7 +49,9 @@ const always = options({
       description: "At most 256 KiB. Not sent with GET and HEAD. None when absent or null.",
       examples: ['{"full":true}']
     }),
-    shown: Schema.NullOr(Schema.String),
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "The body of the call. Null if it has none."
+    }),
     default: null
   },
   timeout_seconds: {
@@ -60,7 +64,7 @@ const always = options({
         `and the answer has ${maxAnswerSeconds} s of it. 30 when absent.`,
       examples: [30]
     }),
-    shown: Schema.Int,
+    shown: Schema.Int.annotate({ description: "How long one attempt may take." }),
     default: 30
   },
   retry_count: {
@@ -70,17 +74,18 @@ const always = options({
         "5xx, or an answer whose body was not as it should be. 0 when absent.",
       examples: [3]
     }),
-    shown: Schema.Int,
+    shown: Schema.Int.annotate({ description: "How often a call that failed is made again." }),
     default: 0
   }
 })
 
+const url = Schema.String.annotate({ description: "The address that is called." })
 const { method, ...others } = always.fields
 
 /** The fields of an outgoing call, of a task or of a step. */
 export const call = {
   input: { url: CallUrl, ...always.input, ...callOptions.input },
-  fields: { method, url: Schema.String, ...others, ...callOptions.fields },
+  fields: { method, url, ...others, ...callOptions.fields },
   defaults: { ...always.defaults, ...callOptions.defaults }
 }
 

@@ -13,7 +13,7 @@ import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
 import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
@@ -46,7 +46,10 @@ const StepName = Schema.String.check(
     expected: "a name of at most 64 letters, digits, - and _ that starts with a letter",
     toJsonSchema: () => ({ pattern: stepName.source })
   })
-).annotate({ examples: ["login"] })
+).annotate({
+  description: "Later steps use the answer by this name. Each name is used once in a chain.",
+  examples: ["login"]
+})
 
 export const ChainStepInput = Schema.Struct({
   name: StepName,
@@ -89,11 +92,13 @@ const stepsProblems = (steps: ReadonlyArray<ChainStepInput>) => {
 }
 
 const definition = {
-  name: label(200).pipe(Schema.annotateEncoded({ examples: ["Close the day"] })),
-  steps: Schema.Array(ChainStepInput).check(
-    Schema.isBetweenLength(1, maxSteps),
-    Schema.makeFilter(stepsProblems)
-  ),
+  name: label(200, { description: "The name for people.", examples: ["Close the day"] }),
+  steps: Schema.Array(ChainStepInput)
+    .check(
+      Schema.isBetweenLength(1, maxSteps),
+      Schema.makeFilter(stepsProblems, { toJsonSchema: () => ({}) })
+    )
+    .annotate({ description: "The steps, in the order in which they run." }),
   schedule: Schema.optionalKey(
     Schema.NullOr(Schedule).annotate({
       description: "Absent or null: the chain runs only when somebody runs it."
@@ -147,7 +152,9 @@ export const ChainUpdate = ChainInput.mapFields(Struct.map(Schema.optionalKey)).
 export type ChainUpdate = typeof ChainUpdate.Type
 
 export const ChainStep = Schema.Struct({
-  name: Schema.String,
+  name: Schema.String.annotate({
+    description: "Later steps use the answer by this name. Each name is used once in a chain."
+  }),
   ...call.fields,
   ...runOn.fields,
   run_if: RunIf
@@ -158,7 +165,7 @@ export type ChainStep = typeof ChainStep.Type
 export const LastChainRun = Schema.Struct({
   run_id: ChainRunId,
   status: ExecutionStatus,
-  finished_at: Schema.NullOr(Timestamp)
+  finished_at: finishedAt
 }).annotate({ identifier: "LastChainRun", description: "The latest run." })
 export type LastChainRun = typeof LastChainRun.Type
 
@@ -166,19 +173,26 @@ export const Chain = Schema.Struct({
   id: ChainId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String,
-  steps: Schema.Array(ChainStep),
-  schedule: Schema.NullOr(Schema.String),
+  name: Schema.String.annotate({ description: "The name for people." }),
+  steps: Schema.Array(ChainStep).annotate({
+    description: "The steps, in the order in which they run."
+  }),
+  schedule: Schema.NullOr(Schema.String).annotate({
+    description: "A cron expression. Null if it runs only when somebody runs it."
+  }),
   ...queueRef.fields,
   ...firing.fields,
   ...callbacks.fields,
   status: TaskStatus,
   next_run_at: NextRunAt,
-  last_run: Schema.NullOr(LastChainRun),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  last_run: Schema.NullOr(LastChainRun).annotate({
+    description: "How the latest run went. Null before the first run."
+  }),
+  created_at: createdAt,
+  updated_at: updatedAt
 }).annotate({
   identifier: "Chain",
+  description: "Calls that run one after the other, each with the answers before it.",
   examples: [
     {
       id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),

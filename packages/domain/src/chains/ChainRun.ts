@@ -1,11 +1,11 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { CallMethod } from "../calls/HttpCall.ts"
-import { awaitingFields, ExecutionStatus } from "../executions/Execution.ts"
+import { awaitingFields, Execution, ExecutionStatus } from "../executions/Execution.ts"
 import { ExecutionError } from "../executions/ExecutionError.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, startedAt, finishedAt } from "../shared/Timestamp.ts"
 
 export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
   identifier: "ChainRunStepStatus",
@@ -17,11 +17,12 @@ export type ChainRunStepStatus = typeof ChainRunStepStatus.Type
 
 const executionFields = {
   id: ExecutionId,
-  started_at: Schema.NullOr(Timestamp),
-  finished_at: Schema.NullOr(Timestamp),
-  duration_ms: Schema.NullOr(Schema.Int),
-  status_code: Schema.NullOr(Schema.Int),
-  error: Schema.NullOr(ExecutionError),
+  started_at: startedAt,
+  finished_at: finishedAt,
+  ...Struct.pick(Execution.fields, ["duration_ms", "status_code"]),
+  error: Schema.NullOr(ExecutionError).annotate({
+    description: "Why it failed. Null if it did not fail."
+  }),
   ...awaitingFields
 }
 
@@ -43,11 +44,13 @@ export type StepExecutionDetail = typeof StepExecutionDetail.Type
 /** What a step asked for, filled in with the answers of earlier steps. */
 export const StepRequest = Schema.Struct({
   method: CallMethod,
-  url: Schema.String,
+  url: Schema.String.annotate({ description: "The address that was called." }),
   headers: Schema.Record(Schema.String, Schema.String).annotate({
     description: "Without those that the service adds, such as the signature."
   }),
-  body: Schema.NullOr(Schema.String)
+  body: Schema.NullOr(Schema.String).annotate({
+    description: "The body of the call. Null if it had none."
+  })
 }).annotate({
   identifier: "StepRequest",
   examples: [
@@ -61,16 +64,26 @@ export const StepRequest = Schema.Struct({
 })
 export type StepRequest = typeof StepRequest.Type
 
-const stepFields = { name: Schema.String, status: ChainRunStepStatus }
+const stepFields = {
+  name: Schema.String.annotate({ description: "The name of the step." }),
+  status: ChainRunStepStatus
+}
+
+const executionOf = <S extends Schema.Top>(execution: S) =>
+  Schema.NullOr(execution).annotate({
+    description: "The execution of the step in short. Null if there is none yet."
+  })
 
 const runFields = {
   id: ChainRunId,
   chain_id: ChainId,
-  trigger: Schema.Literals(["schedule", "manual", "rerun"]),
+  trigger: Schema.Literals(["schedule", "manual", "rerun"]).annotate({
+    description: "What started it."
+  }),
   status: ExecutionStatus,
-  scheduled_for: Timestamp,
-  started_at: Schema.NullOr(Timestamp),
-  finished_at: Schema.NullOr(Timestamp)
+  scheduled_for: Timestamp.annotate({ description: "When it was due." }),
+  started_at: startedAt,
+  finished_at: finishedAt
 }
 
 const description =
@@ -110,10 +123,10 @@ const exampleOf = <Answer extends object>(answer: Answer) =>
 export const ChainRun = Schema.Struct({
   ...runFields,
   steps: Schema.Array(
-    Schema.Struct({ ...stepFields, execution: Schema.NullOr(StepExecution) }).annotate({
+    Schema.Struct({ ...stepFields, execution: executionOf(StepExecution) }).annotate({
       identifier: "ChainRunStep"
     })
-  )
+  ).annotate({ description: "The steps, in the order in which they run." })
 }).annotate({ identifier: "ChainRun", description, examples: [exampleOf({})] })
 export type ChainRun = typeof ChainRun.Type
 
@@ -121,10 +134,10 @@ export type ChainRun = typeof ChainRun.Type
 export const ChainRunDetail = Schema.Struct({
   ...runFields,
   steps: Schema.Array(
-    Schema.Struct({ ...stepFields, execution: Schema.NullOr(StepExecutionDetail) }).annotate({
+    Schema.Struct({ ...stepFields, execution: executionOf(StepExecutionDetail) }).annotate({
       identifier: "ChainRunStepDetail"
     })
-  )
+  ).annotate({ description: "The steps, in the order in which they run." })
 }).annotate({
   identifier: "ChainRunDetail",
   description,

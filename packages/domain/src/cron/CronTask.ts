@@ -10,7 +10,7 @@ import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
 import { firing, NextRunAt, TaskStatus } from "./Firing.ts"
 import { firingOptionsQuery } from "./FiringOptions.ts"
@@ -27,7 +27,7 @@ export const cronTaskDefaults = {
 } as const
 
 const definition = {
-  name: label(200).pipe(Schema.annotateEncoded({ examples: ["Nightly report"] })),
+  name: label(200, { description: "The name for people.", examples: ["Nightly report"] }),
   schedule: Schedule,
   ...call.input,
   ...runOn.input,
@@ -78,8 +78,10 @@ export const CronTask = Schema.Struct({
   id: CronTaskId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String,
-  schedule: Schema.String,
+  name: Schema.String.annotate({ description: "The name for people." }),
+  schedule: Schema.String.annotate({
+    description: "The cron expression, as its author wrote it."
+  }),
   ...call.fields,
   ...runOn.fields,
   ...queueRef.fields,
@@ -87,11 +89,14 @@ export const CronTask = Schema.Struct({
   ...callbacks.fields,
   status: TaskStatus,
   next_run_at: NextRunAt,
-  last_run: Schema.NullOr(LastRun),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  last_run: Schema.NullOr(LastRun).annotate({
+    description: "How the latest run went. Null before the first run."
+  }),
+  created_at: createdAt,
+  updated_at: updatedAt
 }).annotate({
   identifier: "CronTask",
+  description: "A call that is made whenever its schedule fires.",
   examples: [
     {
       id: CronTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -145,7 +150,9 @@ export const PreviewQuery = {
 }
 
 export const SchedulePreview = Schema.Struct({
-  data: Schema.Array(PreviewedFire.annotate({ identifier: "PreviewedFire" }))
+  data: Schema.Array(PreviewedFire.annotate({ identifier: "PreviewedFire" })).annotate({
+    description: "The next fires, soonest first."
+  })
 }).annotate({
   identifier: "SchedulePreview",
   description:

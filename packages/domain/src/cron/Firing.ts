@@ -36,7 +36,7 @@ const always = options({
     input: TimeZone.pipe(
       Schema.annotateEncoded({ description: "An IANA time zone name. UTC when absent." })
     ),
-    shown: Schema.String,
+    shown: Schema.String.annotate({ description: "The IANA time zone of the schedule." }),
     default: TimeZone.make("UTC")
   },
   overlap: { input: Overlap, shown: Overlap, default: "skip" },

@@ -81,7 +81,9 @@ export const firingOptions = rareOptions({
         "absent, null or 0.",
       examples: [30]
     }),
-    shown: Schema.Int,
+    shown: Schema.Int.annotate({
+      description: "How long after its slot a run may start. Absent if it starts at its slot."
+    }),
     unset: 0
   },
   starts_at: {
@@ -99,7 +101,9 @@ export const firingOptions = rareOptions({
       description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
       examples: [["2026-12-24", "2026-12-25"]]
     }),
-    shown: Schema.Array(Schema.String),
+    shown: Schema.Array(Schema.String).annotate({
+      description: "The dates on which nothing fires. Absent if there are none."
+    }),
     unset: []
   },
   excluded_calendar: {
@@ -132,7 +136,9 @@ export const firingOptions = rareOptions({
         examples: [10]
       }
     ),
-    shown: Schema.Int
+    shown: Schema.Int.annotate({
+      description: "After how many failed runs in a row the service pauses it. Absent if never."
+    })
   }
 })
 

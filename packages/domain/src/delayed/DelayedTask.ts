@@ -11,7 +11,7 @@ import { Page } from "../shared/requests/Page.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
 
 /**
@@ -40,7 +40,10 @@ export type DelayedTaskStatus = typeof DelayedTaskStatus.Type
 const fields = Schema.Struct({
   name: Schema.optionalKey(
     Schema.NullOr(
-      label(200).pipe(Schema.annotateEncoded({ examples: ["Trial ends: ada@example.com"] }))
+      label(200, {
+        description: "The name for people.",
+        examples: ["Trial ends: ada@example.com"]
+      })
     )
   ),
   ...call.input,
@@ -124,18 +127,23 @@ export const DelayedTask = Schema.Struct({
   id: DelayedTaskId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name for people. Null if it has none."
+  }),
   ...call.fields,
   ...runOn.fields,
   ...queueRef.fields,
   ...callbacks.fields,
   status: DelayedTaskStatus,
-  run_at: Timestamp,
-  last_run: Schema.NullOr(LastRun),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  run_at: Timestamp.annotate({ description: "When it runs." }),
+  last_run: Schema.NullOr(LastRun).annotate({
+    description: "How the latest run went. Null before the first run."
+  }),
+  created_at: createdAt,
+  updated_at: updatedAt
 }).annotate({
   identifier: "DelayedTask",
+  description: "A call that is made once.",
   examples: [
     {
       id: DelayedTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),

@@ -36,7 +36,9 @@ export const ExecutionEvent = Schema.Struct({
   execution_id: ExecutionId,
   kind: ExecutionKind,
   task_id: TaskId,
-  chain_run_id: Schema.NullOr(ChainRunId),
+  chain_run_id: Schema.NullOr(ChainRunId).annotate({
+    description: "The run that the step belongs to. Null outside of chains."
+  }),
   status: ExecutionStatus
 }).annotate({
   identifier: "ExecutionEvent",

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Timestamp.ts"
 import { ExecutionError } from "./ExecutionError.ts"
 
 /** The part of an answer's body that is kept and shown. */
@@ -64,7 +64,7 @@ export const maxProgressLines = 50
 export const maxProgressBytes = 500
 
 export const ProgressLine = Schema.Struct({
-  at: Timestamp,
+  at: Timestamp.annotate({ description: "When the line arrived." }),
   attempt: Schema.Int.annotate({ description: "Which attempt said it.", examples: [1] }),
   text: Schema.String.annotate({
     description: "The first line, cut at 500 bytes.",
@@ -77,22 +77,24 @@ const fields = {
   id: ExecutionId,
   kind: ExecutionKind,
   task_id: TaskId,
-  chain_run_id: Schema.NullOr(ChainRunId),
+  chain_run_id: Schema.NullOr(ChainRunId).annotate({
+    description: "The run that the step belongs to. Null outside of chains."
+  }),
   step: Schema.NullOr(Schema.String).annotate({ description: "The name of the chain's step." }),
   trigger: ExecutionTrigger,
   status: ExecutionStatus,
-  scheduled_for: Timestamp,
-  started_at: Schema.NullOr(Timestamp),
-  finished_at: Schema.NullOr(Timestamp),
+  scheduled_for: Timestamp.annotate({ description: "When it was due." }),
+  started_at: startedAt,
+  finished_at: finishedAt,
   lateness_ms: Schema.NullOr(Schema.Int).annotate({
     description: "From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
     description: "From `started_at` to `finished_at`, including retries and the waits between them."
   }),
-  attempts_count: Schema.Int,
+  attempts_count: Schema.Int.annotate({ description: "How many attempts were made so far." }),
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "The status code that answered the last attempt."
+    description: "The status code that answered the last attempt. Null if no answer came."
   }),
   error: Schema.NullOr(ExecutionError).annotate({
     description:
@@ -122,6 +124,7 @@ const example = {
 /** One run of a task or of a chain's step, as lists show it. */
 export const Execution = Schema.Struct(fields).annotate({
   identifier: "Execution",
+  description: "One run of a task, or of a step of a chain.",
   examples: [example]
 })
 export type Execution = typeof Execution.Type
@@ -130,12 +133,14 @@ export const ExecutionPage = Page("ExecutionPage", Execution)
 
 /** One attempt at the call. */
 export const Attempt = Schema.Struct({
-  number: Schema.Int,
-  started_at: Timestamp,
+  number: Schema.Int.annotate({ description: "Counted from 1." }),
+  started_at: Timestamp.annotate({ description: "When it started." }),
   finished_at: Schema.NullOr(Timestamp).annotate({
     description: "Null if the node was lost, because then nobody knows how it ended."
   }),
-  status_code: Schema.NullOr(Schema.Int),
+  status_code: Schema.NullOr(Schema.Int).annotate({
+    description: "The status code of the answer. Null if no answer came."
+  }),
   response_body: Schema.NullOr(Schema.String).annotate({
     description: "The first 10,000 bytes of the answer."
   }),
@@ -147,7 +152,7 @@ export type Attempt = typeof Attempt.Type
 
 export const ExecutionDetail = Schema.Struct({
   ...fields,
-  attempts: Schema.Array(Attempt),
+  attempts: Schema.Array(Attempt).annotate({ description: "Every attempt, the first one first." }),
   progress: Schema.optionalKey(
     Schema.Array(ProgressLine).annotate({
       description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
@@ -178,7 +183,7 @@ export type ExecutionDetail = typeof ExecutionDetail.Type
 export const LastRun = Schema.Struct({
   execution_id: ExecutionId,
   status: ExecutionStatus,
-  finished_at: Schema.NullOr(Timestamp)
+  finished_at: finishedAt
 }).annotate({ identifier: "LastRun", description: "The latest execution." })
 export type LastRun = typeof LastRun.Type
 

@@ -57,21 +57,26 @@ export const statsRange = (
   return Result.succeed({ from: new Date(from), to: new Date(to), bucket })
 }
 
+const count = (which: string) => Schema.Int.annotate({ description: `How many ${which}.` })
+
 const Percentiles = Schema.Struct({
-  p50: Schema.Finite,
-  p95: Schema.Finite,
-  p99: Schema.Finite
+  p50: Schema.Finite.annotate({ description: "Half of the values are at most this." }),
+  p95: Schema.Finite.annotate({ description: "95 of 100 values are at most this." }),
+  p99: Schema.Finite.annotate({ description: "99 of 100 values are at most this." })
 }).annotate({ identifier: "Percentiles" })
 
 const figures = {
   counts: Schema.Struct({
-    queued: Schema.Int,
-    running: Schema.Int,
-    succeeded: Schema.Int,
-    failed: Schema.Int,
-    cancelled: Schema.Int,
-    skipped: Schema.Int
-  }).annotate({ identifier: "ExecutionCounts" }),
+    queued: count("wait to run"),
+    running: count("are running"),
+    succeeded: count("succeeded"),
+    failed: count("failed"),
+    cancelled: count("were cancelled"),
+    skipped: count("were skipped")
+  }).annotate({
+    identifier: "ExecutionCounts",
+    description: "The number of executions in each status."
+  }),
   success_rate: Schema.NullOr(Schema.Finite).annotate({
     description:
       "The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none."
@@ -96,12 +101,15 @@ export type ExecutionFigures = typeof ExecutionFigures.Type
 
 /** Executions by the hour or day for which they were scheduled. */
 export const ExecutionStats = Schema.Struct({
-  from: Timestamp,
-  to: Timestamp,
+  from: Timestamp.annotate({ description: "The start of the time covered, inclusive." }),
+  to: Timestamp.annotate({ description: "The end of the time covered, exclusive." }),
   bucket: StatsBucket,
-  totals: ExecutionFigures,
+  totals: ExecutionFigures.annotate({ description: "The figures for the whole time." }),
   buckets: Schema.Array(
-    Schema.Struct({ start: Timestamp, ...figures }).annotate({ identifier: "ExecutionBucket" })
+    Schema.Struct({
+      start: Timestamp.annotate({ description: "When the hour or day begins." }),
+      ...figures
+    }).annotate({ identifier: "ExecutionBucket" })
   ).annotate({
     description: "Every bucket from `from` to `to`, including empty ones, oldest first."
   })

@@ -58,14 +58,16 @@ const minute = {
 const ForecastTask = Schema.Struct({
   kind: ExecutionKind,
   task_id: TaskId,
-  name: Schema.NullOr(Schema.String)
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the task. Null for a delayed task without one."
+  })
 }).annotate({ identifier: "ForecastTask" })
 export type ForecastTask = typeof ForecastTask.Type
 
 /** How many runs begin when. */
 export const Forecast = Schema.Struct({
-  from: Timestamp,
-  to: Timestamp,
+  from: Timestamp.annotate({ description: "The start of the time covered, inclusive." }),
+  to: Timestamp.annotate({ description: "The end of the time covered, exclusive." }),
   runs: Schema.Int.annotate({ description: "How many begin in all." }),
   minutes: Schema.Array(Schema.Struct(minute).annotate({ identifier: "ForecastMinute" })).annotate({
     description: "The minutes in which any begin, soonest first."

@@ -11,7 +11,7 @@ import {
 } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { Timestamp, timestampInput, createdAt, finishedAt } from "../shared/Timestamp.ts"
 
 export const IncidentCode = oneOf(
   [
@@ -47,7 +47,7 @@ export type IncidentCode = typeof IncidentCode.Type
 
 export const IncidentCause = Schema.Struct({
   code: IncidentCode,
-  message: Schema.String
+  message: Schema.String.annotate({ description: "The reason in one line, for people." })
 }).annotate({ identifier: "IncidentCause", description: "Why the monitor went down." })
 export type IncidentCause = typeof IncidentCause.Type
 
@@ -99,8 +99,8 @@ export const IncidentDelivery = Schema.Struct({
   }),
   kind: NotificationKind,
   status: DeliveryStatus,
-  created_at: Timestamp,
-  finished_at: Schema.NullOr(Timestamp)
+  created_at: createdAt,
+  finished_at: finishedAt
 }).annotate({
   identifier: "IncidentDelivery",
   description:

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Email } from "../auth/emailAddress.ts"
 import { InvitationId, UserId } from "../shared/Ids.ts"
 import { LinkToken } from "../shared/LinkToken.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 import { Role } from "./Role.ts"
 
 export const invitationDays = 7
@@ -12,7 +12,7 @@ const fields = {
   role: Role,
   invited_by: UserId.annotate({ description: "The member who made the invitation." }),
   expires_at: Timestamp.annotate({ description: `${invitationDays} days after it was made.` }),
-  created_at: Timestamp
+  created_at: createdAt
 }
 
 /** Somebody may become a member, and has not answered yet. */
@@ -24,7 +24,8 @@ export const CreatedInvitation = Schema.Struct({
   token: Schema.NullOr(Schema.RedactedFromValue(Schema.String, { label: "token" })).pipe(
     Schema.annotateEncoded({
       description:
-        "What the invited person accepts with. Null where the server has sent it by mail. Otherwise hand it on: it is shown in this answer and never again."
+        "What the invited person accepts with. Null where the server has sent it by mail. Otherwise hand it on: it is shown in this answer and never again.",
+      examples: ["Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
     })
   )
 }).annotate({ identifier: "CreatedInvitation" })

@@ -14,8 +14,10 @@ const example = {
 /** A user in a workspace. */
 export const Member = Schema.Struct({
   id: UserId.annotate({ description: "The id of the user." }),
-  email: Schema.String,
-  name: Schema.NullOr(Schema.String).annotate({ description: "Null if they gave none." }),
+  email: Schema.String.annotate({ description: "The email address of the user." }),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the user. Null if they gave none."
+  }),
   role: Role,
   joined_at: Timestamp.annotate({ description: "When they became a member." })
 }).annotate({ identifier: "Member", examples: [example] })

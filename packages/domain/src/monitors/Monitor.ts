@@ -3,9 +3,9 @@ import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { keyFields, keyFilter } from "../shared/requests/OwnKey.ts"
-import { Cursor } from "../shared/requests/Page.ts"
+import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 
 export const MonitorKind = oneOf(["heartbeat", "ssl", "process"], {
   identifier: "MonitorKind",
@@ -25,7 +25,7 @@ export type MonitorStatus = typeof MonitorStatus.Type
 
 const maxTags = 20
 
-const Tag = label(50).pipe(Schema.annotateEncoded({ examples: ["billing"] }))
+const Tag = label(50, { examples: ["billing"] })
 
 const Tags = Schema.Array(Tag)
   .check(Schema.isMaxLength(maxTags), Schema.isUnique())
@@ -36,7 +36,7 @@ const Tags = Schema.Array(Tag)
 
 /** What every kind of monitor is given. */
 export const monitorInput = {
-  name: label(200).pipe(Schema.annotateEncoded({ examples: ["Nightly backup"] })),
+  name: label(200, { description: "The name for people.", examples: ["Nightly backup"] }),
   tags: Schema.optionalKey(Tags)
 }
 
@@ -45,8 +45,10 @@ export const monitorFields = {
   id: MonitorId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String,
-  tags: Schema.Array(Schema.String),
+  name: Schema.String.annotate({ description: "The name for people." }),
+  tags: Schema.Array(Schema.String).annotate({
+    description: "Labels by which monitors are found and grouped."
+  }),
   status: MonitorStatus,
   last_change_at: Schema.NullOr(Timestamp).annotate({
     description: "When it got its current status."
@@ -57,8 +59,8 @@ export const monitorFields = {
   open_incident_id: Schema.NullOr(IncidentId).annotate({
     description: "The incident that goes on. Null where none does."
   }),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  created_at: createdAt,
+  updated_at: updatedAt
 }
 
 export const exampleOfMonitor = {
@@ -83,13 +85,15 @@ export const Monitor = Schema.Struct({ kind: MonitorKind, ...monitorFields }).an
 })
 export type Monitor = typeof Monitor.Type
 
+const count = (which: string) => Schema.Int.annotate({ description: `How many ${which}.` })
+
 export const MonitorCounts = Schema.Struct({
-  new: Schema.Int,
-  up: Schema.Int,
-  late: Schema.Int,
-  warning: Schema.Int,
-  down: Schema.Int,
-  paused: Schema.Int
+  new: count("have not heard or seen anything yet"),
+  up: count("are up"),
+  late: count("wait for an overdue ping, within the grace"),
+  warning: count("have a certificate that expires soon"),
+  down: count("are down"),
+  paused: count("are paused")
 }).annotate({
   identifier: "MonitorCounts",
   description: "How many of the workspace's monitors have which status, whatever the page shows."
@@ -97,8 +101,7 @@ export const MonitorCounts = Schema.Struct({
 export type MonitorCounts = typeof MonitorCounts.Type
 
 export const MonitorPage = Schema.Struct({
-  data: Schema.Array(Monitor),
-  next_cursor: Schema.NullOr(Cursor).annotate({ description: "Null on the last page." }),
+  ...Page("MonitorPage", Monitor).fields,
   counts: MonitorCounts
 }).annotate({
   identifier: "MonitorPage",
@@ -106,9 +109,7 @@ export const MonitorPage = Schema.Struct({
 })
 export type MonitorPage = typeof MonitorPage.Type
 
-const TagFilter = label(50).pipe(
-  Schema.annotateEncoded({ description: "Shows what has this tag.", examples: ["billing"] })
-)
+const TagFilter = label(50, { description: "Shows what has this tag.", examples: ["billing"] })
 
 /** The filters of one kind's list. */
 export const MonitorFilters = {

@@ -4,7 +4,7 @@ import { oneOf } from "../shared/oneOf.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 
 export const notificationKinds = [
   "email",
@@ -33,7 +33,7 @@ export const NotificationKind = oneOf(notificationKinds, {
 })
 export type NotificationKind = typeof NotificationKind.Type
 
-const Name = label(100).pipe(Schema.annotateEncoded({ examples: ["Operations"] }))
+const Name = label(100, { description: "The name for people.", examples: ["Operations"] })
 
 const Config = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -100,16 +100,18 @@ export const NotificationChannelUpdate = Schema.Struct({
 export type NotificationChannelUpdate = typeof NotificationChannelUpdate.Type
 
 const LastDelivery = Schema.Struct({
-  at: Timestamp,
+  at: Timestamp.annotate({ description: "When it was sent." }),
   delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Why it failed. Null if it did not fail."
+  })
 }).annotate({ identifier: "LastDelivery", description: "The latest attempt to send something." })
 
 export const NotificationChannel = Schema.Struct({
   id: NotificationChannelId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String,
+  name: Schema.String.annotate({ description: "The name for people." }),
   kind: NotificationKind,
   config: Config.annotate({
     description: "Secrets show as `••••` and their last four characters."
@@ -125,8 +127,8 @@ export const NotificationChannel = Schema.Struct({
   last_delivery: Schema.NullOr(LastDelivery).annotate({
     description: "The latest attempt to send something. Null before the first."
   }),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  created_at: createdAt,
+  updated_at: updatedAt
 }).annotate({
   identifier: "NotificationChannel",
   examples: [
@@ -160,7 +162,7 @@ export const TestDelivery = Schema.Struct({
   error: Schema.NullOr(Schema.String).annotate({
     description: "What the provider said, or why it was not reached."
   }),
-  duration_ms: Schema.Int
+  duration_ms: Schema.Int.annotate({ description: "How long it took." })
 }).annotate({
   identifier: "TestDelivery",
   examples: [{ delivered: false, status_code: 404, error: "no_service", duration_ms: 131 }]
@@ -169,24 +171,28 @@ export type TestDelivery = typeof TestDelivery.Type
 
 export const NotificationKindInfo = Schema.Struct({
   kind: NotificationKind,
-  title: Schema.String.annotate({ description: "The name for people." }),
+  title: Schema.String.annotate({ description: "The name for people.", examples: ["Slack"] }),
   available: Schema.Boolean.annotate({ description: "Whether this service can send by it." }),
   unavailable_reason: Schema.NullOr(Schema.String).annotate({
-    description: "What the operator has to do first. Null where it is available."
+    description: "What the operator has to do first. Null where it is available.",
+    examples: [null]
   }),
   config_schema: Schema.Record(Schema.String, Schema.Unknown).annotate({
     description: "A JSON schema of `config`. Secrets are `writeOnly`."
   }),
   secret_fields: Schema.Array(Schema.String).annotate({
-    description: "The fields of `config` that are sealed."
+    description: "The fields of `config` that are sealed.",
+    examples: [["url"]]
   })
 }).annotate({ identifier: "NotificationKindInfo" })
 export type NotificationKindInfo = typeof NotificationKindInfo.Type
 
 export const NotificationKinds = Schema.Struct({
-  data: Schema.Array(NotificationKindInfo)
+  data: Schema.Array(NotificationKindInfo).annotate({
+    description: "All kinds. One that is unavailable says what the operator has to do."
+  })
 }).annotate({
   identifier: "NotificationKinds",
-  description: "All kinds. One that is unavailable says what the operator has to do."
+  description: "The kinds of channels."
 })
 export type NotificationKinds = typeof NotificationKinds.Type

@@ -1,8 +1,9 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { Attempt, Execution } from "../executions/Execution.ts"
 import { NotificationChannelId, NotificationDeliveryId, SubjectId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt, finishedAt } from "../shared/Timestamp.ts"
 import { notificationKinds } from "./NotificationChannel.ts"
 import { DeliveredEvent } from "./NotificationEvent.ts"
 
@@ -31,9 +32,9 @@ export type DeliveryKind = typeof DeliveryKind.Type
 export const NotifiedEvent = Schema.Struct({
   event: DeliveredEvent,
   subject_id: SubjectId.annotate({ description: "What it is about: a task, a monitor, a key." }),
-  name: Schema.String,
+  name: Schema.String.annotate({ description: "The name of what it is about." }),
   reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
-  at: Timestamp
+  at: Timestamp.annotate({ description: "When it happened." })
 }).annotate({ identifier: "NotifiedEvent" })
 export type NotifiedEvent = typeof NotifiedEvent.Type
 
@@ -54,12 +55,11 @@ const fields = {
   events: Schema.Array(NotifiedEvent).annotate({
     description: "The first ten of them."
   }),
-  attempts_count: Schema.Int,
-  status_code: Schema.NullOr(Schema.Int),
+  ...Struct.pick(Execution.fields, ["attempts_count", "status_code"]),
   error: Schema.NullOr(Schema.String).annotate({ description: "Why the last attempt failed." }),
   next_attempt_at: Schema.NullOr(Timestamp).annotate({ description: "Null once it has ended." }),
-  created_at: Timestamp,
-  finished_at: Schema.NullOr(Timestamp)
+  created_at: createdAt,
+  finished_at: finishedAt
 }
 
 const example = {
@@ -95,22 +95,24 @@ export type NotificationDelivery = typeof NotificationDelivery.Type
 export const NotificationDeliveryPage = Page("NotificationDeliveryPage", NotificationDelivery)
 
 export const DeliveryAttempt = Schema.Struct({
-  number: Schema.Int,
-  started_at: Timestamp,
+  ...Struct.pick(Attempt.fields, ["number", "started_at", "status_code"]),
   finished_at: Schema.NullOr(Timestamp).annotate({
     description: "Null where the node was lost: how it ended is not known."
   }),
-  status_code: Schema.NullOr(Schema.Int),
   response_body: Schema.NullOr(Schema.String).annotate({
     description: "The first 1,000 characters of the answer, without secrets of the channel."
   }),
-  error: Schema.NullOr(Schema.String)
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Why it failed. Null if it did not fail."
+  })
 }).annotate({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
 export const NotificationDeliveryDetail = Schema.Struct({
   ...fields,
-  attempts: Schema.Array(DeliveryAttempt)
+  attempts: Schema.Array(DeliveryAttempt).annotate({
+    description: "Every attempt, the first one first."
+  })
 }).annotate({
   identifier: "NotificationDeliveryDetail",
   description: "A delivery with every attempt, the first one first.",

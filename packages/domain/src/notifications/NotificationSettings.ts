@@ -48,8 +48,8 @@ const ClockTime = Schema.String.check(
 
 export const QuietHours = Schema.Struct({
   timezone: TimeZone,
-  from: ClockTime,
-  to: ClockTime
+  from: ClockTime.annotate({ description: "When they begin." }),
+  to: ClockTime.annotate({ description: "When they end, on the next day if that is earlier." })
 })
   .check(
     Schema.makeFilter(({ from, to }) => from !== to, {
@@ -120,7 +120,9 @@ export const NotificationSettings = Schema.Struct({
   remind_every_seconds: remindEvery,
   quiet_hours: quietHours,
   group_seconds: groupSeconds,
-  updated_at: Schema.NullOr(Timestamp)
+  updated_at: Schema.NullOr(Timestamp).annotate({
+    description: "When they were last changed. Null if never."
+  })
 }).annotate({
   identifier: "NotificationSettings",
   examples: [

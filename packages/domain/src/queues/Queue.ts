@@ -3,7 +3,7 @@ import { QueueId, WorkspaceId } from "../shared/Ids.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 
 const maxConcurrency = 1_000
 const minRatePerSecond = 0.0001
@@ -28,7 +28,7 @@ const limits = {
   })
 }
 
-const name = label(100).pipe(Schema.annotateEncoded({ examples: ["Billing server"] }))
+const name = label(100, { description: "The name for people.", examples: ["Billing server"] })
 
 const noneGiven = { path: ["max_concurrency"], issue: "give max_concurrency or rate_per_second" }
 
@@ -81,7 +81,10 @@ export const Queue = Schema.Struct({
   id: QueueId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String.annotate({ examples: ["Billing server"] }),
+  name: Schema.String.annotate({
+    description: "The name for people.",
+    examples: ["Billing server"]
+  }),
   ...limits,
   paused: Schema.Boolean.annotate({ description: "None of its waiting runs starts." }),
   running: Schema.Int.annotate({
@@ -91,8 +94,8 @@ export const Queue = Schema.Struct({
   waiting: Schema.Int.annotate({
     description: `How many of its runs are due and wait for a place, counted up to ${countRunsTo}.`
   }),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  created_at: createdAt,
+  updated_at: updatedAt
 }).annotate({
   identifier: "Queue",
   examples: [

@@ -10,7 +10,10 @@ export const queueRef = options({
         "A queue of the workspace, which limits how many runs go on at once and how often one begins. Each step of a chain counts. None when absent or null.",
       examples: [null]
     }),
-    shown: Schema.NullOr(QueueId).annotate({ examples: [null] }),
+    shown: Schema.NullOr(QueueId).annotate({
+      description: "The queue in which its runs wait for their turn. Null if there is none.",
+      examples: [null]
+    }),
     default: null
   }
 })

@@ -50,12 +50,14 @@ export const ClockChange = Schema.Literals(["moved", "doubled", "dropped"])
 export type ClockChange = typeof ClockChange.Type
 
 export const PreviewedFire = Schema.Struct({
-  at: Timestamp,
+  at: Timestamp.annotate({ description: "When it fires." }),
   local: Schema.String.annotate({
     description: "The same moment on the clocks of the time zone, with its offset from UTC.",
     examples: ["2026-10-25T02:30:00+02:00"]
   }),
-  clock_change: Schema.NullOr(ClockChange),
+  clock_change: Schema.NullOr(ClockChange).annotate({
+    description: "What a clock change did to this fire. Null if it was not affected."
+  }),
   excluded: Schema.optionalKey(
     Schema.Literal(true).annotate({
       description: "On an excluded day, so this is not a fire. Absent otherwise."

@@ -4,6 +4,15 @@ import { HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { resources } from "./Resource.ts"
 import { Timestamp } from "./Timestamp.ts"
 
+export const errorMessage = Schema.String.annotate({
+  description: "A text for people, which may be reworded."
+})
+
+export const retryAfterSeconds = Schema.Int.annotate({
+  description: "How many seconds to wait before the next try.",
+  examples: [1]
+})
+
 /**
  * The one error shape: every failure leaves the service as `{ "detail": { "error": "<code>",
  * "message": "<for people>", ...fields } }`.
@@ -29,10 +38,12 @@ export const ApiError =
   ): ApiErrorClass<Self, Tag, Code, Fields> => {
     const { code, message, status } = definition
     const detail = Schema.Struct({
-      error: Schema.Literal(code),
-      message: Schema.String,
+      error: Schema.Literal(code).annotate({
+        description: "The code of the failure, for programs. It is stable."
+      }),
+      message: errorMessage,
       ...definition.fields
-    })
+    }).annotate({ description: "What went wrong." })
     const Base = Schema.Error<ApiErrorInstance>(tag)(Schema.Struct({ detail }), {
       httpApiStatus: status,
       description: typeof message === "string" ? message : code
@@ -95,13 +106,17 @@ export class ValidationFailed extends ApiError<ValidationFailed>()("ValidationFa
   fields: {
     issues: Schema.Array(
       Schema.Struct({
-        path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
-        message: Schema.String
+        path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
+          description: "Where in the request it is: field names, and array indexes counted from 0."
+        }),
+        message: errorMessage
       }).annotate({
         identifier: "ValidationIssue",
         examples: [{ path: ["scopes", 0], message: "Expected one of the scope names" }]
       })
-    )
+    ).annotate({
+      description: "Everything that is wrong with the request, at most 100 items."
+    })
   }
 }) {}
 
@@ -157,14 +172,21 @@ export class NotFound extends ApiError<NotFound>()("NotFound", {
   status: 404,
   code: "not_found",
   message: ({ resource }) => `There is no such ${resource.replaceAll("_", " ")}.`,
-  fields: { resource: Schema.Literals(resources) }
+  fields: {
+    resource: Schema.Literals(resources).annotate({
+      description: "What was not found.",
+      examples: ["workspace"]
+    })
+  }
 }) {}
 
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   status: 405,
   code: "method_not_allowed",
   message: ({ allow }) => `This route allows ${allow.join(", ")}.`,
-  fields: { allow: Schema.Array(Schema.String) },
+  fields: {
+    allow: Schema.Array(Schema.String).annotate({ description: "The methods that it allows." })
+  },
   headers: ({ allow }) => ({ allow: allow.join(", ") })
 }) {}
 
@@ -186,9 +208,15 @@ export class QuotaExceeded extends ApiError<QuotaExceeded>()("QuotaExceeded", {
   code: "quota_exceeded",
   message: ({ quota, limit }) => `The limit of ${limit} ${quota.replaceAll("_", " ")} is reached.`,
   fields: {
-    quota: Schema.String,
-    limit: Schema.Int,
-    plan: Schema.String
+    quota: Schema.String.annotate({
+      description: "The limit that was reached.",
+      examples: ["active_api_keys"]
+    }),
+    limit: Schema.Int.annotate({ description: "How many it allows.", examples: [100] }),
+    plan: Schema.String.annotate({
+      description: "The plan that has this limit.",
+      examples: ["self_hosted"]
+    })
   }
 }) {}
 
@@ -200,7 +228,7 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   status: 429,
   code: "rate_limited",
   message: ({ retry_after }) => `Too many requests; try again in ${retry_after} s.`,
-  fields: { retry_after: Schema.Int },
+  fields: { retry_after: retryAfterSeconds },
   headers: retryAfter
 }) {}
 
@@ -208,19 +236,27 @@ export class InternalError extends ApiError<InternalError>()("InternalError", {
   status: 500,
   code: "internal_error",
   message: "Something went wrong on our side. Look up this request id in the logs.",
-  fields: { request_id: Schema.String }
+  fields: {
+    request_id: Schema.String.annotate({
+      description: "The id of this request in the logs.",
+      examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+    })
+  }
 }) {}
 
 export class Unavailable extends ApiError<Unavailable>()("Unavailable", {
   status: 503,
   code: "unavailable",
   message: "The service cannot reach its database; try again in a moment.",
-  fields: { retry_after: Schema.Int },
+  fields: { retry_after: retryAfterSeconds },
   headers: retryAfter
 }) {}
 
 const FailingLoop = Schema.Struct({
-  loop: Schema.String.annotate({ description: "What the loop does." }),
+  loop: Schema.String.annotate({
+    description: "What the loop does.",
+    examples: ["rolling up statistics"]
+  }),
   since: Timestamp.annotate({ description: "When it failed first." })
 })
 
@@ -233,7 +269,7 @@ export class Degraded extends ApiError<Degraded>()("Degraded", {
     failing: Schema.Array(FailingLoop).annotate({
       description: "The background loops of this node that fail again and again."
     }),
-    retry_after: Schema.Int
+    retry_after: retryAfterSeconds
   },
   headers: retryAfter
 }) {}

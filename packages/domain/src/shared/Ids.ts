@@ -1,4 +1,4 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema, SchemaAST, SchemaTransformation } from "effect"
 
 /** Ids are UUIDs v7. They sort by the time they were made, and list cursors rely on that. */
 const Id = Schema.String.check(
@@ -8,69 +8,77 @@ const Id = Schema.String.check(
   })
 ).annotate({ examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"] })
 
+const idOf = (what: string) => Id.annotate({ description: `The id of ${what}.` })
+
 /**
  * An id in a path. It is accepted in any letter case and is lower case from there on. Ids in
  * records are not transformed, because that doubles the time to encode a page.
  */
 export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
-  Id.pipe(Schema.decodeTo(id, SchemaTransformation.toLowerCase()))
+  Id.annotate({ description: SchemaAST.resolveDescription(id.ast) }).pipe(
+    Schema.decodeTo(id, SchemaTransformation.toLowerCase())
+  )
 
-export const UserId = Id.pipe(Schema.brand("UserId"))
+export const UserId = idOf("the user").pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
 
-export const SessionId = Id.pipe(Schema.brand("SessionId"))
+export const SessionId = idOf("the session").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
-export const WorkspaceId = Id.pipe(Schema.brand("WorkspaceId"))
+export const WorkspaceId = idOf("the workspace").pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type
 
-export const ApiKeyId = Id.pipe(Schema.brand("ApiKeyId"))
+export const ApiKeyId = idOf("the API key").pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
-export const InvitationId = Id.pipe(Schema.brand("InvitationId"))
+export const InvitationId = idOf("the invitation").pipe(Schema.brand("InvitationId"))
 export type InvitationId = typeof InvitationId.Type
 
-export const SigningSecretId = Id.pipe(Schema.brand("SigningSecretId"))
+export const SigningSecretId = idOf("the secret").pipe(Schema.brand("SigningSecretId"))
 export type SigningSecretId = typeof SigningSecretId.Type
 
-export const AuditEventId = Id.pipe(Schema.brand("AuditEventId"))
+export const AuditEventId = idOf("the event").pipe(Schema.brand("AuditEventId"))
 export type AuditEventId = typeof AuditEventId.Type
 
-export const CronTaskId = Id.pipe(Schema.brand("CronTaskId"))
+export const CronTaskId = idOf("the cron task").pipe(Schema.brand("CronTaskId"))
 export type CronTaskId = typeof CronTaskId.Type
 
-export const DelayedTaskId = Id.pipe(Schema.brand("DelayedTaskId"))
+export const DelayedTaskId = idOf("the delayed task").pipe(Schema.brand("DelayedTaskId"))
 export type DelayedTaskId = typeof DelayedTaskId.Type
 
-export const ChainId = Id.pipe(Schema.brand("ChainId"))
+export const ChainId = idOf("the chain").pipe(Schema.brand("ChainId"))
 export type ChainId = typeof ChainId.Type
 
-export const ChainRunId = Id.pipe(Schema.brand("ChainRunId"))
+export const ChainRunId = idOf("the run").pipe(Schema.brand("ChainRunId"))
 export type ChainRunId = typeof ChainRunId.Type
 
-export const ExecutionId = Id.pipe(Schema.brand("ExecutionId"))
+export const ExecutionId = idOf("the execution").pipe(Schema.brand("ExecutionId"))
 export type ExecutionId = typeof ExecutionId.Type
 
-export const MonitorId = Id.pipe(Schema.brand("MonitorId"))
+export const MonitorId = idOf("the monitor").pipe(Schema.brand("MonitorId"))
 export type MonitorId = typeof MonitorId.Type
 
-export const MonitorEventId = Id.pipe(Schema.brand("MonitorEventId"))
+export const MonitorEventId = idOf("the event").pipe(Schema.brand("MonitorEventId"))
 export type MonitorEventId = typeof MonitorEventId.Type
 
-export const WorkerId = Id.pipe(Schema.brand("WorkerId"))
+export const WorkerId = idOf("the worker").pipe(Schema.brand("WorkerId"))
 export type WorkerId = typeof WorkerId.Type
 
-export const QueueId = Id.pipe(Schema.brand("QueueId"))
+export const QueueId = idOf("the queue").pipe(Schema.brand("QueueId"))
 export type QueueId = typeof QueueId.Type
 
-export const IncidentId = Id.pipe(Schema.brand("IncidentId"))
+export const IncidentId = idOf("the incident").pipe(Schema.brand("IncidentId"))
 export type IncidentId = typeof IncidentId.Type
-export const NotificationChannelId = Id.pipe(Schema.brand("NotificationChannelId"))
+
+export const NotificationChannelId = idOf("the channel").pipe(Schema.brand("NotificationChannelId"))
 export type NotificationChannelId = typeof NotificationChannelId.Type
 
-export const NotificationDeliveryId = Id.pipe(Schema.brand("NotificationDeliveryId"))
+export const NotificationDeliveryId = idOf("the delivery").pipe(
+  Schema.brand("NotificationDeliveryId")
+)
 export type NotificationDeliveryId = typeof NotificationDeliveryId.Type
 
-/** Of whatever a notification is about: a task, a chain, a monitor, a worker, a key. */
-export const SubjectId = Id.pipe(Schema.brand("SubjectId"))
+export const SubjectId = idOf(
+  "what the notification is about: a task, a chain, a monitor, a worker or a key"
+).pipe(Schema.brand("SubjectId"))
 export type SubjectId = typeof SubjectId.Type

@@ -31,11 +31,11 @@ const controlCharacter = /\p{Cc}/u
  * A one-line label for people: trimmed, not blank, without control characters. The document shows
  * the string before it is trimmed, which has no checks, so the lengths are annotated there.
  */
-export const label = (max: number) =>
+export const label = (max: number, annotations: Schema.Annotations.Documentation<string> = {}) =>
   Schema.Trim.check(
     isBetweenLength(1, max),
     isStorable,
     Schema.makeFilter((name) => !controlCharacter.test(name), {
       expected: "text without control characters"
     })
-  ).pipe(Schema.annotateEncoded({ minLength: 1, maxLength: max }))
+  ).pipe(Schema.annotateEncoded({ ...annotations, minLength: 1, maxLength: max }))

@@ -28,6 +28,18 @@ const exampleTime = "2026-01-31T09:30:00.000Z"
 export const Timestamp = timeThat(isTimestamp, "in UTC").annotate({ examples: [exampleTime] })
 export type Timestamp = typeof Timestamp.Type
 
+/** The times that nearly every record has. */
+export const createdAt = Timestamp.annotate({ description: "When it was created." })
+export const updatedAt = Timestamp.annotate({ description: "When it was last changed." })
+
+/** When a run or an attempt started, and when it ended. */
+export const startedAt = Schema.NullOr(Timestamp).annotate({
+  description: "When it started. Null until then."
+})
+export const finishedAt = Schema.NullOr(Timestamp).annotate({
+  description: "When it ended. Null until then."
+})
+
 const offset = /[+-](?:[01]\d|2[0-3]):[0-5]\d$/
 
 /** `10:30+01:00` is 09:30 in UTC. What cannot be told stays as it is. */

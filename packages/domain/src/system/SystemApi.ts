@@ -5,12 +5,12 @@ import { docs } from "../shared/docs.ts"
 import { Degraded } from "../shared/Errors.ts"
 
 const Health = Schema.Struct({
-  status: Schema.Literal("ok"),
+  status: Schema.Literal("ok").annotate({ description: "Always `ok`." }),
   version: Schema.String.annotate({ description: "The version of the service." })
 }).annotate({ identifier: "Health", examples: [{ status: "ok", version: "0.1.0" }] })
 
 const Ready = Schema.Struct({
-  status: Schema.Literal("ok"),
+  status: Schema.Literal("ok").annotate({ description: "Always `ok`." }),
   statistics_lag_seconds: Schema.optionalKey(
     Schema.Int.annotate({
       description:

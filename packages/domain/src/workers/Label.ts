@@ -15,9 +15,12 @@ const each = Schema.isUnique({ expected: "each label once" })
 /** The labels of a worker. It may have none. */
 export const WorkerLabels = Schema.Array(Label)
   .check(each, Schema.isMaxLength(maxLabels))
-  .annotate({ examples: [["office", "gpu"]] })
+  .annotate({
+    description: "What the worker offers, by which tasks choose it.",
+    examples: [["office", "gpu"]]
+  })
 
 /** The labels that a worker must have, at least one. */
 export const NeededLabels = Schema.Array(Label)
   .check(each, Schema.isBetweenLength(1, maxLabels))
-  .annotate({ examples: [["office"]] })
+  .annotate({ description: "The labels that a worker must have.", examples: [["office"]] })

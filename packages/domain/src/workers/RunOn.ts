@@ -5,7 +5,11 @@ import { NeededLabels } from "./Label.ts"
 const maxWorkerWaitSeconds = 86_400
 
 /** Where a call is made, as kept and shown. Null: by the service itself. */
-export const RunOn = Schema.Struct({ labels: Schema.Array(Schema.String) }).annotate({
+export const RunOn = Schema.Struct({
+  labels: Schema.Array(Schema.String).annotate({
+    description: "The labels that a worker must have."
+  })
+}).annotate({
   identifier: "RunOn",
   examples: [{ labels: ["office"] }]
 })
@@ -24,7 +28,10 @@ export const runOn = options({
       description:
         "Which worker makes the call. The service itself when absent or null. With it, the URL may name a private address: the worker decides where it may call."
     }),
-    shown: Schema.NullOr(RunOn).annotate({ examples: [null] }),
+    shown: Schema.NullOr(RunOn).annotate({
+      description: "Which worker makes the call. Null: the service itself.",
+      examples: [null]
+    }),
     default: null
   },
   worker_wait_seconds: {
@@ -35,7 +42,10 @@ export const runOn = options({
         "How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
       examples: [300]
     }),
-    shown: Schema.Int.annotate({ examples: [300] }),
+    shown: Schema.Int.annotate({
+      description: "How long a run waits for a worker before it fails.",
+      examples: [300]
+    }),
     default: 300
   }
 })

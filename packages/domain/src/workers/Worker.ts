@@ -1,9 +1,10 @@
 import { Schema } from "effect"
+import { secret } from "../shared/secret.ts"
 import { WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { WorkerLabels } from "./Label.ts"
 
 export const workerTokenPrefix = "pwk_"
@@ -18,7 +19,10 @@ export type WorkerStatus = typeof WorkerStatus.Type
 
 const fields = {
   id: WorkerId,
-  name: Schema.String.annotate({ examples: ["Office, rack 2"] }),
+  name: Schema.String.annotate({
+    description: "The name for people.",
+    examples: ["Office, rack 2"]
+  }),
   labels: Schema.Array(Schema.String).annotate({
     description: "Tasks name the labels that their worker must have.",
     examples: [["office", "gpu"]]
@@ -44,9 +48,11 @@ const fields = {
     description: "How many runs its agent takes at once.",
     examples: [16]
   }),
-  created_at: Timestamp,
-  updated_at: Timestamp
+  created_at: createdAt,
+  updated_at: updatedAt
 }
+
+const exampleToken = "pwk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"
 
 const example = {
   id: WorkerId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -72,9 +78,10 @@ export const WorkerPage = Page("WorkerPage", Worker)
 /** The answer to create and rotate: the only one that shows the token. */
 export const CreatedWorker = Schema.Struct({
   ...fields,
-  token: Schema.RedactedFromValue(Schema.String, { label: "worker_token" }).pipe(
-    Schema.annotateEncoded({ examples: ["pwk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"] })
-  )
+  token: secret("worker_token", {
+    description: "The token itself. It is shown in this answer and never again.",
+    examples: [exampleToken]
+  })
 }).annotate({
   identifier: "CreatedWorker",
   description: "The only answer that carries the token. Keep it now; it cannot be shown again."
@@ -83,13 +90,18 @@ export type CreatedWorker = typeof CreatedWorker.Type
 
 export const maxWorkerNameLength = 100
 
-const name = label(maxWorkerNameLength).pipe(
-  Schema.annotateEncoded({ examples: ["Office, rack 2"] })
-)
+const name = label(maxWorkerNameLength, {
+  description: "The name for people.",
+  examples: ["Office, rack 2"]
+})
 
 export const WorkerInput = Schema.Struct({
   name,
-  labels: Schema.optionalKey(WorkerLabels.annotate({ description: "None when absent." }))
+  labels: Schema.optionalKey(
+    WorkerLabels.annotate({
+      description: "What the worker offers, by which tasks choose it. None when absent."
+    })
+  )
 }).annotate({
   identifier: "WorkerInput",
   examples: [{ name: "Office, rack 2", labels: ["office", "gpu"] }]
@@ -107,23 +119,18 @@ export const WorkerUpdate = Schema.Struct({
 export type WorkerUpdate = typeof WorkerUpdate.Type
 
 export const LeakedWorkerToken = Schema.Struct({
-  token: Schema.RedactedFromValue(Schema.String.check(Schema.isMaxLength(512)), {
-    label: "worker_token"
-  }).pipe(
-    Schema.annotateEncoded({
-      description: "The token that was found.",
-      examples: ["pwk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
-    })
+  token: secret(
+    "worker_token",
+    { description: "The token that was found.", examples: [exampleToken] },
+    Schema.String.check(Schema.isMaxLength(512))
   )
 }).annotate({ identifier: "LeakedWorkerToken" })
 
 export const WorkerRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
+      description: "For how long the old token still works. 0 when absent.",
       examples: [3600]
     })
   )
-}).annotate({
-  identifier: "WorkerRotation",
-  description: "How long the old token still works. 0 when absent."
-})
+}).annotate({ identifier: "WorkerRotation" })

@@ -65,25 +65,37 @@ const auditResources = [
 export const AuditEvent = Schema.Struct({
   id: AuditEventId,
   action: AuditAction,
-  actor_id: Schema.NullOr(UserId),
-  target_id: Schema.NullOr(Schema.String),
-  ip: Schema.NullOr(Schema.String),
-  details: Schema.Record(Schema.String, Schema.Unknown),
+  actor_id: Schema.NullOr(UserId).annotate({
+    description: "The user who did it. Null if nobody knows who it was."
+  }),
+  target_id: Schema.NullOr(Schema.String).annotate({
+    description: "The id of what it was done to. Null if that has no id.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+  }),
+  ip: Schema.NullOr(Schema.String).annotate({
+    description: "The address that the request came from. Null if unknown.",
+    examples: ["203.0.113.7"]
+  }),
+  details: Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "Details of the action, such as the scopes of a new key."
+  }),
   hash: Schema.NullOr(Schema.String).annotate({
-    description: "Over this event and the hash before it. Null for a moment after the change."
+    description: "Over this event and the hash before it. Null for a moment after the change.",
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"]
   }),
   previous_hash: Schema.NullOr(Schema.String).annotate({
     description:
-      "The hash of the event before it in the log of the whole service. That event may belong to another workspace. Empty for the first event."
+      "The hash of the event before it in the log of the whole service. That event may belong to another workspace. Empty for the first event.",
+    examples: ["60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"]
   }),
-  created_at: Timestamp
+  created_at: Timestamp.annotate({ description: "When it was done." })
 }).annotate({ identifier: "AuditEvent" })
 export type AuditEvent = typeof AuditEvent.Type
 
 /** Which events a list shows: those that meet all that is given. */
 export const AuditFilters = {
   actor_id: Schema.optionalKey(
-    inPath(UserId).annotate({ description: "Changes that this user made." })
+    inPath(UserId).pipe(Schema.annotateEncoded({ description: "Changes that this user made." }))
   ),
   action: Schema.optionalKey(AuditAction),
   resource: Schema.optionalKey(

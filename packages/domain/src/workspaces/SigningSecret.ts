@@ -1,30 +1,40 @@
 import { Schema } from "effect"
+import { secret } from "../shared/secret.ts"
 import { CallUrl } from "../calls/CallUrl.ts"
 import { SigningSecretId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 
 const generation = {
   id: SigningSecretId,
-  created_at: Timestamp,
-  expires_at: Schema.NullOr(Timestamp)
+  created_at: createdAt,
+  expires_at: Schema.NullOr(Timestamp).annotate({
+    description: "When it stops signing, after a rotation. Null for the newest."
+  })
 }
 
 /** The secret of a workspace, from which those of all receivers derive. It is never shown itself. */
 export const SigningSecretGeneration = Schema.Struct(generation).annotate({
   identifier: "SigningSecretGeneration",
-  description: "Which secret of the workspace signs. `expires_at` is null for the newest one."
+  description: "Which secret of the workspace signs."
 })
 export type SigningSecretGeneration = typeof SigningSecretGeneration.Type
-
-const secret = Schema.RedactedFromValue(Schema.String, { label: "signing_secret" })
 
 /** The secrets with which one receiver verifies signatures, as Standard Webhooks describes. */
 export const SigningSecret = Schema.Struct({
   ...generation,
-  origin: Schema.String,
-  call_secret: secret,
-  message_secret: secret
+  origin: Schema.String.annotate({
+    description: "The scheme, the host and the port of the receiver.",
+    examples: ["https://api.example.com"]
+  }),
+  call_secret: secret("signing_secret", {
+    description: "Verifies the calls of tasks and of the steps of chains.",
+    examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+  }),
+  message_secret: secret("signing_secret", {
+    description: "Verifies callbacks and the messages of webhook channels.",
+    examples: ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"]
+  })
 }).annotate({
   identifier: "SigningSecret",
   description:

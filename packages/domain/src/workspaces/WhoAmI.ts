@@ -1,18 +1,20 @@
-import { Schema } from "effect"
-import { Scope } from "../api-keys/Scope.ts"
+import { Schema, Struct } from "effect"
+import { ApiKey } from "../api-keys/ApiKey.ts"
 import { User } from "../auth/User.ts"
 import { WorkspaceId } from "../shared/Ids.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
 
 /** What a credential is and may do. A script can ask this before it starts. */
 export const WhoAmI = Schema.Union([
-  Schema.Struct({ kind: Schema.Literal("jwt"), user: User }),
   Schema.Struct({
-    kind: Schema.Literal("api_key"),
-    workspace_id: WorkspaceId,
-    key_prefix: Schema.String,
-    scopes: Schema.Array(Scope),
-    expires_at: Schema.NullOr(Timestamp)
+    kind: Schema.Literal("jwt").annotate({ description: "An access token." }),
+    user: User
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("api_key").annotate({ description: "An API key." }),
+    workspace_id: WorkspaceId.annotate({
+      description: "The one workspace that the key works for."
+    }),
+    ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
   })
 ]).annotate({ identifier: "WhoAmI" })
 export type WhoAmI = typeof WhoAmI.Type

@@ -1,14 +1,15 @@
 import { Schema, Struct } from "effect"
 import { WorkspaceId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { createdAt } from "../shared/Timestamp.ts"
 
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
-  name: Schema.String,
-  created_at: Timestamp
+  name: Schema.String.annotate({ description: "The name for people." }),
+  created_at: createdAt
 }).annotate({
   identifier: "Workspace",
+  description: "Where tasks, keys and their history live.",
   examples: [
     {
       id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -20,7 +21,7 @@ export const Workspace = Schema.Struct({
 export type Workspace = typeof Workspace.Type
 
 export const WorkspaceInput = Schema.Struct({
-  name: label(100).pipe(Schema.annotateEncoded({ examples: ["Acme production"] }))
+  name: label(100, { description: "The name for people.", examples: ["Acme production"] })
 }).annotate({ identifier: "WorkspaceInput" })
 
 export const WorkspaceUpdate = WorkspaceInput.mapFields(Struct.map(Schema.optionalKey)).annotate({

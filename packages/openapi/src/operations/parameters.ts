@@ -21,9 +21,6 @@ const decodedTypes = (query: Schema.Top | undefined): ReadonlyMap<string, object
   return types
 }
 
-const idDescription = (name: string) =>
-  name.endsWith("_id") ? `The id of the ${name.slice(0, -3).replaceAll("_", " ")}.` : undefined
-
 export const describeParameters = (
   endpoint: Endpoint,
   parameters: ReadonlyArray<OpenApi.OpenAPISpecParameter>,
@@ -35,12 +32,9 @@ export const describeParameters = (
     const { description: own, ...schema } = rewrite({ ...(decoded ?? parameter.schema) })
     const header = parameter.in === "header" ? knownHeader(parameter.name) : undefined
     const component = schemas[referenced(schema) ?? ""]
-    const description = [
-      own,
-      component?.description,
-      header?.description,
-      idDescription(parameter.name)
-    ].find((one) => typeof one === "string")
+    const description = [own, component?.description, header?.description].find(
+      (one) => typeof one === "string"
+    )
     return {
       name: header?.name ?? parameter.name,
       in: parameter.in,

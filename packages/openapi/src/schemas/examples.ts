@@ -3,24 +3,6 @@ import { isSchema, referenced } from "./rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 
-/** Examples for fields whose schemas have none of their own. */
-const samples: Readonly<Record<string, unknown>> = {
-  call_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-  ip: "203.0.113.7",
-  limit: 100,
-  message_secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
-  name: "Ada Lovelace",
-  origin: "https://api.example.com",
-  plan: "self_hosted",
-  quota: "active_api_keys",
-  request_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
-  resource: "workspace",
-  retry_after: 1,
-  secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
-  target_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
-  user_agent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"
-}
-
 const formats: Readonly<Record<string, string>> = {
   "date-time": "2026-01-31T09:30:00.000Z",
   email: "ada@example.com",
@@ -35,21 +17,18 @@ const formats: Readonly<Record<string, string>> = {
 export const exampleOf = (
   schema: Schema,
   schemas: Readonly<Record<string, Schema>>,
-  field?: string,
   within: ReadonlyArray<string> = []
 ): unknown => {
-  const part = (inner: unknown, name?: string) =>
-    isSchema(inner) ? exampleOf(inner, schemas, name ?? field, within) : null
+  const part = (inner: unknown) => (isSchema(inner) ? exampleOf(inner, schemas, within) : null)
   if (Array.isArray(schema.examples)) return schema.examples[0]
   if (schema.default !== undefined) return schema.default
   const component = referenced(schema)
   if (component !== undefined) {
     return within.includes(component)
       ? null
-      : exampleOf(schemas[component] ?? {}, schemas, field, [...within, component])
+      : exampleOf(schemas[component] ?? {}, schemas, [...within, component])
   }
-  const sample = field === undefined ? undefined : samples[field]
-  if (Array.isArray(schema.enum)) return schema.enum.includes(sample) ? sample : schema.enum[0]
+  if (Array.isArray(schema.enum)) return schema.enum[0]
   for (const union of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(union)) return part(union[0])
   }
@@ -58,7 +37,7 @@ export const exampleOf = (
     case "object":
       return Object.fromEntries(
         Object.entries(isSchema(schema.properties) ? schema.properties : {}).map(
-          ([name, property]) => [name, part(property, name)]
+          ([name, property]) => [name, part(property)]
         )
       )
     case "array":
@@ -67,12 +46,9 @@ export const exampleOf = (
       return true
     case "integer":
     case "number":
-      return typeof sample === "number" ? sample : (schema.minimum ?? 1)
+      return schema.minimum ?? 1
     case "string":
-      if (typeof schema.format === "string" && formats[schema.format] !== undefined) {
-        return formats[schema.format]
-      }
-      return typeof sample === "string" ? sample : "string"
+      return formats[String(schema.format)] ?? "string"
     default:
       return null
   }

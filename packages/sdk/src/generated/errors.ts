@@ -4,7 +4,9 @@ import { ApiError } from "../errors.ts"
 import type { Role, Scope, ValidationIssue, Timestamp } from "./types.ts"
 
 export interface MalformedJsonErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "malformed_json"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -14,7 +16,9 @@ export class MalformedJsonError extends ApiError<MalformedJsonErrorDetail> {
 }
 
 export interface MalformedRequestErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "malformed_request"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -24,7 +28,9 @@ export class MalformedRequestError extends ApiError<MalformedRequestErrorDetail>
 }
 
 export interface InvalidApiKeyErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_api_key"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -34,7 +40,9 @@ export class InvalidApiKeyError extends ApiError<InvalidApiKeyErrorDetail> {
 }
 
 export interface InvalidCodeErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_code"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -44,7 +52,9 @@ export class InvalidCodeError extends ApiError<InvalidCodeErrorDetail> {
 }
 
 export interface InvalidCredentialsErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_credentials"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -54,7 +64,9 @@ export class InvalidCredentialsError extends ApiError<InvalidCredentialsErrorDet
 }
 
 export interface InvalidLinkErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_link"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -64,7 +76,9 @@ export class InvalidLinkError extends ApiError<InvalidLinkErrorDetail> {
 }
 
 export interface InvalidRefreshTokenErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_refresh_token"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -74,7 +88,9 @@ export class InvalidRefreshTokenError extends ApiError<InvalidRefreshTokenErrorD
 }
 
 export interface InvalidTokenErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "invalid_token"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -84,7 +100,9 @@ export class InvalidTokenError extends ApiError<InvalidTokenErrorDetail> {
 }
 
 export interface MissingCredentialsErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "missing_credentials"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -94,7 +112,9 @@ export class MissingCredentialsError extends ApiError<MissingCredentialsErrorDet
 }
 
 export interface TotpRequiredErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "totp_required"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -104,7 +124,9 @@ export class TotpRequiredError extends ApiError<TotpRequiredErrorDetail> {
 }
 
 export interface PaymentErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "payment_failed"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -114,10 +136,15 @@ export class PaymentError extends ApiError<PaymentErrorDetail> {
 }
 
 export interface QuotaExceededErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "quota_exceeded"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** The limit that was reached. */
   readonly quota: string
+  /** How many it allows. */
   readonly limit: number
+  /** The plan that has this limit. */
   readonly plan: string
 }
 
@@ -139,7 +166,9 @@ export class QuotaExceededError extends ApiError<QuotaExceededErrorDetail> {
 }
 
 export interface ForbiddenErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "forbidden"
+  /** A text for people, which may be reworded. */
   readonly message: string
   readonly required_role: Role
 }
@@ -154,7 +183,9 @@ export class ForbiddenError extends ApiError<ForbiddenErrorDetail> {
 }
 
 export interface InsufficientScopeErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "insufficient_scope"
+  /** A text for people, which may be reworded. */
   readonly message: string
   readonly required_scope: Scope
 }
@@ -169,7 +200,9 @@ export class InsufficientScopeError extends ApiError<InsufficientScopeErrorDetai
 }
 
 export interface JwtOnlyErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "jwt_only"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -179,7 +212,9 @@ export class JwtOnlyError extends ApiError<JwtOnlyErrorDetail> {
 }
 
 export interface OriginRefusedErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "origin_refused"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -192,7 +227,9 @@ export class OriginRefusedError extends ApiError<OriginRefusedErrorDetail> {
 }
 
 export interface RegistrationClosedErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "registration_closed"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -202,7 +239,9 @@ export class RegistrationClosedError extends ApiError<RegistrationClosedErrorDet
 }
 
 export interface WorkspaceForbiddenErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "workspace_forbidden"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -212,8 +251,11 @@ export class WorkspaceForbiddenError extends ApiError<WorkspaceForbiddenErrorDet
 }
 
 export interface NotFoundErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "not_found"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** What was not found. */
   readonly resource:
     | "route"
     | "workspace"
@@ -243,8 +285,11 @@ export class NotFoundError extends ApiError<NotFoundErrorDetail> {
 }
 
 export interface MethodNotAllowedErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "method_not_allowed"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** The methods that it allows. */
   readonly allow: ReadonlyArray<string>
 }
 
@@ -258,7 +303,9 @@ export class MethodNotAllowedError extends ApiError<MethodNotAllowedErrorDetail>
 }
 
 export interface RequestTimeoutErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "request_timeout"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -268,7 +315,9 @@ export class RequestTimeoutError extends ApiError<RequestTimeoutErrorDetail> {
 }
 
 export interface BillingDisabledErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "billing_disabled"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -278,7 +327,9 @@ export class BillingDisabledError extends ApiError<BillingDisabledErrorDetail> {
 }
 
 export interface ConflictErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "conflict"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -288,7 +339,9 @@ export class ConflictError extends ApiError<ConflictErrorDetail> {
 }
 
 export interface EmailTakenErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "email_taken"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -298,7 +351,9 @@ export class EmailTakenError extends ApiError<EmailTakenErrorDetail> {
 }
 
 export interface IdempotencyConflictErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "idempotency_conflict"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -311,7 +366,9 @@ export class IdempotencyConflictError extends ApiError<IdempotencyConflictErrorD
 }
 
 export interface PayloadTooLargeErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "payload_too_large"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -321,7 +378,9 @@ export class PayloadTooLargeError extends ApiError<PayloadTooLargeErrorDetail> {
 }
 
 export interface UnsupportedMediaTypeErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "unsupported_media_type"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -331,7 +390,9 @@ export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeErro
 }
 
 export interface MisdirectedRequestErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "misdirected_request"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -344,8 +405,11 @@ export class MisdirectedRequestError extends ApiError<MisdirectedRequestErrorDet
 }
 
 export interface ValidationErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "validation_failed"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** Everything that is wrong with the request, at most 100 items. */
   readonly issues: ReadonlyArray<ValidationIssue>
 }
 
@@ -359,8 +423,11 @@ export class ValidationError extends ApiError<ValidationErrorDetail> {
 }
 
 export interface RateLimitedErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "rate_limited"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** How many seconds to wait before the next try. */
   readonly retry_after: number
 }
 
@@ -374,7 +441,9 @@ export class RateLimitedError extends ApiError<RateLimitedErrorDetail> {
 }
 
 export interface HeadersTooLargeErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "headers_too_large"
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
 
@@ -384,8 +453,11 @@ export class HeadersTooLargeError extends ApiError<HeadersTooLargeErrorDetail> {
 }
 
 export interface InternalErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "internal_error"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** The id of this request in the logs. */
   readonly request_id: string
 }
 
@@ -395,8 +467,11 @@ export class InternalError extends ApiError<InternalErrorDetail> {
 }
 
 export interface BillingUnavailableErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "billing_unavailable"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** How many seconds to wait before the next try. */
   readonly retry_after: number
 }
 
@@ -413,7 +488,9 @@ export class BillingUnavailableError extends ApiError<BillingUnavailableErrorDet
 }
 
 export interface DegradedErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "degraded"
+  /** A text for people, which may be reworded. */
   readonly message: string
   /** The background loops of this node that fail again and again. */
   readonly failing: ReadonlyArray<{
@@ -422,6 +499,7 @@ export interface DegradedErrorDetail {
     /** When it failed first. */
     readonly since: Timestamp
   }>
+  /** How many seconds to wait before the next try. */
   readonly retry_after: number
 }
 
@@ -439,8 +517,11 @@ export class DegradedError extends ApiError<DegradedErrorDetail> {
 }
 
 export interface UnavailableErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
   readonly error: "unavailable"
+  /** A text for people, which may be reworded. */
   readonly message: string
+  /** How many seconds to wait before the next try. */
   readonly retry_after: number
 }
 

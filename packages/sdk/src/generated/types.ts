@@ -26,24 +26,24 @@ export type WorkspaceId = Id<"WorkspaceId">
 export type Timestamp = string
 
 export interface AccountDeletion {
-  /** Your current password, as a confirmation. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
 }
 
 export interface ApiKey {
-  /** Its id, a UUID. */
+  /** The id of the API key. */
   readonly id: ApiKeyId
-  /** The label given at creation, 1 to 100 characters. */
+  /** The name for people. */
   readonly name: string
   /** The first 12 characters of the key, to tell keys apart. */
   readonly key_prefix: string
-  /** What the key may do, 1 to 8 scopes. */
+  /** What the key may do. */
   readonly scopes: ReadonlyArray<Scope>
   /** The networks that the key may be used from. Null: from anywhere. */
   readonly allowed_ips: ReadonlyArray<string> | null
-  /** Null if it never expires. */
+  /** When it expires. Null if it never expires. */
   readonly expires_at: Timestamp | null
-  /** Null until the first use. Updated at most once per minute. */
+  /** When it was last used, to the minute. Null until the first use. */
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
@@ -61,16 +61,12 @@ export interface ApiKey {
  */
 export type ApiKeyAdvice = "keep" | "narrow" | "revoke" | "wait"
 
-/**
- * Without `expires_in_days` the key never expires. Without `allowed_ips` it may be used from
- * anywhere.
- */
 export interface ApiKeyInput {
-  /** A label, 1 to 100 characters. 1 to 100 characters. */
+  /** The name for people. 1 to 100 characters. */
   readonly name: string
-  /** What the key may do: 1 to 8 scopes, each once. 1 to 8 items. */
+  /** What the key may do, each scope once. 1 to 8 items. */
   readonly scopes: ReadonlyArray<Scope>
-  /** After how many days it expires, 1 to 3,650. Never when absent or null. 1 to 3,650. */
+  /** After how many days it expires. Never when absent or null. 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
   /**
    * Networks that the key may be used from, 1 to 20. From anywhere when absent or null. 1 to 20
@@ -79,9 +75,8 @@ export interface ApiKeyInput {
   readonly allowed_ips?: ReadonlyArray<string> | null | undefined
 }
 
-/** How long the old key still works. 0 when absent. */
 export interface ApiKeyRotation {
-  /** For how long the old key still works, 0 to 604,800. 0 when absent. 0 to 604,800. */
+  /** For how long the old key still works. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
@@ -105,7 +100,7 @@ export interface ApiKeyUsage {
 export interface Attempt {
   /** Counted from 1. */
   readonly number: number
-  /** When it started. Null until then. */
+  /** When it started. */
   readonly started_at: Timestamp
   /** Null if the node was lost, because then nobody knows how it ended. */
   readonly finished_at: Timestamp | null
@@ -155,14 +150,14 @@ export type AuditAction =
   | "worker.deleted"
 
 export interface AuditEvent {
-  /** Its id, a UUID. */
+  /** The id of the event. */
   readonly id: AuditEventId
   readonly action: AuditAction
   /** The user who did it. Null if nobody knows who it was. */
   readonly actor_id: UserId | null
   /** The id of what it was done to. Null if that has no id. */
   readonly target_id: string | null
-  /** The address that it came from. Null if unknown. */
+  /** The address that the request came from. Null if unknown. */
   readonly ip: string | null
   /** Details of the action, such as the scopes of a new key. */
   readonly details: Readonly<Record<string, unknown>>
@@ -206,7 +201,7 @@ export interface BatchError {
     }>
     /** Which limit is reached. Only with `quota_exceeded`. */
     readonly quota?: string
-    /** The limit. */
+    /** How many it allows. */
     readonly limit?: number
     /** The plan that has this limit. */
     readonly plan?: string
@@ -238,7 +233,7 @@ export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
  * with the `message_secret` of its origin and retried like notifications.
  */
 export interface Callback {
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
 }
 
@@ -263,16 +258,17 @@ export interface Certificate {
   readonly chain: ReadonlyArray<IssuerCertificate>
 }
 
+/** Calls that run one after the other, each with the answers before it. */
 export interface Chain {
-  /** Its id, a UUID. */
+  /** The id of the chain. */
   readonly id: ChainId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
   /** The name for people. */
   readonly name: string
-  /** The steps, in the order in which they run: 1 to 50. */
+  /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
   /** A cron expression. Null if it runs only when somebody runs it. */
   readonly schedule: string | null
@@ -328,7 +324,6 @@ export interface ChainBatchResult {
     | {
         /** It was created. */
         readonly status: 201
-        /** What was made of the item. */
         readonly data: Chain
       }
     | {
@@ -343,7 +338,7 @@ export interface ChainBatchResult {
 export interface ChainDefinition {
   /** The name for people. 1 to 200 characters. */
   readonly name: string
-  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
+  /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
@@ -408,9 +403,9 @@ export interface ChainDefinition {
 }
 
 export interface ChainInput {
-  /** The name for people, 1 to 200 characters. 1 to 200 characters. */
+  /** The name for people. 1 to 200 characters. */
   readonly name: string
-  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
+  /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /** Absent or null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
@@ -486,9 +481,9 @@ export interface ChainInput {
  * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRun {
-  /** Its id, a UUID. */
+  /** The id of the run. */
   readonly id: ChainRunId
-  /** The chain of the run. */
+  /** The id of the chain. */
   readonly chain_id: ChainId
   /** What started it. */
   readonly trigger: "schedule" | "manual" | "rerun"
@@ -499,7 +494,7 @@ export interface ChainRun {
   readonly started_at: Timestamp | null
   /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** The steps, in the order in which they run: 1 to 50. */
+  /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStep>
 }
 
@@ -509,9 +504,9 @@ export interface ChainRun {
  * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
  */
 export interface ChainRunDetail {
-  /** Its id, a UUID. */
+  /** The id of the run. */
   readonly id: ChainRunId
-  /** The chain of the run. */
+  /** The id of the chain. */
   readonly chain_id: ChainId
   /** What started it. */
   readonly trigger: "schedule" | "manual" | "rerun"
@@ -522,7 +517,7 @@ export interface ChainRunDetail {
   readonly started_at: Timestamp | null
   /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** The steps, in the order in which they run: 1 to 50. */
+  /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
 }
 
@@ -530,7 +525,7 @@ export interface ChainRunStep {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The step's execution in short. Null if there is none yet. */
+  /** The execution of the step in short. Null if there is none yet. */
   readonly execution: StepExecution | null
 }
 
@@ -538,7 +533,7 @@ export interface ChainRunStepDetail {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The step's execution in short. Null if there is none yet. */
+  /** The execution of the step in short. Null if there is none yet. */
   readonly execution: StepExecutionDetail | null
 }
 
@@ -559,13 +554,13 @@ export interface ChainStep {
   /** Later steps use the answer by this name. Each name is used once in a chain. */
   readonly name: string
   readonly method: CallMethod
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call. Null if it has none. */
   readonly body: string | null
-  /** How long a call may take. */
+  /** How long one attempt may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
@@ -575,7 +570,6 @@ export interface ChainStep {
   readonly body_contains?: string
   /** What an answer must not contain to be a success. Absent if nothing. */
   readonly body_lacks?: string
-  /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
   readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
@@ -664,7 +658,7 @@ export interface ChainStepInput {
 export interface ChainUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** The steps, in the order in which they run: 1 to 50. 1 to 50 items. */
+  /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /** Null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
@@ -732,19 +726,19 @@ export type Completion = "callback" | "auto"
 
 /** The only answer that carries the key itself. Keep it now; it cannot be shown again. */
 export interface CreatedApiKey {
-  /** Its id, a UUID. */
+  /** The id of the API key. */
   readonly id: ApiKeyId
   /** The name for people. */
   readonly name: string
   /** The first 12 characters of the key, to tell keys apart. */
   readonly key_prefix: string
-  /** What the key may do, 1 to 8 scopes. */
+  /** What the key may do. */
   readonly scopes: ReadonlyArray<Scope>
   /** The networks that the key may be used from. Null: from anywhere. */
   readonly allowed_ips: ReadonlyArray<string> | null
-  /** Null if it never expires. */
+  /** When it expires. Null if it never expires. */
   readonly expires_at: Timestamp | null
-  /** Null until the first use. Updated at most once per minute. */
+  /** When it was last used, to the minute. Null until the first use. */
   readonly last_used_at: Timestamp | null
   /** True only while the key would be accepted: not revoked and not expired. */
   readonly is_active: boolean
@@ -759,7 +753,7 @@ export interface CreatedApiKey {
 }
 
 export interface CreatedInvitation {
-  /** Its id, a UUID. */
+  /** The id of the invitation. */
   readonly id: InvitationId
   /** Who is invited. */
   readonly email: string
@@ -779,7 +773,7 @@ export interface CreatedInvitation {
 
 /** The only answer that carries the token. Keep it now; it cannot be shown again. */
 export interface CreatedWorker {
-  /** Its id, a UUID. */
+  /** The id of the worker. */
   readonly id: WorkerId
   /** The name for people. */
   readonly name: string
@@ -802,14 +796,15 @@ export interface CreatedWorker {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The secret. It is shown only this once. */
+  /** The token itself. It is shown in this answer and never again. */
   readonly token: string
 }
 
+/** A call that is made whenever its schedule fires. */
 export interface CronTask {
-  /** Its id, a UUID. */
+  /** The id of the cron task. */
   readonly id: CronTaskId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -818,13 +813,13 @@ export interface CronTask {
   /** The cron expression, as its author wrote it. */
   readonly schedule: string
   readonly method: CallMethod
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call. Null if it has none. */
   readonly body: string | null
-  /** How long a call may take. */
+  /** How long one attempt may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
@@ -834,7 +829,6 @@ export interface CronTask {
   readonly body_contains?: string
   /** What an answer must not contain to be a success. Absent if nothing. */
   readonly body_lacks?: string
-  /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
   readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
@@ -893,7 +887,6 @@ export interface CronTaskBatchResult {
     | {
         /** It was created. */
         readonly status: 201
-        /** What was made of the item. */
         readonly data: CronTask
       }
     | {
@@ -916,7 +909,7 @@ export interface CronTaskDefinition {
    * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -1035,7 +1028,7 @@ export interface CronTaskDefinition {
 }
 
 export interface CronTaskInput {
-  /** The name for people, 1 to 200 characters. 1 to 200 characters. */
+  /** The name for people. 1 to 200 characters. */
   readonly name: string
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
@@ -1045,7 +1038,7 @@ export interface CronTaskInput {
    * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule: string
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -1181,7 +1174,7 @@ export interface CronTaskUpdate {
    * before them, for seconds; then fires must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /**
@@ -1287,23 +1280,24 @@ export interface CronTaskUpdate {
   readonly key?: string | null | undefined
 }
 
+/** A call that is made once. */
 export interface DelayedTask {
-  /** Its id, a UUID. */
+  /** The id of the delayed task. */
   readonly id: DelayedTaskId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
-  /** The name for people, 1 to 200 characters. Null if it has none. */
+  /** The name for people. Null if it has none. */
   readonly name: string | null
   readonly method: CallMethod
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call. Null if it has none. */
   readonly body: string | null
-  /** How long a call may take. */
+  /** How long one attempt may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
@@ -1313,7 +1307,6 @@ export interface DelayedTask {
   readonly body_contains?: string
   /** What an answer must not contain to be a success. Absent if nothing. */
   readonly body_lacks?: string
-  /** Its own waits between attempts. Absent if it has none. */
   readonly retry?: Retry
   readonly completion?: Completion
   /** Which worker makes the call. Null: the service itself. */
@@ -1349,7 +1342,6 @@ export interface DelayedTaskBatchResult {
     | {
         /** It was created. */
         readonly status: 201
-        /** What was made of the item. */
         readonly data: DelayedTask
       }
     | {
@@ -1367,7 +1359,7 @@ export interface DelayedTaskBatchResult {
 export type DelayedTaskDefinition = {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | null | undefined
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -1449,9 +1441,9 @@ export type DelayedTaskDefinition = {
 
 /** Give either `run_at` or `delay_seconds`. */
 export type DelayedTaskInput = {
-  /** The name for people, 1 to 200 characters. Optional. 1 to 200 characters. */
+  /** The name for people. 1 to 200 characters. */
   readonly name?: string | null | undefined
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -1550,7 +1542,7 @@ export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
 export interface DelayedTaskUpdate {
   /** The name for people. Null removes it. 1 to 200 characters. */
   readonly name?: string | null | undefined
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url?: string | undefined
   readonly method?: CallMethod | undefined
   /**
@@ -1651,12 +1643,12 @@ export type DeliveredEvent =
 export interface DeliveryAttempt {
   /** Counted from 1. */
   readonly number: number
-  /** When it started. Null until then. */
+  /** When it started. */
   readonly started_at: Timestamp
+  /** The status code of the answer. Null if no answer came. */
+  readonly status_code: number | null
   /** Null where the node was lost: how it ended is not known. */
   readonly finished_at: Timestamp | null
-  /** The status code that answered the last attempt. Null if no answer came. */
-  readonly status_code: number | null
   /** The first 1,000 characters of the answer, without secrets of the channel. */
   readonly response_body: string | null
   /** Why it failed. Null if it did not fail. */
@@ -1730,8 +1722,9 @@ export interface ExcludedCalendarInput {
   readonly url: string
 }
 
+/** One run of a task, or of a step of a chain. */
 export interface Execution {
-  /** Its id, a UUID. */
+  /** The id of the execution. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
@@ -1754,7 +1747,7 @@ export interface Execution {
   readonly duration_ms: number | null
   /** How many attempts were made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. */
+  /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
@@ -1765,7 +1758,6 @@ export interface Execution {
 export interface ExecutionBucket {
   /** When the hour or day begins. */
   readonly start: Timestamp
-  /** The number of executions in each status. */
   readonly counts: ExecutionCounts
   /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
   readonly success_rate: number | null
@@ -1775,6 +1767,7 @@ export interface ExecutionBucket {
   readonly lateness_ms: Percentiles | null
 }
 
+/** The number of executions in each status. */
 export interface ExecutionCounts {
   /** How many wait to run. */
   readonly queued: number
@@ -1792,7 +1785,7 @@ export interface ExecutionCounts {
 
 /** An execution with every attempt, oldest first. */
 export interface ExecutionDetail {
-  /** Its id, a UUID. */
+  /** The id of the execution. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
@@ -1815,7 +1808,7 @@ export interface ExecutionDetail {
   readonly duration_ms: number | null
   /** How many attempts were made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. */
+  /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
@@ -1890,8 +1883,8 @@ export interface ExecutionEvent {
   readonly status: ExecutionStatus
 }
 
+/** The figures for the whole time. */
 export interface ExecutionFigures {
-  /** The number of executions in each status. */
   readonly counts: ExecutionCounts
   /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
   readonly success_rate: number | null
@@ -1910,7 +1903,6 @@ export interface ExecutionStats {
   /** The end of the time covered, exclusive. */
   readonly to: Timestamp
   readonly bucket: StatsBucket
-  /** The figures for the whole time. */
   readonly totals: ExecutionFigures
   /** Every bucket from `from` to `to`, including empty ones, oldest first. */
   readonly buckets: ReadonlyArray<ExecutionBucket>
@@ -1940,15 +1932,14 @@ export interface FailingTask {
   readonly kind: RepeatingTaskKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The name for people. */
+  /** The name of the task. */
   readonly name: string
-  /** The step's execution in short. Null if there is none yet. */
   readonly execution: Execution
 }
 
-/** Active tasks whose latest run failed. The last to fail comes first. */
+/** Active tasks whose latest run failed. */
 export interface FailingTasks {
-  /** The records of this page. */
+  /** The last to fail comes first. */
   readonly data: ReadonlyArray<FailingTask>
 }
 
@@ -1989,19 +1980,19 @@ export interface ForecastTask {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The name for people. */
+  /** The name of the task. Null for a delayed task without one. */
   readonly name: string | null
 }
 
 export interface Health {
-  /** Its current state. */
+  /** Always `ok`. */
   readonly status: "ok"
   /** The version of the service. */
   readonly version: string
 }
 
 export interface HeartbeatEvent {
-  /** Its id, a UUID. */
+  /** The id of the event. */
   readonly id: MonitorEventId
   readonly type: HeartbeatEventType
   /** When it happened. */
@@ -2015,7 +2006,7 @@ export interface HeartbeatEvent {
   readonly duration_ms: number | null
   /** The HTTP method of the ping. */
   readonly method: string | null
-  /** The address that it came from. Null if unknown. */
+  /** The address that the ping came from. Null where there was no ping. */
   readonly ip: string | null
   /** The `User-Agent` of the ping. Null where it sent none. */
   readonly user_agent: string | null
@@ -2043,9 +2034,9 @@ export type HeartbeatEventType =
   | "resumed"
 
 export interface HeartbeatMonitor {
-  /** Its id, a UUID. */
+  /** The id of the monitor. */
   readonly id: MonitorId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -2217,11 +2208,11 @@ export interface HeartbeatMonitorUpdate {
 }
 
 export interface Incident {
-  /** Its id, a UUID. */
+  /** The id of the incident. */
   readonly id: IncidentId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The monitor that it belongs to. */
+  /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
   /** When the monitor went down: for a ping that is missing, when its time was up. */
@@ -2238,7 +2229,7 @@ export interface Incident {
 /** Why the monitor went down. */
 export interface IncidentCause {
   readonly code: IncidentCode
-  /** A text for people, which may be reworded. */
+  /** The reason in one line, for people. */
   readonly message: string
 }
 
@@ -2273,7 +2264,7 @@ export type IncidentCode =
 
 /** A message that tells of the incident: of its beginning, its end, or again meanwhile. */
 export interface IncidentDelivery {
-  /** Its id, a UUID. */
+  /** The id of the delivery. */
   readonly id: NotificationDeliveryId
   /** Where it went. The channel may be deleted by now. */
   readonly channel_id: NotificationChannelId
@@ -2287,11 +2278,11 @@ export interface IncidentDelivery {
 
 /** An incident with what people were sent about it. */
 export interface IncidentDetail {
-  /** Its id, a UUID. */
+  /** The id of the incident. */
   readonly id: IncidentId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The monitor that it belongs to. */
+  /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
   /** When the monitor went down: for a ping that is missing, when its time was up. */
@@ -2318,13 +2309,13 @@ export interface IncidentEvent {
   readonly kind: MonitorKind
   /** The id of the incident. */
   readonly incident_id: string
-  /** The monitor that it belongs to. */
+  /** The id of the monitor. */
   readonly monitor_id: string
   readonly change: IncidentChange
 }
 
 export interface Invitation {
-  /** Its id, a UUID. */
+  /** The id of the invitation. */
   readonly id: InvitationId
   /** Who is invited. */
   readonly email: string
@@ -2343,7 +2334,7 @@ export interface InvitationAcceptance {
 }
 
 export interface InvitationInput {
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** An email address. Letters may be written in either case. At most 254 characters. */
   readonly email: string
   readonly role: Role
 }
@@ -2361,7 +2352,7 @@ export interface InvitationPreview {
 }
 
 export interface Invoice {
-  /** Its id, a UUID. */
+  /** The id of the invoice at the payment provider. */
   readonly id: string
   /** The number on the invoice. Null while it is a draft. */
   readonly number: string | null
@@ -2406,7 +2397,7 @@ export interface LastChainRun {
 
 /** The latest attempt to send something. */
 export interface LastDelivery {
-  /** When it fires. */
+  /** When it was sent. */
   readonly at: Timestamp
   /** Whether the provider took it. */
   readonly delivered: boolean
@@ -2449,6 +2440,7 @@ export interface LeakedWorkerToken {
   readonly token: string
 }
 
+/** What the plan allows. */
 export interface Limits {
   /** Cron tasks. */
   readonly cron_tasks: number
@@ -2512,9 +2504,9 @@ export type LiveEvent =
 
 /** `totp` is needed by accounts that have a second factor. */
 export interface Login {
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** An email address. Letters may be written in either case. At most 254 characters. */
   readonly email: string
-  /** The password of the account. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly password: string
   /** Six digits from the app, or a recovery code. Each works once. 3 to 32 characters. */
   readonly totp?: string | undefined
@@ -2523,9 +2515,9 @@ export interface Login {
 export interface Member {
   /** The id of the user. */
   readonly id: UserId
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** The email address of the user. */
   readonly email: string
-  /** Null if they gave none. */
+  /** The name of the user. Null if they gave none. */
   readonly name: string | null
   readonly role: Role
   /** When they became a member. */
@@ -2545,9 +2537,9 @@ export type Missed = "skip" | "once"
 /** What monitors of all kinds have in common; the rest is under its kind. */
 export interface Monitor {
   readonly kind: MonitorKind
-  /** Its id, a UUID. */
+  /** The id of the monitor. */
   readonly id: MonitorId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -2609,7 +2601,7 @@ export interface MonitorStatusEvent {
   /** Always `monitor`. */
   readonly type: "monitor"
   readonly kind: MonitorKind
-  /** The monitor that it belongs to. */
+  /** The id of the monitor. */
   readonly monitor_id: string
   readonly change: MonitorChange
   /** Null unless the status changed. `late` is not announced, because it follows from the time alone. */
@@ -2617,9 +2609,9 @@ export interface MonitorStatusEvent {
 }
 
 export interface NotificationChannel {
-  /** Its id, a UUID. */
+  /** The id of the channel. */
   readonly id: NotificationChannelId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -2811,9 +2803,9 @@ export interface NotificationKindInfo {
   readonly secret_fields: ReadonlyArray<string>
 }
 
-/** All kinds. One that is unavailable says what the operator has to do. */
+/** The kinds of channels. */
 export interface NotificationKinds {
-  /** The records of this page. */
+  /** All kinds. One that is unavailable says what the operator has to do. */
   readonly data: ReadonlyArray<NotificationKindInfo>
 }
 
@@ -2850,7 +2842,7 @@ export interface NotificationSettings {
    * gathered, for a tenth of this time at first and twice as long each time. 10 when absent.
    */
   readonly group_seconds: number
-  /** When it was last changed. */
+  /** When they were last changed. Null if never. */
   readonly updated_at: Timestamp | null
 }
 
@@ -2883,11 +2875,11 @@ export interface NotifiedEvent {
   readonly event: DeliveredEvent
   /** What it is about: a task, a monitor, a key. */
   readonly subject_id: string
-  /** The name for people. */
+  /** The name of what it is about. */
   readonly name: string
   /** Why, in one line. */
   readonly reason: string | null
-  /** When it fires. */
+  /** When it happened. */
   readonly at: Timestamp
 }
 
@@ -2905,27 +2897,21 @@ export type OnPause = "cancel" | "finish"
 export type Overlap = "allow" | "skip" | "queue"
 
 export interface PasswordChange {
-  /** Your current password, as a confirmation. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
-  /**
-   * 12 to 256 characters, not your email address, and not one of the most common. 12 to 256
-   * characters.
-   */
+  /** Not the email address, and not one of the most common. 12 to 256 characters. */
   readonly new_password: string
 }
 
 export interface PasswordReset {
   /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
   readonly token: string
-  /**
-   * 12 to 256 characters, not your email address, and not one of the most common. 12 to 256
-   * characters.
-   */
+  /** Not the email address, and not one of the most common. 12 to 256 characters. */
   readonly new_password: string
 }
 
 export interface PasswordResetRequest {
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** An email address. Letters may be written in either case. At most 254 characters. */
   readonly email: string
 }
 
@@ -2938,12 +2924,12 @@ export interface Percentiles {
   readonly p99: number
 }
 
+/** What a workspace may use, and what that costs. */
 export interface Plan {
-  /** Its id, a UUID. */
+  /** The id of the plan. */
   readonly id: string
   /** The name for people. */
   readonly name: string
-  /** What the plan allows. */
   readonly limits: Limits
   /** How many days a first subscription is free. 0: no trial. */
   readonly trial_days: number
@@ -2952,7 +2938,7 @@ export interface Plan {
 }
 
 export interface Plans {
-  /** The records of this page. */
+  /** All plans. */
   readonly data: ReadonlyArray<Plan>
 }
 
@@ -2987,7 +2973,7 @@ export interface PriceChoice {
 }
 
 export interface ProcessEvent {
-  /** Its id, a UUID. */
+  /** The id of the event. */
   readonly id: MonitorEventId
   readonly type: ProcessEventType
   /** When it happened. */
@@ -3023,9 +3009,9 @@ export interface ProcessMatch {
 }
 
 export interface ProcessMonitor {
-  /** Its id, a UUID. */
+  /** The id of the monitor. */
   readonly id: MonitorId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -3212,7 +3198,7 @@ export interface ProcessMonitorUpdate {
 export type ProcessRefusal = "not_allowed"
 
 export interface ProgressLine {
-  /** When it fires. */
+  /** When the line arrived. */
   readonly at: Timestamp
   /** Which attempt said it. */
   readonly attempt: number
@@ -3221,9 +3207,9 @@ export interface ProgressLine {
 }
 
 export interface Queue {
-  /** Its id, a UUID. */
+  /** The id of the queue. */
   readonly id: QueueId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -3294,14 +3280,14 @@ export interface QueueUpdate {
 export interface QuietHours {
   /** An IANA time zone name. */
   readonly timezone: string
-  /** The start of the time covered, inclusive. */
+  /** When they begin. */
   readonly from: string
-  /** The end of the time covered, exclusive. */
+  /** When they end, on the next day if that is earlier. */
   readonly to: string
 }
 
 export interface Readiness {
-  /** Its current state. */
+  /** Always `ok`. */
   readonly status: "ok"
   /**
    * With `deep=1`: the age in seconds of the oldest ended execution that is not rolled up yet.
@@ -3314,20 +3300,19 @@ export interface Readiness {
   readonly timer_delay_ms?: number
 }
 
-/** Of a chain, `id` is that of its run. */
 export interface RecentRun {
-  /** Its id, a UUID. */
+  /** The id of the execution, or of the run of a chain. */
   readonly id: ExecutionId
   readonly status: ExecutionStatus
-  /** When it ended. Null until then. */
+  /** When it ended. */
   readonly finished_at: Timestamp
   /** Null if it never started. */
   readonly duration_ms: number | null
 }
 
-/** The latest runs of each task that has any. Tasks that are not there, or never ran, are left out. */
+/** The latest runs of each task that has any. */
 export interface RecentRuns {
-  /** The records of this page. */
+  /** The tasks. Those that do not exist, or never ran, are left out. */
   readonly data: ReadonlyArray<TaskWithRecentRuns>
 }
 
@@ -3341,22 +3326,18 @@ export interface Refresh {
   readonly refresh_token: string
 }
 
+/** The account, and its first workspace. */
 export interface Registered {
-  /** The user. */
   readonly user: User
-  /** The first workspace of the account. */
   readonly workspace: Workspace
 }
 
 export interface Registration {
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** An email address. Letters may be written in either case. At most 254 characters. */
   readonly email: string
-  /**
-   * 12 to 256 characters, not the email address, and not one of the most common. 12 to 256
-   * characters.
-   */
+  /** Not the email address, and not one of the most common. 12 to 256 characters. */
   readonly password: string
-  /** Your name, at most 100 characters. Optional. */
+  /** Your name. 1 to 100 characters. */
   readonly name?: string | undefined
 }
 
@@ -3400,6 +3381,7 @@ export interface ResetEvent {
 /** For how many days incidents that are over are kept. Older ones are not listed. */
 export type RetentionDays = number
 
+/** Retries with waits of their own. */
 export interface Retry {
   /** How many times a call that failed is made again. */
   readonly count: number
@@ -3440,13 +3422,13 @@ export type Role = "viewer" | "editor" | "admin" | "owner"
 export type RunIf = "success" | "failure" | "always"
 
 export interface RunOn {
-  /** What it offers, by which tasks choose it. */
+  /** The labels that a worker must have. */
   readonly labels: ReadonlyArray<string>
 }
 
 /** The call is made by an online worker of the workspace that has all these labels. */
 export interface RunOnInput {
-  /** What it offers, by which tasks choose it. 1 to 20 items. */
+  /** The labels that a worker must have. 1 to 20 items. */
   readonly labels: ReadonlyArray<string>
 }
 
@@ -3458,7 +3440,7 @@ export interface RunOnInput {
  * years away; the first is shown however far it is. Jitter is not shown, as each task has its own.
  */
 export interface SchedulePreview {
-  /** The next fires, earliest first. */
+  /** The next fires, soonest first. */
   readonly data: ReadonlyArray<PreviewedFire>
 }
 
@@ -3474,11 +3456,11 @@ export type Scope =
   | "workspace:read"
 
 export interface Session {
-  /** Its id, a UUID. */
+  /** The id of the session. */
   readonly id: SessionId
   /** The `User-Agent` of the login. Null if it sent none. */
   readonly user_agent: string | null
-  /** The address that it came from. Null if unknown. */
+  /** The address of the login. Null if unknown. */
   readonly ip: string | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -3493,11 +3475,11 @@ export interface Session {
  * sends to this origin, and nothing that it sends to another one.
  */
 export interface SigningSecret {
-  /** Its id, a UUID. */
+  /** The id of the secret. */
   readonly id: SigningSecretId
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When they stop signing, after a rotation. Null for the newest ones. */
+  /** When it stops signing, after a rotation. Null for the newest. */
   readonly expires_at: Timestamp | null
   /** The scheme, the host and the port of the receiver. */
   readonly origin: string
@@ -3507,18 +3489,18 @@ export interface SigningSecret {
   readonly message_secret: string
 }
 
-/** Which secret of the workspace signs. `expires_at` is null for the newest one. */
+/** Which secret of the workspace signs. */
 export interface SigningSecretGeneration {
-  /** Its id, a UUID. */
+  /** The id of the secret. */
   readonly id: SigningSecretId
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it stops signing, after a rotation. Null for the newest one. */
+  /** When it stops signing, after a rotation. Null for the newest. */
   readonly expires_at: Timestamp | null
 }
 
 export interface SslEvent {
-  /** Its id, a UUID. */
+  /** The id of the event. */
   readonly id: MonitorEventId
   readonly type: SslEventType
   /** When it happened. */
@@ -3546,9 +3528,9 @@ export type SslEventType =
   | "resumed"
 
 export interface SslMonitor {
-  /** Its id, a UUID. */
+  /** The id of the monitor. */
   readonly id: MonitorId
-  /** The workspace that it belongs to. */
+  /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
@@ -3732,7 +3714,7 @@ export type SslVerification =
 export type StatsBucket = "hour" | "day"
 
 export interface StepExecution {
-  /** Its id, a UUID. */
+  /** The id of the execution. */
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
@@ -3749,7 +3731,7 @@ export interface StepExecution {
 }
 
 export interface StepExecutionDetail {
-  /** Its id, a UUID. */
+  /** The id of the execution. */
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
@@ -3769,11 +3751,11 @@ export interface StepExecutionDetail {
 
 export interface StepRequest {
   readonly method: CallMethod
-  /** The address that is called: `http` or `https`, at most 2,048 characters. */
+  /** The address that was called. */
   readonly url: string
   /** Without those that the service adds, such as the signature. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null if it has none. */
+  /** The body of the call. Null if it had none. */
   readonly body: string | null
 }
 
@@ -3818,15 +3800,15 @@ export interface TaskInShort {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** Null for a delayed task without one. */
+  /** The name of the task. Null for a delayed task without one. */
   readonly name: string | null
   /** Null for a chain. */
   readonly url: string | null
 }
 
-/** The tasks that were asked for, in no order. Those that are not there are left out. */
+/** The tasks that were asked for. */
 export interface TaskNames {
-  /** The records of this page. */
+  /** The tasks in no order. Those that do not exist are left out. */
   readonly data: ReadonlyArray<TaskInShort>
 }
 
@@ -3847,19 +3829,18 @@ export interface TestDelivery {
   readonly status_code: number | null
   /** What the provider said, or why it was not reached. */
   readonly error: string | null
-  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  /** How long it took. */
   readonly duration_ms: number
 }
 
-/** `expires_in` is the lifetime of the access token in seconds. */
 export interface TokenPair {
-  /** The bearer credential of requests: a JWT. It lives 15 minutes. */
+  /** The bearer credential of requests: a JWT. */
   readonly access_token: string
   /** Gives the next pair of tokens, once. It lives 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
-  /** How many seconds the access token lives: 900. */
+  /** How many seconds the access token lives. */
   readonly expires_in: number
 }
 
@@ -3869,7 +3850,7 @@ export interface TotpConfirmation {
 }
 
 export interface TotpRemoval {
-  /** Your current password, as a confirmation. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
   /** Six digits from the app, or a recovery code. Each works once. 3 to 32 characters. */
   readonly code: string
@@ -3883,7 +3864,7 @@ export interface TotpSecret {
 }
 
 export interface TotpStart {
-  /** Your current password, as a confirmation. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
 }
 
@@ -3898,7 +3879,7 @@ export interface UpcomingRun {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The name for people. */
+  /** The name of the task. Null for a delayed task without one. */
   readonly name: string | null
   /** Null for a chain. */
   readonly url: string | null
@@ -3906,9 +3887,9 @@ export interface UpcomingRun {
   readonly at: Timestamp
 }
 
-/** The next run of each task that has one, soonest first. */
+/** The next run of each task that has one. */
 export interface UpcomingRuns {
-  /** The records of this page. */
+  /** Soonest first. */
   readonly data: ReadonlyArray<UpcomingRun>
 }
 
@@ -3933,7 +3914,7 @@ export interface UsageOfDay {
 export interface UsedAddress {
   /** An IPv4 address, or an IPv6 /64 network. */
   readonly ip: string
-  /** When it was last used. */
+  /** When the key was last used from there. */
   readonly last_used_at: Timestamp
 }
 
@@ -3952,8 +3933,9 @@ export interface UsedScope {
   readonly last_used_at: Timestamp | null
 }
 
+/** The account of a person. */
 export interface User {
-  /** Its id, a UUID. */
+  /** The id of the user. */
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
@@ -3961,7 +3943,7 @@ export interface User {
   readonly email_verified: boolean
   /** What the email will be when the link that was sent there is opened. */
   readonly pending_email: string | null
-  /** The user's name. Null if none was given. */
+  /** The name of the user. Null if none was given. */
   readonly name: string | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -3969,11 +3951,11 @@ export interface User {
 
 /** `current_password` is needed when the email changes. */
 export interface UserUpdate {
-  /** Your name, at most 100 characters. Null removes it. */
+  /** Your name. Null removes it. 1 to 100 characters. */
   readonly name?: string | null | undefined
-  /** An email address, at most 254 characters. Letters may be written in either case. */
+  /** An email address. Letters may be written in either case. At most 254 characters. */
   readonly email?: string | undefined
-  /** Your current password, as a confirmation. 1 to 256 characters. */
+  /** The current password of the account. 1 to 256 characters. */
   readonly current_password?: string | undefined
 }
 
@@ -3986,26 +3968,25 @@ export interface ValidationIssue {
 
 export type WhoAmI =
   | {
-      /** The kind of credential. */
+      /** An access token. */
       readonly kind: "jwt"
-      /** The user. */
       readonly user: User
     }
   | {
-      /** The kind of credential. */
+      /** An API key. */
       readonly kind: "api_key"
       /** The one workspace that the key works for. */
       readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, which identify it in lists. */
+      /** The first 12 characters of the key, to tell keys apart. */
       readonly key_prefix: string
-      /** What the key may do, 1 to 8 scopes. */
+      /** What the key may do. */
       readonly scopes: ReadonlyArray<Scope>
       /** When it expires. Null if it never expires. */
       readonly expires_at: Timestamp | null
     }
 
 export interface Worker {
-  /** Its id, a UUID. */
+  /** The id of the worker. */
   readonly id: WorkerId
   /** The name for people. */
   readonly name: string
@@ -4049,13 +4030,12 @@ export interface WorkerEvent {
 export interface WorkerInput {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
-  /** None when absent. At most 20 items. */
+  /** What the worker offers, by which tasks choose it. None when absent. At most 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
 }
 
-/** How long the old token still works. 0 when absent. */
 export interface WorkerRotation {
-  /** For how long the old key still works, 0 to 604,800. 0 when absent. 0 to 604,800. */
+  /** For how long the old token still works. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
@@ -4070,12 +4050,13 @@ export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
 export interface WorkerUpdate {
   /** The name for people. 1 to 100 characters. */
   readonly name?: string | undefined
-  /** What it offers, by which tasks choose it. At most 20 items. */
+  /** What the worker offers, by which tasks choose it. At most 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
 }
 
+/** Where tasks, keys and their history live. */
 export interface Workspace {
-  /** Its id, a UUID. */
+  /** The id of the workspace. */
   readonly id: WorkspaceId
   /** The name for people. */
   readonly name: string
@@ -4085,7 +4066,6 @@ export interface Workspace {
 
 export interface WorkspaceBilling {
   readonly provider: BillingProvider
-  /** The plan that has this limit. */
   readonly plan: Plan
   /** Null if nothing was ever bought. */
   readonly subscription: Subscription | null
@@ -4094,13 +4074,13 @@ export interface WorkspaceBilling {
 }
 
 export interface WorkspaceInput {
-  /** The name for people, 1 to 100 characters. 1 to 100 characters. */
+  /** The name for people. 1 to 100 characters. */
   readonly name: string
 }
 
 /** Without a name nothing changes. */
 export interface WorkspaceUpdate {
-  /** The name for people, 1 to 100 characters. 1 to 100 characters. */
+  /** The name for people. 1 to 100 characters. */
   readonly name?: string | undefined
 }
 
@@ -4113,7 +4093,7 @@ export interface WorkspacesSigningSecretsQuery extends PageQuery {
 }
 
 export interface WorkspacesAuditQuery extends PageQuery {
-  /** The id of the actor. */
+  /** Changes that this user made. */
   readonly actor_id?: UserId | undefined
   /** What was done: the kind of thing, and what happened to it. */
   readonly action?: AuditAction | undefined

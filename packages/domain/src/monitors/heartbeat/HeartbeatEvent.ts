@@ -34,7 +34,10 @@ export const HeartbeatEvent = Schema.Struct({
     description: "How long the run took, where its start is known."
   }),
   method: Schema.NullOr(Schema.String).annotate({ description: "The HTTP method of the ping." }),
-  ip: Schema.NullOr(Schema.String),
+  ip: Schema.NullOr(Schema.String).annotate({
+    description: "The address that the ping came from. Null where there was no ping.",
+    examples: ["203.0.113.7"]
+  }),
   user_agent: Schema.NullOr(Schema.String).annotate({
     description: "The `User-Agent` of the ping. Null where it sent none."
   }),

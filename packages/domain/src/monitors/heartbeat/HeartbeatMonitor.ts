@@ -175,7 +175,7 @@ export const HeartbeatMonitor = Schema.Struct({
   schedule: Schema.NullOr(Schema.String).annotate({
     description: "When pings are due. Null: it has a period."
   }),
-  timezone: Schema.String,
+  timezone: Schema.String.annotate({ description: "The IANA time zone of the schedule." }),
   grace_seconds: Schema.Int.annotate({ description: "How late a ping may be." }),
   max_duration_seconds: Schema.NullOr(Schema.Int).annotate({
     description: "How long a run may take. Null: as long as it likes."

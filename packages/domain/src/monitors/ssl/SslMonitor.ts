@@ -124,8 +124,8 @@ export type SslMonitorUpdate = typeof SslMonitorUpdate.Type
 
 export const SslMonitor = Schema.Struct({
   ...monitorFields,
-  host: Schema.String,
-  port: Schema.Int,
+  host: Schema.String.annotate({ description: "The name or address of the server." }),
+  port: Schema.Int.annotate({ description: "The port of the server." }),
   server_name: Schema.NullOr(Schema.String).annotate({
     description: "The name that the server is asked for. Null: `host`."
   }),

@@ -1,6 +1,6 @@
 import { Effect, Option, Schema, type SchemaIssue, SchemaTransformation } from "effect"
 import { docs } from "../docs.ts"
-import { Conflict, QuotaExceeded, ValidationFailed } from "../Errors.ts"
+import { Conflict, errorMessage, QuotaExceeded, ValidationFailed } from "../Errors.ts"
 
 export const maxBatch = 100
 
@@ -43,26 +43,36 @@ const refusals = [ValidationFailed, Conflict, QuotaExceeded] as const
 
 const BatchError = Schema.Struct({
   detail: Schema.Struct({
-    error: Schema.Literals(refusals.map(({ code }) => code)),
-    message: Schema.String,
+    error: Schema.Literals(refusals.map(({ code }) => code)).annotate({
+      description: "The code of the failure, for programs. It is stable."
+    }),
+    message: errorMessage,
     issues: Schema.optionalKey(
       Schema.Array(
         Schema.Struct({
           path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
             description: "Where in the item it is."
           }),
-          message: Schema.String
+          message: errorMessage
         })
       ).annotate({ description: "What is wrong with the item. Only with `validation_failed`." })
     ),
     quota: Schema.optionalKey(
       Schema.String.annotate({ description: "Which limit is reached. Only with `quota_exceeded`." })
     ),
-    limit: Schema.optionalKey(Schema.Int),
-    plan: Schema.optionalKey(Schema.String)
-  })
+    limit: Schema.optionalKey(QuotaExceeded.fields.detail.fields.limit),
+    plan: Schema.optionalKey(QuotaExceeded.fields.detail.fields.plan)
+  }).annotate({ description: "What went wrong." })
 }).annotate({
   identifier: "BatchError",
+  examples: [
+    {
+      detail: {
+        error: "conflict",
+        message: "The state of the resource does not allow this."
+      }
+    }
+  ],
   description: "The body that a create of its own would have been answered with."
 })
 

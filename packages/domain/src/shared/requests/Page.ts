@@ -38,7 +38,7 @@ export interface Page<A> {
 
 export const Page = <Item extends Schema.Top>(identifier: string, item: Item) =>
   Schema.Struct({
-    data: Schema.Array(item),
+    data: Schema.Array(item).annotate({ description: "The records of this page." }),
     next_cursor: Schema.NullOr(Cursor).annotate({ description: "Null on the last page." })
   }).annotate({
     identifier,

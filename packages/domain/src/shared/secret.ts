@@ -1,0 +1,10 @@
+import { Schema } from "effect"
+
+type Documented = Schema.Annotations.Documentation<string> & { readonly format?: "password" }
+
+/** A text that no log and no trace shows. `name` stands in its place there. */
+export const secret = (
+  name: string,
+  annotations: Documented,
+  text: Schema.Codec<string> = Schema.String
+) => Schema.RedactedFromValue(text, { label: name }).pipe(Schema.annotateEncoded(annotations))
