@@ -25,118 +25,172 @@ interface Expectations {
   readonly knownHash: string | undefined
 }
 
-/** Walks over all audit events, and over the accounts and workspaces that must be among them. */
+/**
+ * Checks the whole audit log:
+ *
+ * 1. Events that are not linked yet have a valid MAC.
+ * 2. Every linked event is unchanged and follows the one before it.
+ * 3. The recorded end of the log is the last event.
+ * 4. Every account and workspace has the event of its creation.
+ * 5. The hash that the operator has noted is in the log.
+ *
+ * The events that are not linked yet come first, because more are linked meanwhile.
+ */
 export const verifyChain = Effect.fnUntraced(function* (
   repo: AuditChainRepo["Service"],
   ring: KeyRing,
   { expiredBefore, knownHash, linkedBefore }: Expectations
 ): Effect.fn.Return<ChainReport> {
-  const problems: Array<string> = []
-  /** Events whose secret is not given. */
-  const unknown: Array<string> = []
+  const findings = new Findings(ring)
   const unlinked = new Set<string>()
+  yield* eachPage(
+    (last: UnlinkedEvent | undefined) => repo.listUnlinked(last?.id ?? firstId, pageSize),
+    (event) => {
+      findings.checkUnlinked(event, linkedBefore)
+      unlinked.add(event.id)
+    }
+  )
+  const end = yield* repo.findEnd
+  let first: LinkedEvent | undefined
+  let last: LinkedEvent | undefined
   let events = 0
+  let isEndFound = false
   let isKnownHashFound = false
+  yield* eachPage(
+    (before: LinkedEvent | undefined) => repo.listLinked(before?.ordinal ?? 0, pageSize),
+    (event) => {
+      findings.checkLinked(event, last, expiredBefore)
+      if (event.ordinal === end?.ordinal && event.hash === end.hash) isEndFound = true
+      if (event.hash === knownHash) isKnownHashFound = true
+      first ??= event
+      last = event
+      unlinked.delete(event.id)
+      events++
+    }
+  )
+  findings.checkEnd(end, { last, isEndFound, expiredBefore })
+  // A log that begins with its first event has the creation of every account and workspace.
+  const hasBeginning = first?.ordinal === 1 && first.created_at >= expiredBefore
+  const since = hasBeginning ? new Date(0) : expiredBefore
+  for (const { id, kind } of yield* repo.listUnrecorded(since, pageSize)) {
+    findings.add(`${kind} ${id}: the event of its creation is missing`)
+  }
+  if (knownHash !== undefined && !isKnownHashFound) {
+    findings.add(
+      `no event has the hash ${knownHash}: the log was rewritten or set back, or the event is older than events are kept (AUDIT_RETENTION_DAYS)`
+    )
+  }
+  return {
+    events: events + unlinked.size,
+    problems: findings.problems,
+    lastHash: last?.hash ?? ""
+  }
+})
 
-  const accuse = (
-    event: { readonly id: string; readonly workspace_id: string | null },
-    text: string
-  ) => {
-    const owner = event.workspace_id === null ? "accounts" : `workspace ${event.workspace_id}`
-    problems.push(`${owner}: event ${event.id} ${text}`)
+const eachPage = Effect.fnUntraced(function* <Event>(
+  listAfter: (last: Event | undefined) => Effect.Effect<ReadonlyArray<Event>>,
+  check: (event: Event) => void
+) {
+  let page: ReadonlyArray<Event>
+  let last: Event | undefined
+  do {
+    page = yield* listAfter(last)
+    for (const event of page) check(event)
+    last = page.at(-1)
+  } while (page.length === pageSize)
+})
+
+/** Collects what is wrong with the log. */
+class Findings {
+  readonly #problems: Array<string> = []
+  /** Events whose MAC was made with a secret that the key ring does not have. */
+  readonly #unknown: Array<string> = []
+  readonly #ring: KeyRing
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring
   }
 
-  const checkContent = (event: LinkedEvent) => {
+  add(problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  checkUnlinked(event: UnlinkedEvent, linkedBefore: Date): void {
+    this.#checkMac(event, checkMac(this.#ring, writtenEvent(event), event.mac))
+    if (event.created_at < linkedBefore) this.#accuse(event, "is not linked to the others")
+  }
+
+  checkLinked(event: LinkedEvent, before: LinkedEvent | undefined, expiredBefore: Date): void {
     const { hash, mac, ordinal } = event
-    if (hash !== eventHashOf(event, event)) return accuse(event, "was changed")
-    const found = checkMac(ring, linkedEvent(ordinal, hash), mac)
-    if (found === "unknown") unknown.push(event.id)
-    if (found === "wrong") accuse(event, "was changed, or was not written by the service")
-    if (event.details_hash !== null && !hasItsDetails(event)) accuse(event, "has other details")
-  }
-
-  const checkPosition = (event: LinkedEvent, before: LinkedEvent | undefined) => {
+    if (hash === eventHashOf(event, event)) {
+      this.#checkMac(event, checkMac(this.#ring, linkedEvent(ordinal, hash), mac))
+      if (event.details_hash !== null && !hasItsDetails(event)) {
+        this.#accuse(event, "has other details")
+      }
+    } else {
+      this.#accuse(event, "was changed")
+    }
     const follows =
       before === undefined
-        ? event.ordinal === 1 && event.previous_hash === ""
-        : event.ordinal === before.ordinal + 1 && event.previous_hash === before.hash
+        ? ordinal === 1 && event.previous_hash === ""
+        : ordinal === before.ordinal + 1 && event.previous_hash === before.hash
     if (follows || (event.previous_at !== null && event.previous_at < expiredBefore)) return
-    accuse(
+    this.#accuse(
       event,
       before === undefined ? "has lost what came before it" : "does not follow the one before it"
     )
   }
 
-  // In this order, because more events may be linked while this goes on.
-  let afterId = firstId
-  let waiting: ReadonlyArray<UnlinkedEvent>
-  do {
-    waiting = yield* repo.listUnlinked(afterId, pageSize)
-    for (const event of waiting) {
-      const found = checkMac(ring, writtenEvent(event), event.mac)
-      if (found === "unknown") unknown.push(event.id)
-      if (found === "wrong") accuse(event, "was changed, or was not written by the service")
-      if (event.created_at < linkedBefore) accuse(event, "is not linked to the others")
-      unlinked.add(event.id)
-      afterId = event.id
+  checkEnd(
+    end: Effect.Success<AuditChainRepo["Service"]["findEnd"]>,
+    {
+      expiredBefore,
+      isEndFound,
+      last
+    }: {
+      readonly last: LinkedEvent | undefined
+      readonly isEndFound: boolean
+      readonly expiredBefore: Date
     }
-  } while (waiting.length === pageSize)
-  const end = yield* repo.findEnd
-  let first: LinkedEvent | undefined
-  let before: LinkedEvent | undefined
-  let isEndFound = false
-  let page: ReadonlyArray<LinkedEvent>
-  do {
-    page = yield* repo.listLinked(before?.ordinal ?? 0, pageSize)
-    for (const event of page) {
-      checkContent(event)
-      checkPosition(event, before)
-      if (event.ordinal === end?.ordinal && event.hash === end.hash) isEndFound = true
-      if (event.hash === knownHash) isKnownHashFound = true
-      first ??= event
-      before = event
-      unlinked.delete(event.id)
-      events++
+  ): void {
+    // The service begins an empty log with an end that has no MAC.
+    if (end === undefined || end.mac === "") {
+      if (last !== undefined) this.add("the end of the log is not recorded any more")
+      return
     }
-  } while (page.length === pageSize)
-
-  // The service begins an empty log with an end that has no MAC.
-  if (end === undefined || end.mac === "") {
-    if (before !== undefined) problems.push("the end of the log is not recorded any more")
-  } else {
-    const found = checkMac(ring, endOfChain(end), end.mac)
-    if (found === "wrong") problems.push("the recorded end of the log was changed")
+    const found = checkMac(this.#ring, endOfChain(end), end.mac)
+    if (found === "wrong") this.add("the recorded end of the log was changed")
     if (found === "unknown") {
-      problems.push(
+      this.add(
         "the recorded end of the log cannot be verified: signed with a secret that is not given (APP_SECRET_PREVIOUS), or changed"
       )
     }
     // All events may be older than events are kept.
-    const isWhole =
-      isEndFound || (before === undefined && (end.at ?? expiredBefore) < expiredBefore)
-    if (!isWhole) problems.push("the last events are missing")
+    const isWhole = isEndFound || (last === undefined && (end.at ?? expiredBefore) < expiredBefore)
+    if (!isWhole) this.add("the last events are missing")
   }
 
-  // A log from its first event on has the creation of every account and workspace.
-  const hasBeginning = first?.ordinal === 1 && first.created_at >= expiredBefore
-  const since = hasBeginning ? new Date(0) : expiredBefore
-  for (const { id, kind } of yield* repo.listUnrecorded(since, pageSize)) {
-    problems.push(`${kind} ${id}: the event of its creation is missing`)
+  get problems(): ReadonlyArray<string> {
+    const { length } = this.#unknown
+    if (length === 0) return this.#problems
+    const what = length === 1 ? "1 event" : `${length} events`
+    const ids = `${this.#unknown.slice(0, shownIds).join(", ")}${length > shownIds ? ", …" : ""}`
+    return [
+      ...this.#problems,
+      `${what} cannot be verified: written with a secret that is not given (APP_SECRET_PREVIOUS), or changed: ${ids}`
+    ]
   }
 
-  if (unknown.length > 0) {
-    const what = unknown.length === 1 ? "1 event" : `${unknown.length} events`
-    problems.push(
-      `${what} cannot be verified: written with a secret that is not given (APP_SECRET_PREVIOUS), or changed: ${unknown.slice(0, shownIds).join(", ")}${unknown.length > shownIds ? ", …" : ""}`
-    )
+  #checkMac(event: UnlinkedEvent | LinkedEvent, found: ReturnType<typeof checkMac>): void {
+    if (found === "unknown") this.#unknown.push(event.id)
+    if (found === "wrong") this.#accuse(event, "was changed, or was not written by the service")
   }
-  if (knownHash !== undefined && !isKnownHashFound) {
-    problems.push(
-      `no event has the hash ${knownHash}: the log was rewritten or set back, or the event is older than events are kept (AUDIT_RETENTION_DAYS)`
-    )
+
+  #accuse(event: UnlinkedEvent | LinkedEvent, text: string): void {
+    const owner = event.workspace_id === null ? "accounts" : `workspace ${event.workspace_id}`
+    this.add(`${owner}: event ${event.id} ${text}`)
   }
-  return { events: events + unlinked.size, problems, lastHash: before?.hash ?? "" }
-})
+}
 
 /** Details may only be gone together with the account or the workspace that the event belongs to. */
 const hasItsDetails = ({
