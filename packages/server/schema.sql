@@ -619,12 +619,12 @@ CREATE TABLE queues (
 CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHERE key IS NOT NULL;
 
-CREATE TABLE quota_tellings (
+CREATE TABLE quota_notices (
   workspace_id uuid NOT NULL,
   quota text NOT NULL,
   since date NOT NULL,
   percent integer NOT NULL,
-  CONSTRAINT quota_tellings_pkey PRIMARY KEY (workspace_id, quota, since, percent)
+  CONSTRAINT quota_notices_pkey PRIMARY KEY (workspace_id, quota, since, percent)
 );
 
 CREATE TABLE recovery_codes (

@@ -5,7 +5,7 @@ import { type Day, type Usage, usageRange } from "@scheduling/domain/billing/Usa
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Option, Result } from "effect"
 import { AppConfig, plansByPrice } from "../core/index.ts"
-import { Limits, standingOf, UsageRepo } from "../plans/index.ts"
+import { Limits, subscriptionStatusOf, UsageRepo } from "../plans/index.ts"
 import { timestampOrNull } from "../store/index.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { usageOf } from "./usageOf.ts"
@@ -45,7 +45,9 @@ export class Billing extends Context.Service<
               next_price: row.next_price_id,
               current_period_end: timestampOrNull(row.period_end),
               cancel_at: timestampOrNull(row.cancel_at),
-              plan_ends_at: timestampOrNull(standingOf({ ...row, status: row.status }, now).until)
+              plan_ends_at: timestampOrNull(
+                subscriptionStatusOf({ ...row, status: row.status }, now).until
+              )
             }
 
       return Billing.of({

@@ -165,7 +165,7 @@ export class KeepingToPlans extends Context.Service<
         const percent = limit === null ? undefined : percentOf(used, limit)
         if (limit === null || percent === undefined) return
         const near = { workspaceId, quota: "executions_a_month", used, limit, percent }
-        yield* limits.tellNear(near, firstOfMonth(now))
+        yield* limits.notifyNear(near, firstOfMonth(now))
       }, transaction)
 
       /** Workspaces that have used at least 80 % of the smallest monthly limit of any plan. */

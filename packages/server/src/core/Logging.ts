@@ -3,7 +3,7 @@ import { inspect, styleText } from "node:util"
 import { AppConfig, type LogLevel } from "./config/Config.ts"
 import { otlpLogger } from "./collector/Otlp.ts"
 
-/** One line per event: coloured for people at a terminal, JSON for machines. */
+/** Writes one line per event: coloured at a terminal, JSON otherwise. */
 export const LoggingLayer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel } = yield* AppConfig
@@ -25,7 +25,7 @@ const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Puts annotations beside the message, where log stores index them, and omits fiber ids. */
+/** Writes annotations beside the message, where log stores index them, and omits fiber ids. */
 const jsonLines = Logger.withConsoleLog(
   Logger.map(Logger.formatStructured, ({ annotations, cause, level, message, timestamp }) =>
     JSON.stringify({
@@ -39,8 +39,8 @@ const jsonLines = Logger.withConsoleLog(
 )
 
 /**
- * One line for people. Everything that an event or an error quotes is below it, indented. That text
- * may come from anywhere, so nothing in it can end our line or steer the terminal.
+ * One line per event, with everything that the event or error quotes below it, indented. Quoted
+ * text may come from anywhere, so nothing in it can end the line or control the terminal.
  */
 const prettyLines = Logger.withConsoleLog(
   Logger.map(
@@ -70,7 +70,6 @@ const colours: Readonly<Record<string, "cyan" | "green" | "yellow" | "red">> = {
   FATAL: "red"
 }
 
-/** The local time of the machine, for people at its terminal. */
 const timeOfDay = (date: Date): string =>
   `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, "0")}`
 
@@ -78,7 +77,7 @@ const textOf = (part: unknown): string => (typeof part === "string" ? part : ins
 
 const inert = (text: string): string => text.replace(unsafe, escaped)
 
-/** Characters that end a line or steer a terminal. */
+/** Characters that end a line or control a terminal. */
 const unsafe = /[\p{Cc}\u2028\u2029]/gu
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

@@ -1,21 +1,23 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 
 export interface LoopOptions<A> {
-  /** Runs between two turns. */
+  /** Called between two iterations. */
   readonly between?: (result: A) => Effect.Effect<void>
   /** The longest pause after a failure. */
   readonly pauseAtMost?: Duration.Input
-  /** A turn that takes longer is cut off, and the loop begins again. If absent, it may last. */
+  /**
+   * An iteration that takes longer is interrupted, and the loop starts again. If absent, an
+   * iteration may last for ever.
+   */
   readonly stuckAfterMinutes?: number
 }
 
-/** Of loops whose turns end within a minute or so. Statements end after half of one. */
+/** For loops whose iterations finish within about a minute. Statements end after half a minute. */
 export const mayBeStuck = { stuckAfterMinutes: 5 }
 
 /**
  * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses, longer
- * each time. Failures are logged when they begin, once per minute while they go on, and when they
- * are over.
+ * each time. The log reports the first failure, then one per minute, and the recovery.
  */
 export const loop = <A, E, R>(
   name: string,
@@ -24,7 +26,7 @@ export const loop = <A, E, R>(
 ): Effect.Effect<never, never, R> =>
   Effect.flatMap(LoopHealth, (health) => {
     const longestMs = Duration.toMillis(pauseAtMost)
-    const told = tellingOf(health, name, "; trying again")
+    const told = reporterOf(health, name, "; trying again")
     let turns = 0
     const endless = body.pipe(
       Effect.tap(() => {
@@ -41,24 +43,27 @@ export const loop = <A, E, R>(
     )
     if (stuckAfterMinutes === undefined) return endless
     const limit = Math.round((stuckAfterMinutes * 60_000) / sampleMs)
-    /** Counts samples in which nothing moved, because a clock that is set is no sign of a fault. */
+    /**
+     * Counts samples without progress instead of elapsed time, because a clock that is set is no
+     * sign of a fault.
+     */
     const untilStuck = Effect.gen(function* () {
       let seen = -1
       for (let still = 0; still < limit; still++) {
         if (turns !== seen) still = 0
         seen = turns
-        health.stand(name, still * sampleMs)
+        health.noteStuck(name, still * sampleMs)
         yield* Effect.sleep(sampleMs)
       }
       health.restarts++
-      health.stand(name, 0)
-      yield* Effect.logError(`${name}: did not move for ${stuckAfterMinutes} minutes; begins again`)
+      health.noteStuck(name, 0)
+      yield* Effect.logError(`${name}: no progress for ${stuckAfterMinutes} minutes; restarting`)
     })
     return Effect.forever(
       Effect.acquireUseRelease(
         Effect.forkDetach(endless),
         (running) => Effect.raceFirst(Fiber.join(running), untilStuck),
-        // What waits for something that never comes, and may not be interrupted, is left behind.
+        // Work that can neither finish nor be interrupted is abandoned.
         (running) =>
           Effect.interruptible(Fiber.interrupt(running)).pipe(
             Effect.timeout("10 seconds"),
@@ -68,13 +73,13 @@ export const loop = <A, E, R>(
     )
   })
 
-/** Tells of the failures of what is done now and then as `loop` tells of those of its turns. */
-export const telling = <A, E, R>(
+/** Reports the failures of occasional work as `loop` reports those of its iterations. */
+export const reportFailures = <A, E, R>(
   name: string,
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(LoopHealth, (health) => {
-    const told = tellingOf(health, name, "")
+    const told = reporterOf(health, name, "")
     return work.pipe(
       Effect.tap(() => told.succeeded),
       Effect.tapCause((cause) =>
@@ -83,21 +88,21 @@ export const telling = <A, E, R>(
     )
   })
 
-const tellingOf = (health: Failures, name: string, then: string) => ({
+const reporterOf = (health: Failures, name: string, then: string) => ({
   succeeded: Effect.suspend(() => {
     const failures = health.succeed(name)
     return failures === 0
       ? Effect.void
       : Effect.logInfo(`${name}: works again after ${failures} failures`)
   }),
-  /** Returns for how long to pause. */
+  /** Returns the length of the pause. */
   failed: Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, longestPauseMs: number) {
-    const { failures, isToldNow, pauseMs } = health.fail(
+    const { failures, isReportedNow, pauseMs } = health.fail(
       name,
       yield* Clock.currentTimeMillis,
       longestPauseMs
     )
-    if (isToldNow) {
+    if (isReportedNow) {
       const count = failures === 1 ? "" : ` ${failures} times in a row`
       yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}${then}`)
     }
@@ -106,45 +111,45 @@ const tellingOf = (health: Failures, name: string, then: string) => ({
 })
 
 /**
- * Does one after the other, and all of them even if some fail or die, which would end
- * `Effect.validate`. It fails then, too.
+ * Runs one effect after the other, all of them even if some fail or die, and fails in the end if
+ * one did. `Effect.validate` would stop at a defect.
  */
 export const eachInTurn = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 
-/** How often a loop that may be stuck is looked at. */
+/** How often a loop that may be stuck is checked. */
 const sampleMs = 30_000
 
-/** A healthy loop takes a turn every minute, even if there is nothing to do. */
-const standsAfterMs = 120_000
+/** A healthy loop iterates every minute, even if there is nothing to do. */
+const stuckAfterMs = 120_000
 
 interface Failing {
   readonly sinceMs: number
   lastMs: number
   failures: number
-  toldMs: number
+  reportedMs: number
   pauseMs: number
 }
 
 /**
- * The loops that currently fail. Some have bodies that do not end as long as all is well. So a loop
- * counts as working again once it has not failed for longer than a statement can take.
+ * The loops that currently fail. Some bodies never end while they work, so a loop counts as
+ * recovered once it has not failed for longer than a statement can take.
  */
 export class Failures {
   readonly #failing = new Map<string, Failing>()
-  readonly #standing = new Map<string, number>()
+  readonly #stuck = new Map<string, number>()
 
-  /** How often a loop was begun anew because it did not move. */
+  /** Number of loops that were restarted because they made no progress. */
   restarts = 0
 
-  /** Notes for how long a loop has not moved. */
-  stand(name: string, forMs: number): void {
-    if (forMs < standsAfterMs) this.#standing.delete(name)
-    else this.#standing.set(name, forMs)
+  /** Records for how long a loop has made no progress. */
+  noteStuck(name: string, forMs: number): void {
+    if (forMs < stuckAfterMs) this.#stuck.delete(name)
+    else this.#stuck.set(name, forMs)
   }
 
-  /** Returns how often it had failed in a row. */
+  /** Returns the number of failures in a row before. */
   succeed(name: string): number {
     const failures = this.#failing.get(name)?.failures ?? 0
     this.#failing.delete(name)
@@ -156,50 +161,50 @@ export class Failures {
     const goesOn = before !== undefined && isRecent(before, nowMs)
     const failing = goesOn
       ? before
-      : { sinceMs: nowMs, lastMs: nowMs, failures: 0, toldMs: -Infinity, pauseMs: 0 }
+      : { sinceMs: nowMs, lastMs: nowMs, failures: 0, reportedMs: -Infinity, pauseMs: 0 }
     failing.lastMs = nowMs
     failing.failures++
     failing.pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failing.failures - 1))
-    const isToldNow = nowMs - failing.toldMs >= tellEveryMs
-    if (isToldNow) failing.toldMs = nowMs
+    const isReportedNow = nowMs - failing.reportedMs >= reportEveryMs
+    if (isReportedNow) failing.reportedMs = nowMs
     this.#failing.set(name, failing)
-    return { failures: failing.failures, isToldNow, pauseMs: failing.pauseMs }
+    return { failures: failing.failures, isReportedNow, pauseMs: failing.pauseMs }
   }
 
   /**
-   * Lists the loops that do not move, and those that failed more than once in a row. A single failure
-   * may just be a broken connection that is made anew.
+   * Lists the loops without progress, and the loops that failed more than once in a row. A single
+   * failure may just be a broken connection.
    */
   list(nowMs: number): ReadonlyArray<{ readonly loop: string; readonly sinceMs: number }> {
     const failing = [...this.#failing].flatMap(([loop, one]) =>
       one.failures > 1 && isRecent(one, nowMs) ? [{ loop, sinceMs: one.sinceMs }] : []
     )
-    const standing = [...this.#standing].map(([loop, ms]) => ({ loop, sinceMs: nowMs - ms }))
-    return [...failing, ...standing]
+    const stuck = [...this.#stuck].map(([loop, ms]) => ({ loop, sinceMs: nowMs - ms }))
+    return [...failing, ...stuck]
   }
 }
 
-/** The loops of one node. The default holds those of the whole process. */
+/** The loops of one node. The default belongs to the whole process. */
 export const LoopHealth = Context.Reference<Failures>("@scheduling/server/core/LoopHealth", {
   defaultValue: () => new Failures()
 })
 
 const firstPauseMs = 300
-const tellEveryMs = 60_000
+const reportEveryMs = 60_000
 
-/** Statements end after 30 s, and connections are given up after 35. */
+/** Statements end after 30 s; a silent connection is given up after 35 s. */
 const silenceMs = 40_000
 
 const isRecent = ({ lastMs, pauseMs }: Failing, nowMs: number) =>
   nowMs - lastMs <= pauseMs + silenceMs
 
-/** Only the message, because PostgreSQL's details contain the values of rows. */
+/** Only the message, because PostgreSQL's details contain values of rows. */
 export const briefly = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Wakes the one loop that waits. A ring while nobody waits is kept. */
+/** Wakes the one loop that waits. A ring while nobody waits is remembered. */
 export class Doorbell {
   #rung = false
   #waiting: (() => void) | undefined

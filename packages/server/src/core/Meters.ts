@@ -3,8 +3,8 @@ import { Context, type Metric } from "effect"
 type Attributes = Readonly<Record<string, string>>
 
 /**
- * Counts into buckets, without a clock, a map or an allocation: a run is measured in a few
- * nanoseconds, whether or not anybody looks.
+ * Counts into buckets without a clock, a map or an allocation, so measuring a run takes a few
+ * nanoseconds.
  */
 export class Histogram {
   readonly bounds: ReadonlyArray<number>
@@ -45,9 +45,8 @@ export class Histogram {
 }
 
 /**
- * What a node measures, as the framework's exporters read it: each metric is a function that is
- * asked when somebody looks. Updating the framework's own metrics costs a run and a request up to a
- * microsecond for each.
+ * The metrics of a node, as the framework's exporters read them: each metric is a function that the
+ * exporter calls. Updating the framework's own metrics costs up to a microsecond each.
  */
 export class NodeMeters {
   readonly registry = new Map<string, Metric.Metric.Metadata<unknown, unknown>>()
@@ -74,7 +73,7 @@ export class NodeMeters {
     return histogram
   }
 
-  /** A counter for each value of a label. There must be few of them. */
+  /** One counter for each value of a label. There must be few values. */
   counts<Value extends string>(
     name: string,
     description: string,
@@ -101,12 +100,12 @@ export class NodeMeters {
   }
 }
 
-/** Those of one node. The default holds those of the whole process. */
+/** The metrics of one node. The default belongs to the whole process. */
 export const Meters = Context.Reference<NodeMeters>("@scheduling/server/core/Meters", {
   defaultValue: () => new NodeMeters()
 })
 
-/** As OpenTelemetry has it for the durations of requests. */
+/** The bounds that OpenTelemetry recommends for durations of requests. */
 export const secondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
 ]

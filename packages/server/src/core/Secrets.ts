@@ -14,13 +14,14 @@ import { AppConfig } from "./config/Config.ts"
 import { makeFolder } from "./makeFolder.ts"
 
 /**
- * Derives every key of the service from `APP_SECRET`, one key per purpose, so that no key can be
- * used for another purpose. Keys of retired secrets still verify and decrypt, but make nothing new.
+ * Derives every key of the service from `APP_SECRET`, one per purpose, so that no key can serve
+ * another purpose. Keys of retired secrets still verify and decrypt, but sign and encrypt nothing
+ * new.
  */
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** Newest first. The first signs and seals; all of them verify and unseal. */
+    /** Newest first. The first key signs and seals; all keys verify and unseal. */
     readonly keys: (purpose: Purpose) => KeyRing
   }
 >()("@scheduling/server/core/Secrets") {
@@ -59,11 +60,11 @@ export type Purpose =
 
 export interface DerivedKey {
   /**
-   * The public name of the key. It tells which secret made something and reveals nothing about the
+   * The public name of the key. It tells which secret created a value and reveals nothing about the
    * secret.
    */
   readonly id: string
-  /** A key object, because hashing with raw bytes makes a key each time, which takes 20 µs. */
+  /** A key object, because hashing with raw bytes creates one each time, which takes 20 µs. */
   readonly secret: KeyObject
 }
 
@@ -78,13 +79,12 @@ export class AppSecretUnreadable extends Schema.TaggedError<AppSecretUnreadable>
   }
 ) {}
 
-/** HMAC-SHA-256 in base64url. */
 export const mac = (key: DerivedKey, text: string): string =>
   createHmac("sha256", key.secret).update(text).digest("base64url")
 
 /**
- * AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. It is bound to a context so that it cannot be
- * moved elsewhere.
+ * AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`, bound to a context so that it cannot be moved
+ * elsewhere.
  */
 export const seal = (ring: KeyRing, context: string, text: string): string => {
   const [key] = ring
@@ -94,7 +94,7 @@ export const seal = (ring: KeyRing, context: string, text: string): string => {
   return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`
 }
 
-/** Throws if no key of the ring made it or if it was altered. */
+/** Throws if no key of the ring sealed the text or if the text was altered. */
 export const unseal = (ring: KeyRing, context: string, sealed: string): string => {
   const [id, data] = sealed.split(".", 2)
   const key = ring.find((candidate) => candidate.id === id)
@@ -110,7 +110,10 @@ export const unseal = (ring: KeyRing, context: string, sealed: string): string =
   return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8")
 }
 
-/** The same, but undefined where `unseal` throws: the `APP_SECRET` that sealed it may be gone. */
+/**
+ * As `unseal`, but undefined instead of throwing: the `APP_SECRET` that sealed the text may be
+ * gone.
+ */
 export const unsealIfKnown = (
   ring: KeyRing,
   context: string,
@@ -128,7 +131,7 @@ export const unsealIfKnown = (
 const derive = (secret: Redacted.Redacted, info: string, length: number) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
 
-/** The first is the current one. */
+/** The first secret is the current one. */
 export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
   const ring = (purpose: Purpose): KeyRing => {
     const key = (secret: Redacted.Redacted): DerivedKey => ({
@@ -162,7 +165,8 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
 }
 
 /**
- * The embedded store keeps a secret of its own beside the data. Only its user can read the file.
+ * The embedded store keeps a secret of its own beside the data, in a file that only its user can
+ * read.
  */
 const keptSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")
@@ -185,8 +189,8 @@ const keptSecret = (dataDir: string) => {
 }
 
 /**
- * Writes the file whole or not at all, and never over another: the process may die here, and two
- * may start at once.
+ * Writes the file completely or not at all, and never over another one: the process may die here,
+ * and two may start at once.
  */
 const makeSecretFile = async (file: string) => {
   const draft = `${file}.${randomBytes(6).toString("hex")}`

@@ -1,7 +1,6 @@
 import { Context } from "effect"
 import { randomFillSync } from "node:crypto"
 
-/** One span, as it is handed to the exporter. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -12,20 +11,20 @@ export interface Span {
   readonly startMs: number
   readonly endMs: number
   readonly attributes: Readonly<Record<string, string | number>>
-  /** Undefined if all went well. */
+  /** Undefined if the work succeeded. */
   readonly error: string | undefined
 }
 
 export interface TracingLimits {
   /** The part of all traces that is kept, from 0 to 1. */
   readonly ratio: number
-  /** Spans beyond that are dropped, whoever asks for them. */
+  /** Further spans are dropped. */
   readonly spansPerSecond: number
 }
 
 /**
- * Makes spans of what is over, so that nothing is kept while it goes on. Which traces are kept
- * depends on their ids only, so that all nodes keep the same ones, and never on what a client wishes.
+ * Creates spans of finished work, so that nothing is kept while the work goes on. Which traces are
+ * kept depends on their ids only, so that all nodes keep the same ones, and never on a client.
  */
 export class Tracer {
   readonly #push: (span: Span) => void
@@ -55,7 +54,7 @@ export class Tracer {
   }
 }
 
-/** Undefined if nobody collects spans. Then nothing is done for them. */
+/** Undefined if there is no collector. Then tracing does nothing. */
 export const Tracing = Context.Reference<Tracer | undefined>("@scheduling/server/core/Tracing", {
   defaultValue: () => undefined
 })
@@ -63,7 +62,9 @@ export const Tracing = Context.Reference<Tracer | undefined>("@scheduling/server
 const random = Buffer.alloc(4_096)
 let used = random.length
 
-/** From a store of random bytes, because asking for a few takes ten times as long. */
+/**
+ * Taken from a stock of random bytes, because generating a few at a time takes ten times as long.
+ */
 const randomHex = (bytes: number): string => {
   if (used + bytes > random.length) {
     randomFillSync(random)
@@ -78,20 +79,20 @@ export const makeSpanId = (): string => randomHex(8)
 export const makeTraceId = (): string => randomHex(16)
 
 /**
- * A UUID is 16 bytes, as the id of a trace is. So all nodes know the trace of a run by its id, and
- * the span that all others of the run belong to.
+ * The id of a trace has 16 bytes, as a UUID has. So every node derives from the id of a run its
+ * trace and the span of the whole run.
  */
 export const traceIdOf = (uuid: string): string => uuid.replaceAll("-", "")
 
 export const spanIdOf = (uuid: string): string => traceIdOf(uuid).slice(16)
 
-/** The header that tells the receiver of a call which trace it belongs to (W3C Trace Context). */
+/** The header that tells the target of a call which trace it belongs to (W3C Trace Context). */
 export const traceparentOf = (traceId: string, spanId: string, isKept: boolean): string =>
   `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
 
 /**
- * The trace and the span that a client names. Only the ids are taken: whether the trace is kept is
- * not for the client to say.
+ * The trace and the span that a client names. Its flag is ignored, because the client must not
+ * decide whether the trace is kept.
  */
 export const readTraceparent = (
   header: string | undefined

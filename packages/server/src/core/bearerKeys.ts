@@ -3,20 +3,20 @@ import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type KeyRing, mac } from "./Secrets.ts"
 
-/** Keys that programs keep and send: a prefix that tells what they are, and 32 random bytes. */
+/** Keys that programs store and send: a prefix that names their kind, and 32 random bytes. */
 export const bearerKeys = (prefix: string, label: string) => {
   const form = new RegExp(`^${bearerKeyForm(prefix)}$`)
   return {
     make: (): Redacted.Redacted =>
       Redacted.make(prefix + randomBytes(32).toString("base64url"), { label }),
-    /** Anything else is refused without asking the database. */
+    /** A malformed credential is refused without a query. */
     isWellFormed: (credential: string): boolean => form.test(credential)
   }
 }
 
 const shownLength = 12
 
-/** What lists show of a key, to tell keys apart. */
+/** The part of a key that lists show. */
 export const shownPrefix = (key: Redacted.Redacted): string =>
   Redacted.value(key).slice(0, shownLength)
 
@@ -26,6 +26,6 @@ export const shownPrefix = (key: Redacted.Redacted): string =>
 export const hashKey = ([current]: KeyRing, key: Redacted.Redacted): string =>
   mac(current, Redacted.value(key))
 
-/** The hashes that a key may be stored under: today's, and those of retired secrets. */
+/** The hashes under which a key may be stored: with the current secret, and with retired ones. */
 export const hashesOf = (ring: KeyRing, key: string): ReadonlyArray<string> =>
   ring.map((pepper) => mac(pepper, key))

@@ -2,7 +2,7 @@ import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
 
-/** What putting a definition under a key came to. */
+/** The result of a PUT under a key. */
 export interface Upserted<Record> {
   readonly isNew: boolean
   readonly record: Record
@@ -12,7 +12,9 @@ interface Keyed {
   readonly key: string | null
 }
 
-/** Makes what the key stands for, or changes it under its lock. Leaves alone what is as defined. */
+/**
+ * Creates the record of a key, or changes it under its lock. An equal definition is not written.
+ */
 export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
   key: string,
   steps: {
@@ -33,7 +35,10 @@ export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
     return { isNew: false, record: yield* steps.change(locked) }
   })
 
-/** The defined fields, with none absent. Whatever else a row holds is not part of its definition. */
+/**
+ * Whether the row has the defined fields, all of them present. Other fields of the row are not part
+ * of its definition.
+ */
 export const isDefinedAs = (row: object, definition: object): boolean => {
   const fields = new Map<string, unknown>(Object.entries(row))
   return Object.entries(definition).every(([name, value]) =>
@@ -42,8 +47,8 @@ export const isDefinedAs = (row: object, definition: object): boolean => {
 }
 
 /**
- * Somebody else may make, change or remove what has the key at the same time. Then everything is
- * decided again. Use it around the transaction.
+ * Repeats the upsert if another request created, changed or removed the record at the same time.
+ * Use it around the transaction.
  */
 export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { elapsedMs } from "./elapsed.ts"
 
-/** Then others have their turn. */
+/** After this time other work runs. */
 const turnMs = 5
 
-/** Does work that pauses often, and lets others go on in between. */
+/** Runs long work in slices and lets other work run in between. */
 export const inTurns = <A>(steps: Generator<void, A>): Effect.Effect<A> =>
   Effect.clockWith((clock) => {
     const turn: Effect.Effect<A> = Effect.suspend(() => {

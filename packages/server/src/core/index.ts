@@ -1,6 +1,6 @@
 /**
  * The foundation of every module: configuration, ids, secrets, loops, logs, metrics and traces. It
- * knows nothing of the service's subject.
+ * knows nothing about scheduling.
  */
 import { Layer } from "effect"
 import { Failures, LoopHealth } from "./Loop.ts"
@@ -10,7 +10,15 @@ import { MetricsExportLayer, TracingLayer } from "./collector/Otlp.ts"
 
 export { Ids } from "./Ids.ts"
 export { LoggingLayer } from "./Logging.ts"
-export { briefly, Doorbell, eachInTurn, loop, LoopHealth, mayBeStuck, telling } from "./Loop.ts"
+export {
+  briefly,
+  Doorbell,
+  eachInTurn,
+  loop,
+  LoopHealth,
+  mayBeStuck,
+  reportFailures
+} from "./Loop.ts"
 export {
   type Histogram,
   longSecondsBounds,
@@ -70,7 +78,7 @@ export { cut, cutBytes, escapeHtml, escapeMarkdown, oneLine, withoutMentions } f
 export { version } from "./version.ts"
 export { whereRunning } from "./whereRunning.ts"
 
-/** Health, metrics and traces of a node. Each node has its own, also if a process has several. */
+/** Health, metrics and traces of a node. Each node has its own, even if a process has several. */
 export const NodeLayer = TracingLayer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(

@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Makes a folder that only its owner may open, and those above it. With `recursive`, Node would try
- * for ever where the system takes no folder but says that the one above is missing, as in `/proc`.
+ * Creates a folder that only its owner may open, and its parents. Node's `recursive` would try for
+ * ever where the system refuses new folders with "no parent", as in `/proc`.
  */
 export const makeFolder = (folder: string): void => {
   if (isFolder(folder)) return
@@ -12,7 +12,7 @@ export const makeFolder = (folder: string): void => {
   try {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have been faster.
+    // Another process may have created it meanwhile.
     if (!isFolder(folder)) throw cause
   }
 }

@@ -1,23 +1,22 @@
 /**
- * The places where this service depends on the inside of a library: on behaviour that neither its
- * types nor its documentation promise. Each place has a test in `test/seams.test.ts`, which fails
- * if an upgrade changes that behaviour. Seen on effect 4.1.0, @effect/platform-node 4.1.0 and Node
- * 24.21. What depends on PGlite is in `sql/embedded`: `DurableFs.ts` wraps its file system,
- * `Session.ts` its engine.
+ * Code that depends on library behaviour that neither types nor documentation promise. Each part
+ * has a test in `test/core/seams.test.ts`, which fails if an upgrade changes the behaviour. Checked
+ * with effect 4.1.0, @effect/platform-node 4.1.0 and Node 24.21. `store/embedded` depends on PGlite
+ * in the same way: `DurableFs.ts` wraps its file system, `Session.ts` its engine.
  */
 import type { Config, SchemaIssue } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Server } from "node:http"
 import { setFlagsFromString } from "node:v8"
 
-/** The framework reports JSON that cannot be parsed as an issue with this message and no cause. */
+/** The framework reports malformed JSON as an issue with this message and no cause. */
 export const isMalformedJson = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "InvalidValue" && issue.annotations?.message === "Expected a valid JSON body"
 
 /**
  * `Expected "open" | "closed"\n  at ["REGISTRATION"]` → `REGISTRATION: expected "open" | "closed"`.
- * The error names the variable in its message only. What a source says itself, such as
- * `SourceError: APP_SECRET_FILE: …`, names it already.
+ * The error names the variable only in its message. Messages of our own sources, such as
+ * `SourceError: APP_SECRET_FILE: …`, name it already.
  */
 export const explainConfigError = (error: Config.ConfigError): string => {
   const text = error.message
@@ -38,9 +37,7 @@ export const withText = (
   text: HttpServerRequest.HttpServerRequest["text"]
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
 
-/**
- * The framework adds a listener of its own, which would answer every upgrade as one of a WebSocket.
- */
+/** The framework adds a listener that would answer every upgrade as a WebSocket. */
 export const refuseFurtherUpgradeListeners = (server: Server): void => {
   server.on("newListener", (event, listener) => {
     if (event === "upgrade") process.nextTick(() => server.off("upgrade", listener))
@@ -48,9 +45,8 @@ export const refuseFurtherUpgradeListeners = (server: Server): void => {
 }
 
 /**
- * Makes a function that turns arrays of values into objects with these fields. Written as one
- * literal, an object of 24 fields takes a tenth of the time and memory that adding the fields
- * takes.
+ * Creates a function that turns arrays of values into objects with these fields. As one literal, an
+ * object of 24 fields takes a tenth of the time and memory of adding the fields one by one.
  */
 export const objectMaker = <A>(fields: ReadonlyArray<string>): ((values: Values) => A) => {
   const literal = fields.map((field, index) => `${JSON.stringify(field)}: values[${index}]`)
@@ -67,7 +63,7 @@ type Values = ReadonlyArray<unknown>
 
 /**
  * Objects of requests that wait for the database survive a collection. V8 would conclude that such
- * objects live long and allocate the next ones as old. Collecting them took a quarter of a list's
- * processor time.
+ * objects live long and allocate the next ones as old, which cost a quarter of a list's processor
+ * time.
  */
 export const keepNewObjectsYoung = () => setFlagsFromString("--no-allocation-site-pretenuring")

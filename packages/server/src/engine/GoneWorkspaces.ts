@@ -76,7 +76,7 @@ const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
         DELETE FROM usage_days
         WHERE workspace_id = ${workspaceId}`
       yield* sql`
-        DELETE FROM quota_tellings
+        DELETE FROM quota_notices
         WHERE workspace_id = ${workspaceId}`
       return rows.length < removeBatch
     })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { LoopHealth, telling } from "../core/index.ts"
+import { LoopHealth, reportFailures } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
 export interface Listener {
@@ -67,7 +67,7 @@ export class Signals extends Context.Service<
           : pg`
               SELECT pg_notify(${channel}, payload)
               FROM unnest(${payloads}::text[]) AS payload`.pipe(
-              (sending) => telling("telling other nodes", sending),
+              (sending) => reportFailures("notifying other nodes", sending),
               Effect.provideService(LoopHealth, health),
               Effect.isSuccess
             )

@@ -10,7 +10,7 @@ import { loop, Meters } from "../core/index.ts"
 import { Endings, LiveChanges, type Told, type Watch } from "../events/index.ts"
 import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
 
-/** How many streams may be open on this node: all of them, and per credential and workspace. */
+/** Open streams on this node: in all, and per credential and workspace. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/live/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
@@ -19,17 +19,17 @@ export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread:
 export interface Opening {
   readonly workspaceId: AuthorizedWorkspaceId
   readonly principal: Principal["Service"]
-  /** Whether the stream may go on. */
+  /** Whether the stream may continue. */
   readonly isAdmitted: Effect.Effect<boolean>
-  /** The id or the time after which the stream goes on. */
+  /** The id or the time after which the stream continues. */
   readonly after: string | undefined
 }
 
 type Messages = Queue.Queue<string, Cause.Done>
 
 /**
- * Streams of what changes. A stream holds a connection and at most `unread` messages: a reader that
- * is further behind is cut off, and comes back for what it has missed.
+ * Streams of changes. A stream holds a connection and at most `unread` messages. A reader that
+ * falls further behind is disconnected and reads again what it missed.
  */
 export class EventStreams extends Context.Service<
   EventStreams,
@@ -59,7 +59,7 @@ export class EventStreams extends Context.Service<
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
       ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
 
-      /** Says that the stream is alive, until it may not go on. */
+      /** Sends a sign of life until the stream may no longer continue. */
       const beats = Effect.fnUntraced(function* (
         messages: Messages,
         { isAdmitted }: Opening,
@@ -87,13 +87,14 @@ export class EventStreams extends Context.Service<
         const first = missed ?? [
           { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
         ]
-        // All that was missed is one message, as there may be more of it than a reader may leave unread.
-        // The newest id comes last: a reader that is cut off before it asks for the rest.
+        // Everything that was missed is one message, because it may exceed what a reader may leave
+        // unread. The newest id comes last: a reader that is disconnected before that asks for the
+        // rest.
         const heard = first.filter(({ change }) => mayHear(principal, change.type))
         Queue.offerUnsafe(messages, heard.map(eventText).join("") + beginningText(id))
       })
 
-      /** Rings when a member is removed, who is not to hear on until the next beat. */
+      /** Wakes the stream when a member is removed, so that it ends before the next check. */
       const watchEnding = Effect.fnUntraced(function* (opening: Opening) {
         const ending = yield* endings.watch([principalId(opening.principal)])
         ending.announce()
@@ -117,7 +118,7 @@ export class EventStreams extends Context.Service<
         yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
         const ending = yield* watchEnding(opening)
-        // Beside the reader, who hears at once that the stream is open.
+        // Runs beside the reader, so that the client learns at once that the stream is open.
         yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
           Effect.andThen(beats(messages, opening, ending)),
           Effect.forkScoped
@@ -151,7 +152,7 @@ export class EventStreams extends Context.Service<
   )
 }
 
-/** Other nodes remember for a minute what somebody waits for. */
+/** Other nodes remember a subscription for some minutes. */
 const announceEvery = "45 seconds"
 
 const tooMany = {

@@ -4,7 +4,7 @@ import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
 import type { Told } from "../events/index.ts"
 import { timestampOf } from "../store/index.ts"
 
-/** What an API key needs to hear of a change. Whoever has a stream may read executions. */
+/** The scope that an API key needs to see a change. Every stream requires `executions:read`. */
 const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
   execution: undefined,
   reset: undefined,
@@ -26,16 +26,16 @@ export const mayHear = (
   )
 }
 
-/** A message of the stream, as `text/event-stream` has it. */
+/** One message of the stream, as `text/event-stream`. */
 export const eventText = ({ atMs, change, id }: Told): string => {
   const event = { id, at: timestampOf(new Date(atMs)), ...change } as LiveEvent
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Sent at once, so that the reader knows that it was let in. */
+/** Sent at once, so that the reader knows that the stream is open. */
 export const greetingText = ": what changes\n\n"
 
-/** Has no data, so that readers only remember where they are. */
+/** Has no data, so that readers only remember their position. */
 export const beginningText = (id: string): string => `id: ${id}\n\n`
 
 export const beatText = ": still there\n\n"

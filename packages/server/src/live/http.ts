@@ -26,7 +26,7 @@ export const EventsHandlers = implement(
   })
 )
 
-/** A database that is away proves nothing. */
+/** A lost database proves nothing about access. */
 const stillAdmitted = (decision: Effect.Effect<void, Denial>) =>
   decision.pipe(
     Effect.as(true),

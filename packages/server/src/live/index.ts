@@ -1,4 +1,4 @@
-/** Live events: a stream of what changes in a workspace, for clients that follow it. */
+/** Live events: a stream of the changes of a workspace. */
 import { Layer } from "effect"
 import { EventStreams } from "./EventStreams.ts"
 import { EventsHandlers } from "./http.ts"

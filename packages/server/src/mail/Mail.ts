@@ -15,10 +15,9 @@ export interface Mail {
 export interface SendResult {
   readonly outcome: "delivered" | "again" | "never"
   readonly status_code: number | null
-  /** The provider's answer. */
   readonly response: string | null
   readonly error: string | null
-  /** The time that the provider asks us to wait before the next message. */
+  /** The pause that the provider asks for before the next message. */
   readonly after_seconds: number | null
   /** The recipient no longer exists, so the channel is disabled. */
   readonly gone: boolean

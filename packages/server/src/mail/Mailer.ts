@@ -3,7 +3,7 @@ import { createTransport, type SentMessageInfo } from "nodemailer"
 import { AppConfig, cut, oneLine } from "../core/index.ts"
 import type { Mail, SendResult } from "./Mail.ts"
 
-/** The one mail server of the service. */
+/** The mail server of the service. */
 export class Mailer extends Context.Service<
   Mailer,
   {
@@ -38,7 +38,7 @@ export class Mailer extends Context.Service<
         pool: true,
         maxConnections: 5,
         maxMessages: 1_000,
-        // What a connection that broke had not sent is tried again by the outbox, which counts it.
+        // The outbox retries mails of a broken connection and counts the attempts.
         maxRequeues: 0,
         connectionTimeout: 10_000,
         greetingTimeout: 10_000,
@@ -59,7 +59,7 @@ export class Mailer extends Context.Service<
             try: (signal) =>
               transport.sendMail({
                 from: mailFrom,
-                // As an object: in a text a comma would be a second receiver.
+                // An object, because a comma in a text would add a second recipient.
                 to: { name: "", address: to },
                 subject: cut(oneLine(subject), 200),
                 text,
@@ -85,7 +85,7 @@ export class Mailer extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** A password must not cross a network in the clear. The URL may say otherwise. */
+/** A password must not cross a network in plain text. The URL may override this. */
 const needsTls = (text: string): boolean => {
   const url = new URL(text)
   const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
@@ -114,12 +114,12 @@ const codeIn = (response: unknown): number | null => {
   return code === undefined ? null : Number(code)
 }
 
-/** The parts of a network that is not the tenant's are not told. */
+/** Does not name parts of the operator's network. */
 const unreachable = "the mail server cannot be reached"
 
 /**
- * What the server says about the receiver is final where its code begins with 5; about us, who log in
- * and connect, it never is: that is for the operator to put right.
+ * Classifies an error. An answer about the recipient is final if its code begins with 5. An answer
+ * about our login or connection is never final, because the operator can fix it.
  */
 const resultOf = (error: unknown): SendResult => {
   const { code, response, responseCode } = Object(error) as {
@@ -136,7 +136,7 @@ const resultOf = (error: unknown): SendResult => {
   }
   const said = `answered ${cut(oneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
-  // 530 and the like are about us; 5.4.4 is a name that DNS does not know just now.
+  // 530 and the like are about our login; 5.4.4 is a name that DNS does not know at the moment.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {
     return failed("again", said, status)
   }

@@ -1,12 +1,12 @@
-/** Mails: the operator's mail server, and how a mail looks. */
+/** Mails: the operator's mail server, and the layout of mails. */
 import { Layer } from "effect"
-import { Letters } from "./Letters.ts"
+import { AccountMails } from "./AccountMails.ts"
 import { Mailer } from "./Mailer.ts"
 
-export { Letters } from "./Letters.ts"
+export { AccountMails } from "./AccountMails.ts"
 export type { Mail, SendResult } from "./Mail.ts"
 export { Mailer } from "./Mailer.ts"
-export { type Letter, letterOf } from "./letterOf.ts"
+export { type MailContent, layoutMail } from "./layoutMail.ts"
 export { colors, page } from "./page.ts"
 
-export const MailLayer = Letters.layer.pipe(Layer.provideMerge(Mailer.layer))
+export const MailLayer = AccountMails.layer.pipe(Layer.provideMerge(Mailer.layer))

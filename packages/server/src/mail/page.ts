@@ -1,8 +1,8 @@
 import { escapeHtml } from "../core/index.ts"
 
 /**
- * Clients that know no style sheets show the styles that are written on the elements; those that do
- * follow the colours of the reader. Long words break, so that it is never wider than a telephone.
+ * Clients without style sheets use the styles on the elements; others follow the reader's colour
+ * scheme. Long words break, so that a mail fits a telephone.
  */
 export const page = ({ body, color, footer, title }: Page): string => `<!doctype html>
 <html lang="en">
@@ -42,7 +42,7 @@ ${body}
 </body>
 </html>`
 
-/** Its body and footer are HTML already. */
+/** `body` and `footer` are HTML already. */
 interface Page {
   readonly title: string
   readonly color: string
@@ -50,5 +50,5 @@ interface Page {
   readonly footer: string
 }
 
-/** The colour of a mail or message, by whether something is down, up again, or anything else. */
+/** The colour of a message: for something that is down, up again, or neither. */
 export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const

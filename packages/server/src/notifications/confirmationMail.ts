@@ -1,4 +1,4 @@
-import { letterOf, type Mail } from "../mail/index.ts"
+import { layoutMail, type Mail } from "../mail/index.ts"
 
 /**
  * Asks the owner of an address whether they want alerts. The mail contains no text of the user who
@@ -11,7 +11,7 @@ export const confirmationMail = (
   confirm: string
 ): Mail => {
   const { host } = new URL(service)
-  return letterOf(id, {
+  return layoutMail(id, {
     to,
     subject: `Do you want alerts from ${host}?`,
     lines: [

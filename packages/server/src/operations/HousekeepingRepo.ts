@@ -97,7 +97,7 @@ export class HousekeepingRepo extends Context.Service<
                   AND last_seats IS NULL
                   AND last_monitors IS NULL`
             ),
-            removeWhere("quota_tellings", sql`since < ${daysAgo(60)}::timestamptz::date`)
+            removeWhere("quota_notices", sql`since < ${daysAgo(60)}::timestamptz::date`)
           ])
         }, Effect.orDie),
 

@@ -9,7 +9,7 @@ const lookEveryMs = 10_000
 /** A run that has been due for this long is late: nodes take due runs within a second. */
 const lateAfterSeconds = 60
 
-const tellEveryMs = 60_000
+const reportEveryMs = 60_000
 
 /** How long a timer of this may be late before the node is too busy to start runs on time. */
 const canaryMs = 100
@@ -41,7 +41,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       let timerDelaySeconds = 0
       let databaseDelaySeconds = 0
       let lateSinceMs: number | null = null
-      let toldMs = Number.NEGATIVE_INFINITY
+      let reportedMs = Number.NEGATIVE_INFINITY
 
       const canary = Effect.gen(function* () {
         const before = elapsedMs(clock)
@@ -60,8 +60,8 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
           return
         }
         lateSinceMs ??= nowMs
-        if (nowMs < toldMs + tellEveryMs) return
-        toldMs = nowMs
+        if (nowMs < reportedMs + reportEveryMs) return
+        reportedMs = nowMs
         yield* Effect.logError(
           `runs are late: what is due has waited for ${Math.round(seconds)} s`
         ).pipe(Effect.annotateLogs({ due_runs: depth.due, nodes: depth.nodes }))

@@ -41,7 +41,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     )
     meters.counter(
       "scheduling_loop_restarts_total",
-      "Background loops that were begun anew because they did not move.",
+      "Background loops that were restarted because they made no progress.",
       () => health.restarts
     )
     meters.counter("process_cpu_seconds_total", "Processor time that the process took.", () => {

@@ -5,22 +5,22 @@ import { fileURLToPath } from "node:url"
 import { type ReadyAnswer, readyAnswer } from "../http/index.ts"
 import { pageHeaders } from "./policy.ts"
 
-/** The panel as it was built: its one page, and the files that the page loads. */
+/** The built panel: its one page, and the files that the page loads. */
 export interface BuiltPanel {
   readonly page: ReadyAnswer
-  /** By their names, which change with what is in them. */
+  /** By file name, which contains the hash of the content. */
   readonly assets: ReadonlyMap<string, ReadyAnswer>
 }
 
-/** Undefined if nobody has built it. The API does not need it. */
+/** Undefined if the panel is not built. The API does not need it. */
 export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefined>()(
   "@scheduling/server/panel/PanelFiles"
 ) {
-  /** Read once, so that only what was built is served, and by no path that a request thinks up. */
+  /** The files are read once, so that no path in a request can reach another file. */
   static readonly layerFrom = (folder: string): Layer.Layer<PanelFiles> =>
     Layer.sync(PanelFiles, () => readPanel(folder))
 
-  /** The nodes of a process share it. */
+  /** Shared by the nodes of a process. */
   static readonly layer: Layer.Layer<PanelFiles> = Layer.sync(
     PanelFiles,
     () => (own ??= readPanel(built))

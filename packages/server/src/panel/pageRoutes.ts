@@ -34,10 +34,10 @@ export const pageRoutesLayer: Layer.Layer<
       return ready === undefined ? yield* noSuchFile : ready.to(request)
     })
 
-    /** Answers unknown addresses: a browser gets the panel with 404, a program gets the usual 404. */
+    /** Answers unknown addresses: a browser gets the panel with 404, a program the usual 404. */
     const lost = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
-      // Never 304: that would say that the page is there.
+      // Never 304, which would say that the page exists.
       const anew = request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
       return Effect.map(page, HttpServerResponse.setStatus(404)).pipe(
         Effect.map(HttpServerResponse.setHeader("vary", "accept, accept-encoding")),

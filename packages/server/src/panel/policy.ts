@@ -1,4 +1,4 @@
-/** Nothing runs, loads or sends on the panel's page but its own files. Nothing in it is inline. */
+/** The page loads, runs and connects to nothing but its own files. Nothing is inline. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,5 +17,5 @@ export const pageHeaders = {
   "referrer-policy": "no-referrer"
 }
 
-/** For a year. Sent on https only, where browsers heed it. */
+/** One year. Sent only on HTTPS, where browsers obey it. */
 export const hsts = { "strict-transport-security": "max-age=31536000" }

@@ -19,8 +19,8 @@ import { issuesIn, panelSessionPath, requestOrigin } from "../http/index.ts"
 import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
 
 /**
- * How the panel logs in. Its scripts get access tokens only; the refresh token is in a cookie that
- * they cannot read, and that the browser sends nowhere but here. `/v1` takes no cookie.
+ * The panel's login. Its scripts get only access tokens. The refresh token is in a cookie that
+ * scripts cannot read and that only these routes read; `/v1` takes no cookie.
  */
 export const sessionRoutesLayer: Layer.Layer<
   never,
@@ -39,7 +39,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
     const refresh = Effect.gen(function* () {
       const token = yield* tokenOfCookie
-      // Nobody has logged in yet. That is no error, and browsers would log one.
+      // Nobody is logged in. This is no error, because browsers would log one.
       if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
       return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
     })
@@ -59,7 +59,7 @@ export const sessionRoutesLayer: Layer.Layer<
         const ended = Effect.flatMap(logins.actorOf(token, yield* requestOrigin), (actor) =>
           logins.end(actor, actor.session_id)
         )
-        // The session may be over already. The browser forgets the cookie either way.
+        // The session may have ended already. The browser forgets the cookie either way.
         yield* Effect.ignore(ended)
       }
       return yield* withCookie(empty, undefined)
@@ -78,7 +78,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
 const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
 
-/** Says that nobody has an account yet, so that the panel offers to create the first one. */
+/** Says that there is no account yet, so that the panel offers to create the first one. */
 const first = HttpServerResponse.jsonUnsafe(
   { awaits_first_account: true },
   { headers: { "cache-control": "no-store" } }
@@ -105,7 +105,7 @@ const answerWith = ({ access_token, expires_in, refresh_token, token_type }: Tok
     Redacted.value(refresh_token)
   )
 
-/** Refuses everybody else, and turns failures into answers. A cookie that is no use is forgotten. */
+/** Refuses requests of other pages, turns failures into answers, and removes a useless cookie. */
 const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.flatMap(pageHeaders, (headers) =>
     isOwnPage(headers) ? answer : respond(new OriginRefused())

@@ -24,7 +24,7 @@ import {
 import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** Limits in the hundred thousands: counting them takes 100 ms. */
+/** Limits in the hundred thousands: counting takes 100 ms. */
 type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
 
 /** What the plan of a workspace allows. Every create asks here, in its transaction. */
@@ -33,22 +33,22 @@ export class Limits extends Context.Service<
   {
     readonly planOf: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Plan>
     /**
-     * Locks the row of the workspace until the commit, so that two creates at once cannot both take
-     * the last place.
+     * Locks the row of the workspace until the commit, so that two concurrent creates cannot exceed
+     * the limit.
      */
     readonly allowOneMore: (
       workspaceId: AuthorizedWorkspaceId,
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /** Counts now and then only (see `Places`): creates go side by side until few are left. */
+    /** Counts only now and then (see `Places`), so creates run side by side until few are left. */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit,
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Takes one if the last count left some, or the first finds many. Needs no transaction, unlike
-     * the others.
+     * Takes one if the last count left some, or if the first count finds many. Needs no
+     * transaction, unlike the other methods.
      */
     readonly takeOneOfMany: (
       workspaceId: AuthorizedWorkspaceId,
@@ -56,17 +56,16 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<boolean, QuotaExceeded>
     /** Locks the row of the workspace until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
-    /** Tells people that a limit is nearly used up, once in the time that begins `since`. */
-    readonly tellNear: (near: NearLimit, since: Day) => Effect.Effect<void>
-    /** For what the caller has counted. */
+    /** Notifies people that a limit is nearly used up, once per period that begins `since`. */
+    readonly notifyNear: (near: NearLimit, since: Day) => Effect.Effect<void>
+    /** Checks a number that the caller counted. */
     readonly allowAfter: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LimitName,
       used: number
     ) => Effect.Effect<void, QuotaExceeded>
-    /** How much of each limit on a number is used now. */
     readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
-    /** The time before which executions are not shown. Undefined: all are. */
+    /** Executions before this time are not shown. Undefined: all are shown. */
     readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
     /** Refuses a task that the plan paused, until the plan allows it again. */
     readonly allowResume: (
@@ -119,7 +118,7 @@ export class Limits extends Context.Service<
           return { free: most - used, plan }
         })
 
-        /** Announces the limit if the new row reaches 80 % or 100 % of it. */
+        /** Notifies people if the new row reaches 80 % or 100 % of the limit. */
         const announceNear = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           quota: CountedLimit,
@@ -134,13 +133,16 @@ export class Limits extends Context.Service<
           )
         })
 
-        const tellNear = Effect.fn("Limits.tellNear")(function* (near: NearLimit, since: Day) {
+        const notifyNear = Effect.fn("Limits.notifyNear")(function* (near: NearLimit, since: Day) {
           const { percent, quota, workspaceId: workspace_id } = near
-          if (!(yield* repo.insertTelling({ workspace_id, quota, since, percent }))) return
+          if (!(yield* repo.insertNotice({ workspace_id, quota, since, percent }))) return
           yield* outbox.announce(nearAnnouncement(near, yield* DateTime.nowAsDate))
         })
 
-        /** Not counted one by one, so `quota.near` comes with a count, at most once per day. */
+        /**
+         * Such rows are not counted one by one, so `quota.near` comes with a count, at most once
+         * per day.
+         */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           quota: LargeLimit,
@@ -152,7 +154,7 @@ export class Limits extends Context.Service<
           const percent = free < more ? undefined : percentOf(used, limit)
           if (percent !== undefined) {
             const today = dayOf(yield* Clock.currentTimeMillis)
-            yield* tellNear({ workspaceId, quota, used, limit, percent }, today)
+            yield* notifyNear({ workspaceId, quota, used, limit, percent }, today)
           }
           return free
         })
@@ -185,7 +187,7 @@ export class Limits extends Context.Service<
 
           hold,
 
-          tellNear,
+          notifyNear,
 
           allowOneMore: Effect.fn("Limits.allowOneMore")(function* (workspaceId, ...limits) {
             yield* hold(workspaceId)
@@ -206,7 +208,7 @@ export class Limits extends Context.Service<
             const isFree = yield* places[limit].take(
               workspaceId,
               Effect.gen(function* () {
-                // A run is enqueued with its task locked, after which no workspace may be.
+                // Enqueuing a run locks its task, after which no workspace may be locked.
                 if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
                 return yield* countFreeOfMany(workspaceId, limit, more)
               }),
@@ -222,7 +224,7 @@ export class Limits extends Context.Service<
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
-            // Creates that count at the same time must not take the last place together.
+            // Creates that count at the same time must not exceed the limit together.
             if (isNear || free < many) return false
             return yield* places[quota].take(workspaceId, Effect.succeed(free))
           }),
@@ -242,7 +244,7 @@ export class Limits extends Context.Service<
                 limit: limits[quota]
               }))
             )
-            // The sum of what is shown by day.
+            // The sum of the days that the usage shows.
             const days = yield* usage.list(workspaceId, firstOfMonth(now), dayOf(now.getTime()))
             const executions = days.reduce((sum, day) => sum + day.executions, 0)
             return [
@@ -262,7 +264,7 @@ export class Limits extends Context.Service<
             })
           }),
 
-          // Lists of executions ask this, and most services have nothing to say.
+          // Lists of executions ask this, and most services have no such limit.
           historyFrom: someLimitHistory ? historyFrom : () => Effect.undefined,
 
           allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
@@ -293,7 +295,7 @@ export class Limits extends Context.Service<
 
 const many = 1_000
 
-/** Beyond this, the exact number interests nobody. */
+/** Beyond this number the count stops. */
 const countUpTo = 1_000_000
 
 const exceeded = ({ id, limits }: Plan, limit: LimitName) =>

@@ -5,7 +5,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CountedLimit, counted } from "./counted.ts"
 
-/** What the payment provider was last heard to say. */
+/** The latest subscription that the payment provider reported. */
 export interface BoughtPlan {
   readonly status: string
   readonly price_id: string | null
@@ -20,19 +20,19 @@ export class LimitsRepo extends Context.Service<
     readonly findSubscription: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<Option.Option<BoughtPlan>>
-    /** Whether it was the plan that paused the task. */
+    /** Whether the plan, and not a person, paused the task. */
     readonly isPausedByPlan: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
     ) => Effect.Effect<boolean>
-    /** Returns false if they were told before. */
-    readonly insertTelling: (telling: {
+    /** Returns false if people were notified before. */
+    readonly insertNotice: (notice: {
       readonly workspace_id: string
       readonly quota: string
       readonly since: Day
       readonly percent: number
     }) => Effect.Effect<boolean>
-    /** Reads at most as many rows as `upTo`. */
+    /** Reads at most `upTo` rows. */
     readonly count: (
       workspaceId: AuthorizedWorkspaceId,
       limit: CountedLimit,
@@ -40,8 +40,8 @@ export class LimitsRepo extends Context.Service<
       upTo: number
     ) => Effect.Effect<number>
     /**
-     * Locks the user's row first, so that two creates at once cannot both take the last place. None
-     * if the user is gone.
+     * Locks the user's row first, so that two concurrent creates cannot exceed the limit. None if
+     * the user is gone.
      */
     readonly countOwnedWorkspaces: (userId: UserId) => Effect.Effect<Option.Option<number>>
   }
@@ -50,7 +50,7 @@ export class LimitsRepo extends Context.Service<
     LimitsRepo,
     Effect.map(SqlClient.SqlClient, (sql) =>
       LimitsRepo.of({
-        // Not FOR UPDATE: every insert into the workspace would wait for that.
+        // Not FOR UPDATE, for which every insert into the workspace would wait.
         lock: Effect.fn("LimitsRepo.lock")(function* (workspaceId) {
           const rows = yield* sql`
             SELECT id
@@ -91,9 +91,9 @@ export class LimitsRepo extends Context.Service<
           return row?.used ?? 0
         }, Effect.orDie),
 
-        insertTelling: Effect.fn("LimitsRepo.insertTelling")(function* (telling) {
+        insertNotice: Effect.fn("LimitsRepo.insertNotice")(function* (notice) {
           const rows = yield* sql`
-            INSERT INTO quota_tellings ${sql.insert(telling)}
+            INSERT INTO quota_notices ${sql.insert(notice)}
             ON CONFLICT DO NOTHING
             RETURNING percent`
           return rows.length > 0

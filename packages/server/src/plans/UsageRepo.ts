@@ -13,18 +13,18 @@ export interface UsageRow {
   readonly last_monitors: number | null
 }
 
-/** How many there were after the last change before a day. */
+/** The count after the last change before a day. */
 export interface UsageBefore {
   readonly seats: number
   readonly monitors: number
 }
 
-/** What lasts from one change to the next: the rows that are counted. */
+/** Usage that lasts from one change to the next, with the table whose rows are counted. */
 const lasting = { seats: "memberships", monitors: "monitors" } as const
 
 /**
- * What workspaces use, by day. Executions are counted by `UsageCounter`, notifications by the
- * statement that says that they were delivered.
+ * The usage of workspaces by day. `UsageCounter` counts executions; the statement that records a
+ * delivery counts notifications.
  */
 export class UsageRepo extends Context.Service<
   UsageRepo,
@@ -39,19 +39,17 @@ export class UsageRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<UsageBefore>
-    /**
-     * Only those that are counted, for checks that may lag by the time that `docs/billing.md` says.
-     */
+    /** Only counted executions, for checks that may lag (see `docs/billing.md`). */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<number>
     /**
-     * Locks the workspaces that a user is a member of, and the user, until the transaction ends, so
-     * that no seat changes meanwhile.
+     * Locks the workspaces of a user, and the user, until the transaction ends, so that no seat
+     * changes meanwhile.
      */
     readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Call it after members or monitors came or went, while the workspaces are locked. */
+    /** Call it after members or monitors were added or removed, while the workspaces are locked. */
     readonly record: (
       what: keyof typeof lasting,
       workspaceIds: ReadonlyArray<string>,
@@ -64,8 +62,8 @@ export class UsageRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       UsageRepo.of({
         list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
-          // A statement of its own, because the planner must know the value. The other statement
-          // reads it again, because a piece may be taken in between.
+          // A separate statement, because the planner must know the value. The other statement
+          // reads it again, because a piece may be counted in between.
           const [progress] = yield* sql<{ readonly counted_up_to: string }>`
             SELECT counted_up_to::text
             FROM execution_stats_progress`

@@ -12,7 +12,7 @@ const where =
   (sql) =>
     sql.literal(condition)
 
-/** The limits on how many rows a workspace has: which rows those are. A new noun adds a line. */
+/** The rows that each limit counts. A new kind of record adds an entry. */
 export const counted = {
   cron_tasks: { table: "tasks", condition: where("kind = 'cron'") },
   chains: { table: "tasks", condition: where("kind = 'chain'") },

@@ -8,7 +8,7 @@ export { Limits } from "./Limits.ts"
 export { LimitsRepo } from "./LimitsRepo.ts"
 export { type UsageBefore, UsageRepo, type UsageRow } from "./UsageRepo.ts"
 export { firstOfMonth, percentOf } from "./nearLimits.ts"
-export { graceDays, standingOf } from "./standing.ts"
+export { graceDays, subscriptionStatusOf } from "./subscriptionStatus.ts"
 
 export const PlansLayer = Limits.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(LimitsRepo.layer, UsageRepo.layer))

@@ -2,9 +2,9 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { DateTime, Effect, Option } from "effect"
 import { AppConfig, plansByPrice } from "../core/index.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
-import { standingOf } from "./standing.ts"
+import { subscriptionStatusOf } from "./subscriptionStatus.ts"
 
-/** How the plan of a workspace is found. It asks the database only where plans are sold. */
+/** Finds the plan of a workspace. It queries the database only where plans are sold. */
 export const planFinder = Effect.gen(function* () {
   const { plans: catalog, stripeSecretKey } = yield* AppConfig
   const repo = yield* LimitsRepo
@@ -15,7 +15,7 @@ export const planFinder = Effect.gen(function* () {
     if (byHand !== undefined) return byHand
     if (stripeSecretKey === undefined) return catalog.byDefault
     const bought = Option.getOrUndefined(yield* repo.findSubscription(workspaceId))
-    if (bought === undefined || !standingOf(bought, yield* DateTime.nowAsDate).holds) {
+    if (bought === undefined || !subscriptionStatusOf(bought, yield* DateTime.nowAsDate).holds) {
       return catalog.byDefault
     }
     return byPrice.get(bought.price_id ?? "") ?? catalog.byDefault

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type Stripe from "stripe"
 import { chooseSubscription, stateOf } from "../../src/billing/chooseSubscription.ts"
-import { graceDays, standingOf } from "../../src/plans/standing.ts"
+import { graceDays, subscriptionStatusOf } from "../../src/plans/subscriptionStatus.ts"
 
 const day = 86_400_000
 const now = new Date("2026-06-10T00:00:00Z")
@@ -50,7 +50,10 @@ describe("what the state of a subscription means", () => {
   ] as const)(
     "%s since %s: the plan holds: %s, until %s",
     (status, past_due_since, holds, until) => {
-      assert.deepStrictEqual(standingOf({ status, past_due_since }, now), { holds, until })
+      assert.deepStrictEqual(subscriptionStatusOf({ status, past_due_since }, now), {
+        holds,
+        until
+      })
     }
   )
 })

@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { eachInTurn, Failures, loop, LoopHealth, mayBeStuck, telling } from "../../src/core/Loop.ts"
+import {
+  eachInTurn,
+  Failures,
+  loop,
+  LoopHealth,
+  mayBeStuck,
+  reportFailures
+} from "../../src/core/Loop.ts"
 
 const observer = () => {
   const health = new Failures()
@@ -64,7 +71,7 @@ describe("a loop", () => {
   it.effect.each([
     { what: "hangs", hang: Effect.never },
     { what: "hangs and may not be interrupted", hang: Effect.uninterruptible(Effect.never) }
-  ])("that $what is named after two minutes, and begun anew after five", ({ hang }) =>
+  ])("that $what is named after two minutes, and restarted after five", ({ hang }) =>
     Effect.gen(function* () {
       const { health, lines, layer } = observer()
       let turns = 0
@@ -81,7 +88,7 @@ describe("a loop", () => {
         ["taking runs"]
       )
       yield* TestClock.adjust("4 minutes")
-      assert.deepStrictEqual(lines, ["taking runs: did not move for 5 minutes; begins again"])
+      assert.deepStrictEqual(lines, ["taking runs: no progress for 5 minutes; restarting"])
       assert.strictEqual(health.restarts, 1)
       assert.isAtLeast(turns, 3)
       yield* TestClock.adjust("1 hour")
@@ -98,7 +105,7 @@ describe("a loop", () => {
     assert.lengthOf(health.list(60_000), 0)
     assert.deepStrictEqual(health.fail("listening", 90_000, 2_000), {
       failures: 1,
-      isToldNow: true,
+      isReportedNow: true,
       pauseMs: 300
     })
   })
@@ -141,16 +148,16 @@ describe("what is done now and then", () => {
   it.effect("tells of its failures as a loop does, and fails all the same", () =>
     Effect.gen(function* () {
       const { health, layer, lines } = observer()
-      const fails = telling("telling other nodes", Effect.fail(new Error("no connection")))
+      const fails = reportFailures("notifying other nodes", Effect.fail(new Error("no connection")))
       const tried = Effect.exit(fails).pipe(Effect.provide(layer))
       assert.isTrue(Exit.isFailure(yield* tried))
       yield* tried
-      assert.deepStrictEqual(health.list(0), [{ loop: "telling other nodes", sinceMs: 0 }])
-      yield* telling("telling other nodes", Effect.void).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(health.list(0), [{ loop: "notifying other nodes", sinceMs: 0 }])
+      yield* reportFailures("notifying other nodes", Effect.void).pipe(Effect.provide(layer))
       assert.deepStrictEqual(health.list(0), [])
       assert.deepStrictEqual(lines, [
-        "telling other nodes: failed: no connection",
-        "telling other nodes: works again after 2 failures"
+        "notifying other nodes: failed: no connection",
+        "notifying other nodes: works again after 2 failures"
       ])
     })
   )

@@ -72,7 +72,7 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
      VALUES (${workspace}, 'cus_1', 'sub_1', 'active', ${t}, ${t})`,
     `INSERT INTO usage_days (workspace_id, day, executions, notifications, most_seats, last_seats, most_monitors, last_monitors)
      VALUES (${workspace}, '2026-01-31', 9007199254740993, 1, 2, NULL, 3, 2)`,
-    `INSERT INTO quota_tellings (workspace_id, quota, since, percent)
+    `INSERT INTO quota_notices (workspace_id, quota, since, percent)
      VALUES (${workspace}, 'executions_a_month', '2026-01-01', 80)`,
     `INSERT INTO chain_versions (id, workspace_id, chain_id, replaced_at)
      VALUES (${version}, ${workspace}, ${chain}, NULL)`,

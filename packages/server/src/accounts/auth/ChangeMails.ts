@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { Letters } from "../../mail/index.ts"
+import { AccountMails } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import { changeMail, type AccountChange } from "./changeMail.ts"
 
@@ -27,13 +27,13 @@ export class ChangeMails extends Context.Service<
   static readonly layer: Layer.Layer<
     ChangeMails,
     never,
-    AppConfig | Letters | SqlClient.SqlClient
+    AppConfig | AccountMails | SqlClient.SqlClient
   > = Layer.effect(
     ChangeMails,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { publicUrl } = yield* AppConfig
-      const letters = yield* Letters
+      const mails = yield* AccountMails
 
       return ChangeMails.of({
         send: Effect.fn("ChangeMails.send")(function* (
@@ -41,11 +41,11 @@ export class ChangeMails extends Context.Service<
           change,
           { ip }
         ) {
-          if (email_verified_at === null || letters.unavailable !== null) return
+          if (email_verified_at === null || mails.unavailable !== null) return
           const at = yield* DateTime.nowAsDate
           const mail = changeMail({ to: email, change, at, ip, publicUrl })
           yield* sql.afterCommit(
-            letters.post(`a mail about a change (${change})`, Effect.succeed(mail))
+            mails.post(`a mail about a change (${change})`, Effect.succeed(mail))
           )
         })
       })

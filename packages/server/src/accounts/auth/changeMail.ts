@@ -1,4 +1,4 @@
-import type { Letter } from "../../mail/index.ts"
+import type { MailContent } from "../../mail/index.ts"
 
 export type AccountChange = keyof typeof texts
 
@@ -31,7 +31,7 @@ export const changeMail = ({
   /** Null if the operator made the change. */
   readonly ip: string | null
   readonly publicUrl: string | undefined
-}): Letter => {
+}): MailContent => {
   const { subject, what } = texts[change]
   const service = publicUrl === undefined ? "the scheduling service" : new URL(publicUrl).host
   const time = at.toISOString().replace("T", " at ").slice(0, 19)

@@ -15,12 +15,12 @@ import {
 import type { RequestOrigin } from "../../http/index.ts"
 import { UsageRepo } from "../../plans/index.ts"
 import { AccountEvents } from "../AccountEvents.ts"
-import { Letters } from "../../mail/index.ts"
+import { AccountMails } from "../../mail/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
-import { changedLetter, verificationLetter } from "./letters.ts"
+import { emailChangedMail, verificationMail } from "./emailMails.ts"
 
 /** How an account shows that it has its email: with a token that is sent there. */
 export class EmailLinks extends Context.Service<
@@ -51,7 +51,7 @@ export class EmailLinks extends Context.Service<
     | AppConfig
     | AuditLog
     | AccountEvents
-    | Letters
+    | AccountMails
     | Secrets
     | SqlClient.SqlClient
     | Throttle
@@ -65,7 +65,7 @@ export class EmailLinks extends Context.Service<
       const { publicUrl } = yield* AppConfig
       const audit = yield* AuditLog
       const events = yield* AccountEvents
-      const letters = yield* Letters
+      const mails = yield* AccountMails
       const links = yield* UserLinksRepo
       const ring = (yield* Secrets).keys("link-token")
       const throttle = yield* Throttle
@@ -87,20 +87,20 @@ export class EmailLinks extends Context.Service<
       })
 
       const count = Effect.fnUntraced(function* ({ id }: Pick<UserRow, "id">, to: string) {
-        if (letters.unavailable !== null) return
+        if (mails.unavailable !== null) return
         yield* throttle.countMail("email links of", id)
         yield* throttle.countMailTo("email links to", to)
       })
 
       const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {
         const to = waitingEmail(user)
-        if (to === undefined || letters.unavailable !== null) return
-        const letter = Effect.map(make(user, true), (token) =>
+        if (to === undefined || mails.unavailable !== null) return
+        const mail = Effect.map(make(user, true), (token) =>
           Option.isNone(token) || publicUrl === undefined
             ? undefined
-            : verificationLetter(to, publicUrl, token.value)
+            : verificationMail(to, publicUrl, token.value)
         )
-        yield* letters.post("a link for an email", letter)
+        yield* mails.post("a link for an email", mail)
       })
 
       const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
@@ -119,7 +119,7 @@ export class EmailLinks extends Context.Service<
           if (to === undefined) {
             return yield* new Conflict({ message: "Your email is already verified." })
           }
-          if (letters.unavailable !== null) {
+          if (mails.unavailable !== null) {
             return yield* new Conflict({
               message: "This server sends no mail. Its operator can give you a token."
             })
@@ -162,9 +162,9 @@ export class EmailLinks extends Context.Service<
               })
             })
           )
-          if (isChange && user.email_verified_at !== null && letters.unavailable === null) {
-            const letter = Effect.succeed(changedLetter(user.email))
-            yield* letters.post("a note about a changed email", letter)
+          if (isChange && user.email_verified_at !== null && mails.unavailable === null) {
+            const mail = Effect.succeed(emailChangedMail(user.email))
+            yield* mails.post("a note about a changed email", mail)
           }
         })
       })

@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
 import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
-import { linkPath } from "./letters.ts"
+import { linkPath } from "./emailMails.ts"
 
 /** Where the link in a mail leads that asks whether an email is somebody's. */
 export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRouter.HttpRouter> =

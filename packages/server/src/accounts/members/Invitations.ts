@@ -34,14 +34,14 @@ import {
 } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
-import { Letters } from "../../mail/index.ts"
+import { AccountMails } from "../../mail/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { userOfToken } from "../users/userOfToken.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
 import { holdFor } from "../workspaces/holdFor.ts"
 import { toWorkspace, WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
-import { invitationLetter } from "./invitationLetter.ts"
+import { invitationMail } from "./invitationMail.ts"
 import {
   type InvitationRow,
   InvitationsRepo,
@@ -88,7 +88,7 @@ export class Invitations extends Context.Service<
     | AuditLog
     | Ids
     | InvitationsRepo
-    | Letters
+    | AccountMails
     | Limits
     | MembersRepo
     | Secrets
@@ -104,7 +104,7 @@ export class Invitations extends Context.Service<
       const transaction = transactionOf(sql)
       const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
-      const letters = yield* Letters
+      const mails = yield* AccountMails
       const throttle = yield* Throttle
       const ids = yield* Ids
       const limits = yield* Limits
@@ -128,7 +128,7 @@ export class Invitations extends Context.Service<
           if (Option.isSome(yield* members.findByEmail(workspaceId, email))) {
             return yield* new Conflict({ message: "This email already belongs to a member." })
           }
-          if (letters.unavailable === null) {
+          if (mails.unavailable === null) {
             yield* throttle.countMail("invitations by", actor.user_id)
             yield* throttle.countMailTo("invitations to", email)
           }
@@ -153,9 +153,9 @@ export class Invitations extends Context.Service<
             origin: actor.origin,
             details: { role }
           })
-          if (letters.unavailable !== null) return { ...toInvitation(row), token }
-          const letter = Effect.succeed(invitationLetter(email, publicUrl, token))
-          yield* sql.afterCommit(letters.post("an invitation", letter))
+          if (mails.unavailable !== null) return { ...toInvitation(row), token }
+          const mail = Effect.succeed(invitationMail(email, publicUrl, token))
+          yield* sql.afterCommit(mails.post("an invitation", mail))
           return { ...toInvitation(row), token: null }
         }, transaction),
 

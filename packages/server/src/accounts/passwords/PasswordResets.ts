@@ -14,14 +14,14 @@ import {
   Secrets
 } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { Letters } from "../../mail/index.ts"
+import { AccountMails } from "../../mail/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { checkNewPassword } from "./checkNewPassword.ts"
 import { Passwords } from "./Passwords.ts"
-import { resetLetter } from "./resetLetter.ts"
+import { resetMail } from "./resetMail.ts"
 import { ChangeMails } from "../auth/ChangeMails.ts"
 import { Reclaiming } from "../Reclaiming.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
@@ -54,7 +54,7 @@ export class PasswordResets extends Context.Service<
     | AppConfig
     | AuditLog
     | ChangeMails
-    | Letters
+    | AccountMails
     | Passwords
     | Reclaiming
     | Secrets
@@ -70,7 +70,7 @@ export class PasswordResets extends Context.Service<
       const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
       const changeMails = yield* ChangeMails
-      const letters = yield* Letters
+      const mails = yield* AccountMails
       const passwords = yield* Passwords
       const links = yield* UserLinksRepo
       const reclaiming = yield* Reclaiming
@@ -100,21 +100,21 @@ export class PasswordResets extends Context.Service<
         return token
       }, transaction)
 
-      const letterFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
+      const mailFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
         // Somebody else may have registered the address, to have mails sent there.
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
-        return resetLetter(user.value, publicUrl, yield* make(user.value, origin, true))
+        return resetMail(user.value, publicUrl, yield* make(user.value, origin, true))
       })
 
       return PasswordResets.of({
         make: (user, origin) => make(user, origin),
 
         request: Effect.fn("PasswordResets.request")(function* (email, origin) {
-          if (letters.unavailable !== null) {
+          if (mails.unavailable !== null) {
             return yield* new Conflict({
               message: "This server sends no mail. Its operator can give you a token."
             })
@@ -123,9 +123,9 @@ export class PasswordResets extends Context.Service<
           yield* throttle.countMail("password resets of", email)
           // The look-up, too, comes after the answer, so that the answer takes the same time for an
           // email without an account.
-          yield* letters.post(
+          yield* mails.post(
             "a password reset",
-            Effect.catchTag(letterFor(email, origin), "RateLimited", () =>
+            Effect.catchTag(mailFor(email, origin), "RateLimited", () =>
               Effect.as(Effect.logInfo("a password reset was not sent: too many mails"), undefined)
             )
           )

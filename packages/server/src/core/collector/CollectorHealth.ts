@@ -4,11 +4,11 @@ import { HttpClient } from "effect/http"
 export const signals = ["traces", "metrics", "logs"] as const
 export type Signal = (typeof signals)[number]
 
-/** How the collector took what was sent to it last. */
+/** How the collector received the latest data. */
 export class Collector {
   readonly #problems = new Map<Signal, string>()
 
-  /** Requests that failed, by what they carried. Each export is tried up to four times. */
+  /** Failed requests by signal. Each export is tried up to four times. */
   readonly failed: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
 
   succeed(signal: Signal): void {
@@ -20,14 +20,14 @@ export class Collector {
     this.#problems.set(signal, problem)
   }
 
-  /** What goes wrong now. Undefined if nothing does. */
+  /** The current problem, if any. */
   get problem(): string | undefined {
     const [first] = this.#problems
     return first === undefined ? undefined : `${[...this.#problems.keys()].join(", ")}: ${first[1]}`
   }
 }
 
-/** That of one node. The default is of the whole process. */
+/** The collector of one node. The default belongs to the whole process. */
 export const CollectorHealth = Context.Reference<Collector>(
   "@scheduling/server/core/collector/CollectorHealth",
   { defaultValue: () => new Collector() }
@@ -35,7 +35,7 @@ export const CollectorHealth = Context.Reference<Collector>(
 
 const signalOf = (url: string): Signal | undefined => signals.find((one) => url.endsWith(`/${one}`))
 
-/** The exporters say nothing of their failures, so their requests are watched. */
+/** The exporters do not report their failures, so their requests are watched. */
 export const watchedBy = (client: HttpClient.HttpClient, collector: Collector) =>
   HttpClient.transform(client, (answer, { url }) => {
     const signal = signalOf(url)
@@ -51,29 +51,29 @@ export const watchedBy = (client: HttpClient.HttpClient, collector: Collector) =
     )
   })
 
-/** What stands around the cause only says that there was one. */
+/** The outer errors only say that there was a cause. */
 const innermost = (error: Error): string =>
   error.cause instanceof Error ? innermost(error.cause) : error.message
 
 const lookEveryMs = 5_000
-const tellEveryMs = 60_000
+const reportEveryMs = 60_000
 
 /**
- * Tells when the collector begins to refuse what is sent, once per minute while it does, and when it
- * takes it again. Apart from the exporters, because that of the log runs where there is no log.
+ * Reports when the collector begins to refuse data, then once per minute, and when it recovers. It
+ * is separate from the exporters, because the exporter of logs has no log to write to.
  */
-export const tellOfCollector = Effect.gen(function* () {
+export const reportCollector = Effect.gen(function* () {
   const collector = yield* CollectorHealth
-  let toldMs: number | undefined
+  let reportedMs: number | undefined
   for (;;) {
     yield* Effect.sleep(lookEveryMs)
     const { problem } = collector
     const nowMs = yield* Clock.currentTimeMillis
     if (problem === undefined) {
-      if (toldMs !== undefined) yield* Effect.logInfo("the collector accepts data again")
-      toldMs = undefined
-    } else if (toldMs === undefined || nowMs - toldMs >= tellEveryMs) {
-      toldMs = nowMs
+      if (reportedMs !== undefined) yield* Effect.logInfo("the collector accepts data again")
+      reportedMs = undefined
+    } else if (reportedMs === undefined || nowMs - reportedMs >= reportEveryMs) {
+      reportedMs = nowMs
       yield* Effect.logWarning(`the collector does not take ${problem}; trying again`)
     }
   }

@@ -12,7 +12,7 @@ import {
   CollectorHealth,
   type Signal,
   signals,
-  tellOfCollector,
+  reportCollector,
   watchedBy
 } from "./CollectorHealth.ts"
 import { Meters } from "../Meters.ts"
@@ -64,7 +64,7 @@ const watchedClient = Layer.effect(
   })
 ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** What the exporters stand on. */
+/** The layers that the exporters need. */
 const exporting = Layer.unwrap(
   Effect.map(AppConfig, ({ otlpProtocol }) =>
     Layer.mergeAll(
@@ -117,7 +117,7 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   })
 ).pipe(Layer.provide(exporting))
 
-/** Sends what the node measures every minute, and tells if the collector does not take it. */
+/** Exports the metrics every minute, and reports a collector that refuses them. */
 export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const to = yield* collector
@@ -132,7 +132,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
         { signal }
       )
     }
-    yield* Effect.forkScoped(tellOfCollector)
+    yield* Effect.forkScoped(reportCollector)
     yield* OtlpMetrics.make({
       url: to.urlOf("metrics"),
       headers: to.headers,
@@ -142,7 +142,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
   })
 ).pipe(Layer.provide(exporting))
 
-/** Sends lines of the log besides writing them. Undefined if there is no collector. */
+/** Exports lines of the log in addition to writing them. Undefined if there is no collector. */
 export const otlpLogger: Effect.Effect<
   Logger.Logger<unknown, void> | undefined,
   never,

@@ -20,7 +20,7 @@ import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
 import { hostProblem, isLoopback, originProblem } from "./hostNames.ts"
 import { type Cidr, parseCidrs } from "@scheduling/calls/egress/EgressRules"
 
-/** Everything that the environment decides. It is read once at start. */
+/** All settings. The environment is read once at start. */
 export class AppConfig extends Context.Service<
   AppConfig,
   {
@@ -29,53 +29,56 @@ export class AppConfig extends Context.Service<
     /** Absent for the embedded store under `dataDir`. */
     readonly databaseUrl: Redacted.Redacted | undefined
     readonly databasePool: number
-    /** The size up to which the pool may grow while transactions wait and the server has room. */
+    /**
+     * The size to which the pool may grow while transactions wait and the database has free
+     * connections.
+     */
     readonly databasePoolMax: number
     readonly dataDir: string
-    /** Absent only on the embedded store, which makes a secret and keeps it. */
+    /** Absent only on the embedded store, which creates and keeps its own. */
     readonly appSecret: Redacted.Redacted | undefined
     readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
     /** Names a lost secret of the database, so that this node starts without it. */
     readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
-    /** Networks that tasks may call although they are private. */
+    /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
-    /** Threads for calls over TLS. 0: they are made on the main thread. */
+    /** Threads for calls over TLS. 0: the main thread makes them. */
     readonly callThreads: number
     readonly runner: "on" | "off"
-    /** Requests per minute, node and credential. 0: any number. */
+    /** Requests per minute, node and credential. 0: no limit. */
     readonly rateLimit: number
     readonly retentionDays: number
     readonly auditRetentionDays: number
-    /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
+    /** Proxies whose `X-Forwarded-For` is trusted. */
     readonly trustProxy: ReadonlyArray<Cidr>
-    /** Names and addresses that a request's `Host` may have. If absent, any. */
+    /** Allowed values of the `Host` header. Absent: any. */
     readonly allowedHosts: ReadonlyArray<string> | undefined
     /** Origins whose pages may register, log in and refresh tokens. */
     readonly allowedOrigins: ReadonlyArray<string>
-    /** The mail server. Absent: nothing is sent by email. */
+    /** The mail server. Absent: there are no mails. */
     readonly smtpUrl: Redacted.Redacted | undefined
     readonly mailFrom: string | undefined
     readonly dkimDomain: string | undefined
     readonly dkimSelector: string | undefined
     readonly dkimPrivateKey: Redacted.Redacted | undefined
-    /** Where people reach the service, for the links in mails. No slash at its end. */
+    /** The address of the service in mails, without a slash at its end. */
     readonly publicUrl: string | undefined
     readonly plans: PlanCatalog
-    /** Absent: no bills are sent. */
+    /** Absent: plans cannot be bought. */
     readonly stripeSecretKey: Redacted.Redacted | undefined
-    /** More than one while one takes the place of another. */
+    /** Several while one replaces another. */
     readonly stripeWebhookSecrets: ReadonlyArray<Redacted.Redacted>
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
-    /** Whether each request is a line in the log. */
+    /** Whether the log has a line for each request. */
     readonly logRequests: "on" | "off"
-    /** Where the metrics are shown. Absent: on the port of the API, if there is a token. */
+    /** The port of the metrics. Absent: the port of the API, if there is a token. */
     readonly metricsPort: number | undefined
     readonly metricsToken: Redacted.Redacted | undefined
-    /** Where traces, metrics and logs are sent. No slash at its end. */
+    /** The collector of traces, metrics and logs, without a slash at the end. */
     readonly otlpEndpoint: string | undefined
-    /** As OpenTelemetry has them, with the credential of the collector among them. */
+    /** As OpenTelemetry defines them, including the credential of the collector. */
     readonly otlpHeaders: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
     readonly otlpProtocol: "http/protobuf" | "http/json"
     readonly otlpServiceName: string
@@ -133,8 +136,8 @@ export class AppConfig extends Context.Service<
         databasePoolMax: poolMax,
         otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
         plans: plans.success,
-        // Even a page in a browser on this machine could reach us, through a name that its owner
-        // points here.
+        // Without a list, a page in a browser on this machine could reach the service through a
+        // name that its owner points here.
         allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : undefined)
       })
     }).pipe(
@@ -147,7 +150,7 @@ export class AppConfig extends Context.Service<
 
 /** Every variable that the service reads. */
 export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend(() => {
-  // The exporter of OpenTelemetry reads this one itself.
+  // OpenTelemetry's exporter reads this variable itself.
   const names = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
   const recording = ConfigProvider.make(([name]) => {
     names.add(String(name))
@@ -156,7 +159,7 @@ export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend((
   return environment.parse(orSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
 })
 
-/** Whether somebody may look at what the node measures. */
+/** Whether metrics are on. */
 export const isMetered = ({
   metricsPort,
   metricsToken,

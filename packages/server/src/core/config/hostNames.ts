@@ -1,14 +1,14 @@
-/** Whether the name means this machine itself, as written in `HOST` or in a request's `Host`. */
+/** Whether the name, from `HOST` or the `Host` header, means this machine itself. */
 export const isLoopback = (name: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
 
-/** What is wrong with an item of `ALLOWED_HOSTS`, if anything. */
+/** The problem with an item of `ALLOWED_HOSTS`, if any. */
 export const hostProblem = (host: string): string | undefined =>
   canonical(host) === host.toLowerCase() && !host.includes("*")
     ? undefined
     : `"${host}" is not a name or address without a port, such as api.example.com or [fd00::1]`
 
-/** What is wrong with an item of `ALLOWED_ORIGINS`, if anything. */
+/** The problem with an item of `ALLOWED_ORIGINS`, if any. */
 export const originProblem = (origin: string): string | undefined =>
   /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
     ? undefined

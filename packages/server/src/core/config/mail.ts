@@ -18,7 +18,7 @@ export const MailFrom = Schema.String.check(
   )
 )
 
-/** In environment variables a line break is often written as `\n`. */
+/** Environment variables often have `\n` for a line break. */
 export const PrivateKey = Schema.RedactedFromValue(
   Schema.String.pipe(
     Schema.decodeTo(

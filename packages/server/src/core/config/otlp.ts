@@ -20,7 +20,7 @@ export const OtlpEndpoint = Schema.String.check(
  */
 export const samplers = ["traceidratio", "always_on", "always_off"] as const
 
-/** The part of all traces that is kept, unless `OTEL_TRACES_SAMPLER_ARG` says it. */
+/** The part of all traces that each sampler keeps. Undefined: `OTEL_TRACES_SAMPLER_ARG` says it. */
 export const sampledBy: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
   traceidratio: undefined,
   always_on: 1,
@@ -29,7 +29,7 @@ export const sampledBy: Readonly<Record<(typeof samplers)[number], number | unde
 
 const pair = /^\s*[\w-]+=[\x20-\x7e]*$/
 
-/** `name=value,name=value`, each value as in a URL. */
+/** `name=value,name=value`, each value encoded as in a URL. */
 export const OtlpHeaders = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.makeFilter((text) => text.split(",").every((one) => pair.test(one)), {
@@ -56,7 +56,7 @@ export const OtlpHeaders = Schema.RedactedFromValue(
   { label: "OTEL_EXPORTER_OTLP_HEADERS" }
 )
 
-/** Many write their tokens as they are. */
+/** Many people write their tokens without encoding them. */
 const decoded = (value: string): string => {
   try {
     return decodeURIComponent(value)

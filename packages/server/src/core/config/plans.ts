@@ -5,12 +5,12 @@ import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect, Result, Schema, Struct } from "effect"
 import { readFileSync } from "node:fs"
 
-/** The plans that there are, and who has which. */
+/** All plans, and which workspaces have which. */
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>
-  /** What a workspace has that nobody put on another plan. */
+  /** The plan of a workspace without another one. */
   readonly byDefault: Plan
-  /** Workspaces that the operator put on a plan by hand, and its id. */
+  /** The ids of plans that the operator assigned, by workspace. */
   readonly assigned: ReadonlyMap<string, string>
 }
 
@@ -45,8 +45,8 @@ export const selfHosted: Plan = {
 }
 
 /**
- * Unfinished runs that a task may have, on every plan: the statement that fires the tasks of all
- * workspaces checks it for each of them.
+ * Unfinished runs per task, on every plan. The statement that fires tasks checks it for each of
+ * them.
  */
 export const maxTaskRuns = 10_000
 
@@ -56,7 +56,7 @@ export const onlySelfHosted: PlanCatalog = {
   assigned: new Map()
 }
 
-/** Reads the file that `PLANS_FILE` names. A failure says what is wrong with it. */
+/** Reads the file of `PLANS_FILE`. A failure says what is wrong with it. */
 export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   const text = Result.try(() => readFileSync(path, "utf8"))
   if (Result.isFailure(text)) return Result.fail(`PLANS_FILE cannot be read: ${path}`)
@@ -76,13 +76,12 @@ export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   return Result.succeed({ plans: byId, byDefault, assigned: new Map(Object.entries(workspaces)) })
 }
 
-/** The plan that each price buys. */
 export const plansByPrice = ({ plans }: PlanCatalog): ReadonlyMap<string, Plan> =>
   new Map([...plans.values()].flatMap((plan) => plan.prices.map(({ id }) => [id, plan])))
 
 // ---------------------------------------------------------------------------
 
-/** A limit that a plan leaves out is that of `self_hosted`. */
+/** A limit that a plan leaves out is the limit of `self_hosted`. */
 const PlanInFile = Plan.mapFields(
   Struct.evolve({
     limits: () => Limits.mapFields(Struct.map(Schema.optionalKey)),
@@ -111,7 +110,7 @@ const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
   limits: { ...selfHosted.limits, ...plan.limits }
 })
 
-/** Each problem is followed by where it is, in a line of its own. */
+/** Each problem is followed by its path, on a line of its own. */
 const inOneLine = (problems: string) =>
   problems.replaceAll(/\n\s+at /g, " at ").replaceAll(/\s*\n\s*/g, "; ")
 

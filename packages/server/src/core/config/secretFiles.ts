@@ -1,7 +1,7 @@
 import { ConfigProvider, Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 
-/** Each of these may be given as a file instead, named by `<NAME>_FILE`. */
+/** Settings that may be read from a file instead, named by `<NAME>_FILE`. */
 const secrets: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "APP_SECRET",
@@ -15,8 +15,8 @@ const secrets: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Secrets as orchestrators mount them: in a file that only the process can read, and not in an
- * environment that everything it starts inherits. One newline at the end of the file does not count.
+ * Reads secrets from files, as orchestrators mount them: only the process can read the file, while
+ * every child process inherits the environment. One newline at the end of the file is ignored.
  */
 export const orSecretFiles = (
   environment: ConfigProvider.ConfigProvider

@@ -16,7 +16,10 @@ export const MetricsToken = Schema.RedactedFromValue(
   { label: "METRICS_TOKEN" }
 )
 
-/** The driver would take a malformed URL for an unavailable database and wait for it. */
+/**
+ * Checked here, because the driver takes a malformed URL for an unavailable database and waits for
+ * it.
+ */
 export const DatabaseUrl = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })

@@ -16,7 +16,7 @@ export const StripeWebhookSecret = Schema.RedactedFromValue(
   { label: "STRIPE_WEBHOOK_SECRET" }
 )
 
-/** What is missing beside the key. */
+/** The settings that `STRIPE_SECRET_KEY` needs and that are missing. */
 export const stripeProblem = (config: {
   readonly stripeSecretKey: unknown
   readonly stripeWebhookSecrets: ReadonlyArray<unknown>

@@ -6,9 +6,9 @@ export interface UnknownSetting {
 }
 
 /**
- * The variables that look like a setting and are none, each with the setting that was probably
- * meant. Other programs share the environment, so a variable has to be very close: the same letters
- * without the underscores, or a letter or two beside them.
+ * Variables that look like a setting, each with the setting that was probably meant. Other programs
+ * share the environment, so a variable must be very close: equal without the underscores, or
+ * different by one or two letters.
  */
 export const unknownSettings = (
   variables: ReadonlyArray<string>,
@@ -17,12 +17,12 @@ export const unknownSettings = (
   variables
     .filter((name) => !settings.has(name))
     .flatMap((name) => {
-      // Only some settings may be given as files.
+      // Only some settings may be read from files.
       const meant = [name, name.replace(/_FILE$/, "")]
         .map((text) => nearestName(text, settings, mistakes))
         .find((found) => found !== undefined)
       return meant === undefined ? [] : [{ name, meant }]
     })
 
-/** The shorter a name, the more ordinary variables are near it, such as `POST` to `PORT`. */
+/** Short names are close to ordinary variables, such as `POST` to `PORT`. */
 const mistakes = ({ length }: string): number => (length < 6 ? -1 : length < 10 ? 1 : 2)

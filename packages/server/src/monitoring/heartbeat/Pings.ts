@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { elapsedMs, telling } from "../../core/index.ts"
+import { elapsedMs, reportFailures } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { idAt } from "../idAt.ts"
@@ -167,7 +167,7 @@ export class Pings extends Context.Service<
         )
         if (renewed.length > 0) {
           // They are answered already, and the next ping of each tries again.
-          yield* telling(
+          yield* reportFailures(
             "renewing ping URLs",
             Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
           ).pipe(Effect.ignoreCause)

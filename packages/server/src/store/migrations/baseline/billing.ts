@@ -66,7 +66,7 @@ export const billing = Effect.gen(function* () {
   // begins `since`. There is no reference to workspaces, because some statements insert here while
   // they hold the lock of a task.
   yield* sql`
-    CREATE TABLE quota_tellings (
+    CREATE TABLE quota_notices (
       workspace_id uuid NOT NULL,
       quota text NOT NULL,
       since date NOT NULL,

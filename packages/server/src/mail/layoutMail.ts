@@ -2,17 +2,20 @@ import type { Mail } from "./Mail.ts"
 import { escapeHtml } from "../core/index.ts"
 import { colors, page } from "./page.ts"
 
-/** A mail that the service writes for itself: about an account, or to ask whether mails are wanted. */
-export interface Letter {
+/** A mail of the service itself: about an account, or to confirm an address. */
+export interface MailContent {
   readonly to: string
   readonly subject: string
   readonly lines: ReadonlyArray<string>
   readonly link?: { readonly words: string; readonly url: string }
-  /** What to do if the reader expects no such mail. */
+  /** What to do if the recipient did not expect the mail. */
   readonly otherwise: string
 }
 
-export const letterOf = (id: string, { lines, link, otherwise, subject, to }: Letter): Mail => ({
+export const layoutMail = (
+  id: string,
+  { lines, link, otherwise, subject, to }: MailContent
+): Mail => ({
   id,
   to,
   subject,

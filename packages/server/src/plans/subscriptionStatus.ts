@@ -1,12 +1,12 @@
 import { dayMs } from "../core/index.ts"
 
-/** For so long a payment may be late. */
+/** How late a payment may be. */
 export const graceDays = 7
 
-export interface Standing {
-  /** Whether the plan that was bought holds. If not, the default plan does. */
+export interface SubscriptionStatus {
+  /** Whether the bought plan applies. Otherwise the default plan does. */
   readonly holds: boolean
-  /** When that ends by itself. Null: it does not. */
+  /** When that ends by itself. Null: never. */
   readonly until: Date | null
 }
 
@@ -22,10 +22,10 @@ export interface Standing {
  * | `paused` | does not hold: the trial ended without a card, or somebody paused it |
  * | `canceled` | does not hold |
  */
-export const standingOf = (
+export const subscriptionStatusOf = (
   { past_due_since, status }: { readonly status: string; readonly past_due_since: Date | null },
   now: Date
-): Standing => {
+): SubscriptionStatus => {
   if (status === "active" || status === "trialing") return { holds: true, until: null }
   if (status !== "past_due" || past_due_since === null) return { holds: false, until: null }
   const until = new Date(past_due_since.getTime() + graceDays * dayMs)

@@ -1,13 +1,13 @@
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/index.ts"
+import type { MailContent } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
 /** Nothing in it is written by whoever asked for it. */
-export const resetLetter = (
+export const resetMail = (
   { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
   publicUrl: string,
   token: Redacted.Redacted
-): Letter => ({
+): MailContent => ({
   to: email,
   subject: "Set a new password",
   lines: [

@@ -1,13 +1,13 @@
 import { invitationDays } from "@scheduling/domain/members/Invitation"
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/index.ts"
+import type { MailContent } from "../../mail/index.ts"
 
 /** Nothing in it is written by whoever invites. */
-export const invitationLetter = (
+export const invitationMail = (
   to: string,
   publicUrl: string,
   token: Redacted.Redacted
-): Letter => ({
+): MailContent => ({
   to,
   subject: "You are invited to a workspace",
   lines: [

@@ -1,14 +1,14 @@
 import { Redacted } from "effect"
-import type { Letter } from "../../mail/index.ts"
+import type { MailContent } from "../../mail/index.ts"
 
 export const linkPath = "/email/verify"
 
 /** Nothing in it is written by whoever has the account. */
-export const verificationLetter = (
+export const verificationMail = (
   to: string,
   publicUrl: string,
   token: Redacted.Redacted
-): Letter => ({
+): MailContent => ({
   to,
   subject: "Is this your email?",
   lines: [
@@ -19,7 +19,7 @@ export const verificationLetter = (
   otherwise: "If it was not you, do nothing: nothing will be sent here because of it."
 })
 
-export const changedLetter = (to: string): Letter => ({
+export const emailChangedMail = (to: string): MailContent => ({
   to,
   subject: "Your email was changed",
   lines: [
