@@ -5,7 +5,8 @@ import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { pageRequest, StoreClock, toPage } from "../store/index.ts"
-import { MonitorsRepo, toMonitor } from "./MonitorsRepo.ts"
+import { MonitorListRepo } from "./MonitorListRepo.ts"
+import { toMonitorFields } from "./MonitorRows.ts"
 
 interface MonitorQuery extends PageQuery, MonitorFilters {
   readonly kind?: MonitorKind
@@ -13,7 +14,7 @@ interface MonitorQuery extends PageQuery, MonitorFilters {
   readonly monitor_ids?: string
 }
 
-/** Monitors of all kinds, as far as they are alike. */
+/** Monitors of all kinds, with what all kinds have. */
 export class Monitors extends Context.Service<
   Monitors,
   {
@@ -23,13 +24,13 @@ export class Monitors extends Context.Service<
     ) => Effect.Effect<MonitorPage>
   }
 >()("@scheduling/server/monitoring/Monitors") {
-  static readonly layer: Layer.Layer<Monitors, never, MonitorsRepo | SqlClient.SqlClient> =
+  static readonly layer: Layer.Layer<Monitors, never, MonitorListRepo | SqlClient.SqlClient> =
     Layer.effect(
       Monitors,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const now = Effect.orDie((yield* StoreClock)(sql))
-        const repo = yield* MonitorsRepo
+        const repo = yield* MonitorListRepo
         return Monitors.of({
           list: Effect.fn("Monitors.list")(function* (workspaceId, { monitor_ids, ...query }) {
             const page = pageRequest(query)
@@ -42,7 +43,11 @@ export class Monitors extends Context.Service<
               ],
               { concurrency: 2 }
             )
-            return { ...toPage(rows, page, toMonitor), counts }
+            const listed = toPage(rows, page, (row) => ({
+              kind: row.kind,
+              ...toMonitorFields(row, at, row.next_check_at, row.late_after)
+            }))
+            return { ...listed, counts }
           })
         })
       })

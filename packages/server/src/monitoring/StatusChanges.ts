@@ -1,103 +1,124 @@
-import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
-import type { MonitorKind, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
-import { IncidentsRepo, type NewIncident } from "./incidents/IncidentsRepo.ts"
 import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
+import { IncidentsRepo, type NewIncident } from "./incidents/IncidentsRepo.ts"
+import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
+import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
+import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
 import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
 
-type StoredStatus = Exclude<MonitorStatus, "late">
-
-/** One that a monitor goes through, with the others of its monitor in their order. */
-export interface StatusChange {
+/** A change with its monitor. The changes of one monitor are in their order. */
+export interface StatusChange extends MonitorChange {
   readonly monitor_id: string
   readonly workspace_id: string
-  readonly kind: MonitorKind
-  readonly from: StoredStatus
-  readonly to: StoredStatus
-  readonly at: number
-  /** Of one that goes down. */
-  readonly cause: IncidentCause | null
+  readonly kind: Monitor["kind"]
 }
 
 /**
- * Writes what follows from status changes: the status, the incident (at most one open per monitor),
- * and what people are told. Call it in the transaction that holds the rows.
+ * Writes what follows from changes of status: the status, the incident (at most one open per monitor),
+ * and what people are notified of. Call it in the transaction that holds the rows.
  */
 export class StatusChanges extends Context.Service<
   StatusChanges,
-  { readonly record: (changes: ReadonlyArray<StatusChange>) => Effect.Effect<void> }
+  {
+    readonly record: (changes: ReadonlyArray<StatusChange>) => Effect.Effect<void>
+    /** Writes all that was decided about one monitor. */
+    readonly write: <Columns extends object>(
+      table: Pick<MonitorTable<Columns>, "kind">,
+      rows: Pick<MonitorRows<unknown, Columns, unknown>, "update">,
+      row: RowId,
+      decision: MonitorDecision<Columns>
+    ) => Effect.Effect<void>
+  }
 >()("@scheduling/server/monitoring/StatusChanges") {
-  static readonly layer: Layer.Layer<StatusChanges, never, IncidentsRepo | MonitorsRepo | Outbox> =
-    Layer.effect(
-      StatusChanges,
-      Effect.gen(function* () {
-        const incidents = yield* IncidentsRepo
-        const monitors = yield* MonitorsRepo
-        const outbox = yield* Outbox
+  static readonly layer: Layer.Layer<
+    StatusChanges,
+    never,
+    IncidentsRepo | MonitorEventsRepo | MonitorsRepo | Outbox
+  > = Layer.effect(
+    StatusChanges,
+    Effect.gen(function* () {
+      const events = yield* MonitorEventsRepo
+      const incidents = yield* IncidentsRepo
+      const monitors = yield* MonitorsRepo
+      const outbox = yield* Outbox
 
-        return StatusChanges.of({
-          record: Effect.fn("StatusChanges.record")(function* (changes) {
-            if (changes.length === 0) return
-            const ofMonitors = Map.groupBy(changes, ({ monitor_id }) => monitor_id)
-            const begun = changes.flatMap((change, ordinal): ReadonlyArray<NewIncident> => {
-              if (change.to !== "down") return []
-              const { at, kind, monitor_id, workspace_id } = change
-              const id = idAt(at, ordinal)
-              const closed_at = endOf(change, ofMonitors.get(monitor_id) ?? [])
-              const cause = change.cause ?? unexplained(change)
-              return [{ id, workspace_id, monitor_id, kind, opened_at: at, closed_at, cause }]
-            })
-            const closed = yield* incidents.updateClosed(
-              [...ofMonitors.values()].flatMap(([first]) =>
-                first?.from === "down" ? [{ monitor_id: first.monitor_id, at: first.at }] : []
-              )
-            )
-            yield* incidents.insert(begun)
-            const open = new Map(
-              begun.flatMap(({ closed_at, id, monitor_id }) =>
-                closed_at === null ? [[monitor_id, id] as const] : []
-              )
-            )
-            const known = yield* monitors.updateStatuses(
-              [...ofMonitors.values()].flatMap((own) => {
-                const last = own.at(-1)
-                return last === undefined
-                  ? []
-                  : [
-                      {
-                        monitor_id: last.monitor_id,
-                        status: last.to,
-                        at: last.at,
-                        open_incident_id: open.get(last.monitor_id) ?? null
-                      }
-                    ]
-              })
-            )
-            const byId = new Map(known.map((monitor) => [monitor.monitor_id, monitor]))
-            const incidentOf = incidentsIn(changes, begun, closed)
-            yield* outbox.announce(
-              ...changes.flatMap((change) =>
-                announcementOf(change, byId.get(change.monitor_id), incidentOf.get(change))
-              )
-            )
-            for (const { monitor_id, to, workspace_id } of changes) {
-              if (to === "paused") yield* outbox.forget({ workspace_id, subject_id: monitor_id })
-            }
+      const record = Effect.fn("StatusChanges.record")(function* (
+        changes: ReadonlyArray<StatusChange>
+      ) {
+        if (changes.length === 0) return
+        const ofMonitors = Map.groupBy(changes, ({ monitor_id }) => monitor_id)
+        const opened = changes.flatMap((change, ordinal) =>
+          newIncident(change, ordinal, ofMonitors.get(change.monitor_id) ?? [])
+        )
+        const closed = yield* incidents.updateClosed(
+          [...ofMonitors.values()].flatMap(([first]) =>
+            first?.from === "down" ? [{ monitor_id: first.monitor_id, at: first.at }] : []
+          )
+        )
+        yield* incidents.insert(opened)
+        const open = new Map(
+          opened.flatMap(({ closed_at, id, monitor_id }) =>
+            closed_at === null ? [[monitor_id, id] as const] : []
+          )
+        )
+        const known = yield* monitors.updateStatuses(
+          [...ofMonitors].flatMap(([monitor_id, own]) => {
+            const last = own.at(-1)
+            if (last === undefined) return []
+            const open_incident_id = open.get(monitor_id) ?? null
+            return [{ monitor_id, status: last.to, at: last.at, open_incident_id }]
           })
+        )
+        const byId = new Map(known.map((monitor) => [monitor.monitor_id, monitor]))
+        const incidentOf = incidentsIn(changes, opened, closed)
+        yield* outbox.announce(
+          ...changes.flatMap((change) =>
+            announcementOf(change, byId.get(change.monitor_id), incidentOf.get(change))
+          )
+        )
+        for (const { monitor_id, to, workspace_id } of changes) {
+          if (to === "paused") yield* outbox.forget({ workspace_id, subject_id: monitor_id })
+        }
+      })
+
+      return StatusChanges.of({
+        record,
+
+        write: Effect.fn("StatusChanges.write")(function* (table, rows, row, decision) {
+          const { monitor_id, workspace_id } = row
+          const id = { monitor_id, workspace_id }
+          if (Object.keys(decision.columns).length > 0) yield* rows.update(row, decision.columns)
+          yield* events.insert(decision.events.map((event) => ({ ...event, ...id })))
+          yield* record(decision.changes.map((change) => ({ ...change, ...id, kind: table.kind })))
         })
       })
-    )
+    })
+  )
+}
+
+const newIncident = (
+  change: StatusChange,
+  ordinal: number,
+  own: ReadonlyArray<StatusChange>
+): ReadonlyArray<NewIncident> => {
+  const { at, cause, kind, monitor_id, to, workspace_id } = change
+  if (to !== "down") return []
+  if (cause === null) throw new Error(`monitor ${monitor_id} goes down without a cause`)
+  const closed_at = own[own.indexOf(change) + 1]?.at ?? null
+  return [
+    { id: idAt(at, ordinal), workspace_id, monitor_id, kind, opened_at: at, closed_at, cause }
+  ]
 }
 
 const announcementOf = (
-  { at, cause, from, kind, monitor_id, to, workspace_id }: StatusChange,
+  { at, cause, endsFormerProblem = false, from, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
   incident_id: string | undefined
 ): ReadonlyArray<Announcement> => {
-  // Of one that got another target, people may have heard that it was down.
-  const mayBeUpAgain = from === "down" || (kind === "ssl" && from === "new")
-  const event = to === "down" ? "monitor.down" : mayBeUpAgain ? "monitor.up" : undefined
+  const recovers = from === "down" || endsFormerProblem
+  const event = to === "down" ? "monitor.down" : recovers ? "monitor.up" : undefined
   if (event === undefined || to === "paused" || to === "new" || monitor === undefined) return []
   const { name, tags } = monitor
   const reason = cause === null ? {} : { reason: cause.message }
@@ -113,28 +134,20 @@ const announcementOf = (
   ]
 }
 
-/** The incident that each change begins or ends. `begun` are in the order of the changes. */
+/** The incident that each change opens or closes. `opened` is in the order of the changes. */
 const incidentsIn = (
   changes: ReadonlyArray<StatusChange>,
-  begun: ReadonlyArray<NewIncident>,
+  opened: ReadonlyArray<NewIncident>,
   closed: ReadonlyMap<string, string>
 ): ReadonlyMap<StatusChange, string> => {
   const open = new Map(closed)
   const found = new Map<StatusChange, string>()
   let next = 0
   for (const change of changes) {
-    const id = change.to === "down" ? begun[next++]?.id : open.get(change.monitor_id)
+    const id = change.to === "down" ? opened[next++]?.id : open.get(change.monitor_id)
     if (id === undefined) continue
     found.set(change, id)
     open.set(change.monitor_id, id)
   }
   return found
-}
-
-/** When the next change ended it; null where it goes on. */
-const endOf = (change: StatusChange, own: ReadonlyArray<StatusChange>): number | null =>
-  own[own.indexOf(change) + 1]?.at ?? null
-
-const unexplained = ({ monitor_id }: StatusChange): never => {
-  throw new Error(`monitor ${monitor_id} goes down without a cause`)
 }

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { IncidentsRepo } from "../../src/monitoring/incidents/IncidentsRepo.ts"
 import { HeartbeatsRepo } from "../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
+import { MonitorEventsRepo } from "../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../src/monitoring/MonitorsRepo.ts"
 import { ProcessMonitorsRepo } from "../../src/monitoring/process/ProcessMonitorsRepo.ts"
 import { SslMonitorsRepo } from "../../src/monitoring/ssl/SslMonitorsRepo.ts"
@@ -28,6 +29,7 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Sorter.layer, WorkspacesRe
     HeartbeatsRepo.layer,
     Ids.layer,
     IncidentsRepo.layer,
+    MonitorEventsRepo.layer,
     MonitorsRepo.layer,
     Outbox.layer,
     ProcessMonitorsRepo.layer,

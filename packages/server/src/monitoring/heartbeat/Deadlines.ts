@@ -49,7 +49,6 @@ export class Deadlines extends Context.Service<
         const rows = yield* repo.findDueForUpdate(at, batch)
         const decided = rows.map((row) => ({
           row,
-          rules: row,
           ...decideHeartbeat(row, stateOf(row), { type: "time" }, at.getTime())
         }))
         yield* repo.updateLocked(decided)
@@ -65,7 +64,6 @@ export class Deadlines extends Context.Service<
         yield* repo.updateLocked(
           rows.map((row) => ({
             row,
-            rules: row,
             state: afterSetBack(row, stateOf(row), at.getTime())
           }))
         )

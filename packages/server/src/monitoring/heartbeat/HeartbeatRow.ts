@@ -1,12 +1,10 @@
 import type { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
-import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { timestampOrNull } from "../../store/index.ts"
-import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 import { alertAt, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
 
-/** What is written with every ping. */
-interface Heard {
+/** The columns that are written with every ping. */
+export interface HeardColumns {
   readonly last_ping_at: Date | null
   readonly began_at: Date | null
   readonly last_duration_ms: number | null
@@ -16,53 +14,50 @@ interface Heard {
   readonly runs: HeartbeatState["runs"]
 }
 
-/** What it takes to decide. Whoever decides by a version writes only while that is the one. */
-export interface WatchedRow extends HeartbeatRules, Heard {
-  readonly monitor_id: MonitorId
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly key: string | null
-  readonly version: number
-  readonly status: HeartbeatState["status"]
-  readonly changed_at: Date
+export interface HeartbeatColumns extends HeartbeatRules, HeardColumns {
+  readonly check_at: Date | null
 }
 
-export interface HeartbeatRow extends MonitorRow, HeartbeatRules, Heard {
-  readonly sealed_ping_id: string
+export interface HeartbeatRow extends KindRow<HeartbeatState["status"]>, HeartbeatColumns {}
+
+export const heartbeatTable: MonitorTable<HeartbeatColumns> = {
+  kind: "heartbeat",
+  name: "heartbeats",
+  columns: {
+    period_seconds: "integer",
+    schedule: "text",
+    timezone: "text",
+    grace_seconds: "integer",
+    max_duration_seconds: "integer",
+    min_interval_seconds: "integer",
+    last_ping_at: "timestamptz",
+    began_at: "timestamptz",
+    last_duration_ms: "double precision",
+    last_rid: "uuid",
+    expected_at: "timestamptz",
+    alert_at: "timestamptz",
+    runs: "jsonb",
+    check_at: "timestamptz"
+  },
+  nextCheckAt: "alert_at",
+  lateAfter: "expected_at",
+  shown: {
+    columns: "ping_urls.sealed_ping_id",
+    joins: "JOIN ping_urls ON ping_urls.monitor_id = m.id"
+  }
 }
 
-export const watchedColumns = [
-  "monitor_id",
-  "workspace_id",
-  "key",
-  "version",
-  "status",
-  "changed_at",
-  "period_seconds",
-  "schedule",
-  "timezone",
-  "grace_seconds",
-  "max_duration_seconds",
-  "min_interval_seconds",
-  "last_ping_at",
-  "began_at",
-  "last_duration_ms",
-  "last_rid",
-  "expected_at",
-  "alert_at",
-  "runs"
-] satisfies ReadonlyArray<keyof WatchedRow>
-
-export const stateOf = (row: WatchedRow): HeartbeatState => ({
+export const stateOf = (row: HeartbeatRow): HeartbeatState => ({
   status: row.status,
   last_ping_at: msOrNull(row.last_ping_at),
   began_at: msOrNull(row.began_at),
-  last_duration_ms: row.last_duration_ms === null ? null : Number(row.last_duration_ms),
+  last_duration_ms: row.last_duration_ms,
   expected_at: msOrNull(row.expected_at),
   last_rid: row.last_rid,
   runs: row.runs
 })
 
-export const heardOf = (rules: HeartbeatRules, state: HeartbeatState): Heard => ({
+export const heardOf = (rules: HeartbeatRules, state: HeartbeatState): HeardColumns => ({
   last_ping_at: dateOrNull(state.last_ping_at),
   began_at: dateOrNull(state.began_at),
   last_duration_ms: state.last_duration_ms,
@@ -72,14 +67,14 @@ export const heardOf = (rules: HeartbeatRules, state: HeartbeatState): Heard => 
   runs: state.runs
 })
 
-/** A record but for the URL of its pings, which has the address in it by which somebody asks. */
+/** A monitor without the URL of its pings, which contains the address of the request. */
 export interface Heartbeat extends Omit<HeartbeatMonitor, "ping_url"> {
-  /** None where it was sealed with a secret that this node no longer has. */
+  /** Null if it was sealed with a secret that this node no longer has. */
   readonly ping_id: string | null
 }
 
-export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null): Heartbeat => ({
-  ...toMonitorFields(row, row.alert_at),
+export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null, now: Date): Heartbeat => ({
+  ...toMonitorFields(row, now, row.alert_at, row.expected_at),
   period_seconds: row.period_seconds,
   schedule: row.schedule,
   timezone: row.timezone,
@@ -88,7 +83,7 @@ export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null): Heartbea
   min_interval_seconds: row.min_interval_seconds,
   ping_id,
   last_ping_at: timestampOrNull(row.last_ping_at),
-  last_duration_ms: row.last_duration_ms === null ? null : Number(row.last_duration_ms),
+  last_duration_ms: row.last_duration_ms,
   running_since: timestampOrNull(dateOrNull(row.runs[0]?.started_at ?? null)),
   expected_at: timestampOrNull(row.expected_at),
   alert_at: timestampOrNull(row.alert_at)

@@ -1,12 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import type { RowId } from "../MonitorRows.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
-
-interface Owner {
-  readonly monitor_id: string
-  readonly workspace_id: string
-}
 
 /**
  * The secret parts of ping URLs. At rest there is a keyed hash, by which a ping is found, and a sealed
@@ -15,11 +11,11 @@ interface Owner {
 export class PingUrls extends Context.Service<
   PingUrls,
   {
-    readonly make: (owner: Owner) => PingUrlRow
+    readonly make: (owner: RowId) => PingUrlRow
     /** Any of these may be it: the first is that of the current secret. */
     readonly hashesOf: (pingId: string) => readonly [string, ...Array<string>]
     /** The same URL, under the current secret. */
-    readonly renew: (owner: Owner, pingId: string) => PingUrlRow
+    readonly renew: (owner: RowId, pingId: string) => PingUrlRow
     /** Null where it was sealed with a secret that is gone. */
     readonly open: (monitorId: string, sealed: string) => string | null
   }
@@ -30,7 +26,7 @@ export class PingUrls extends Context.Service<
       const [current, ...retired] = secrets.keys("ping-url")
       const shown = secrets.keys("ping-url-shown")
 
-      const renew = ({ monitor_id, workspace_id }: Owner, pingId: string): PingUrlRow => ({
+      const renew = ({ monitor_id, workspace_id }: RowId, pingId: string): PingUrlRow => ({
         monitor_id,
         workspace_id,
         ping_hash: mac(current, pingId),

@@ -8,7 +8,7 @@ import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
 import { EventQuota } from "../../http/index.ts"
-import { stateOf, type WatchedRow } from "./HeartbeatRow.ts"
+import { type HeartbeatRow, stateOf } from "./HeartbeatRow.ts"
 import { Gathered } from "./Gathered.ts"
 import { type Decided, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
@@ -76,7 +76,7 @@ export class Pings extends Context.Service<
           const all = eventsOf(row, decision.records, waiting.kept)
           recorded.push(...(waiting.isListed ? all : all.slice(0, -1)))
         }
-        return { row, rules: row, state, changes, events: recorded, pings }
+        return { row, state, changes, events: recorded, pings }
       }
 
       const write = (outcomes: ReadonlyArray<Outcome>) => {
@@ -238,7 +238,7 @@ interface Waiting {
   kept?: PingDetails
 }
 
-type Pinged = WatchedRow & Pick<PingedRow, "lane">
+type Pinged = HeartbeatRow & Pick<PingedRow, "lane">
 
 interface Outcome extends Decided {
   readonly row: Pinged
@@ -263,5 +263,5 @@ const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void =
 }
 
 /** Two nodes may write pings in another order than they came: time does not go back for that. */
-const notBefore = (row: WatchedRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
+const notBefore = (row: HeartbeatRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
   Math.max(ms, row.changed_at.getTime(), began_at ?? 0, last_ping_at ?? 0)

@@ -1,6 +1,6 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
-import { beganSoonerThan, failedWith, noPingBy, ranLongerThan } from "./causes.ts"
+import type { MonitorChange } from "../MonitorKind.ts"
 import { expectedAfter, type Rhythm } from "./expectedAfter.ts"
 
 /** What its author wants of a heartbeat. */
@@ -39,13 +39,7 @@ export type HeartbeatSignal =
   /** Nothing but that time went by. */
   | { readonly type: "time" }
 
-export interface HeartbeatChange {
-  readonly from: HeartbeatState["status"]
-  readonly to: HeartbeatState["status"]
-  readonly at: number
-  /** Of one that goes down. */
-  readonly cause: IncidentCause | null
-}
+export type HeartbeatChange = MonitorChange<HeartbeatState["status"]>
 
 export interface HeartbeatRecord {
   readonly type: HeartbeatEventType
@@ -308,3 +302,28 @@ const tooSoon = (
   least === null || began_at === null || at - began_at >= least * 1000
     ? undefined
     : beganSoonerThan(least, at - began_at)
+
+// The causes of an incident, in a sentence for the people who are notified.
+
+const noPingBy = (due: number): IncidentCause => ({
+  code: "missed",
+  message: `No ping came by ${new Date(due).toISOString()}.`
+})
+
+const ranLongerThan = (seconds: number | null): IncidentCause => ({
+  code: "overran",
+  message: `A run takes longer than ${seconds} s.`
+})
+
+const failedWith = (exitStatus: number | null): IncidentCause => ({
+  code: "failed",
+  message:
+    exitStatus === null
+      ? "The job said that it failed."
+      : `The job ended with exit status ${exitStatus}.`
+})
+
+const beganSoonerThan = (seconds: number, ms: number): IncidentCause => ({
+  code: "too_soon",
+  message: `A run began ${Math.floor(ms / 1000)} s after the previous one; the minimum is ${seconds} s.`
+})

@@ -5,83 +5,47 @@ import { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/Heartbea
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
-import { createdIfNew, httpsCheck, Idempotency, implement, inWorkspace } from "../../http/index.ts"
+import { httpsCheck, implement, inWorkspace } from "../../http/index.ts"
+import { monitorHandlers } from "../monitorHandlers.ts"
+import { monitorsOf } from "../monitorsOf.ts"
+import { heartbeatKind } from "./heartbeatKind.ts"
 import type { Heartbeat } from "./HeartbeatRow.ts"
-import { Heartbeats } from "./Heartbeats.ts"
+import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { PingUrls } from "./PingUrls.ts"
 
 export const HeartbeatMonitorsHandlers = implement(
   Api,
   "heartbeatMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const heartbeats = yield* Heartbeats
-    const idempotency = yield* Idempotency
-    const toRecord = makeToRecord((yield* AppConfig).publicUrl, yield* httpsCheck)
-    const asRecord = <E, R>(heartbeat: Effect.Effect<Heartbeat, E, R>) =>
-      Effect.flatMap(heartbeat, (one) => Effect.map(toRecord, (toOne) => toOne(one)))
+    const heartbeats = yield* monitorsOf(yield* heartbeatKind)
+    const repo = yield* HeartbeatsRepo
+    const urls = yield* PingUrls
+    const { common, ofMonitor } = yield* monitorHandlers(heartbeats, {
+      answer: HeartbeatMonitor,
+      createOperation: "heartbeat_monitors.create",
+      toAnswer: toAnswerWith((yield* AppConfig).publicUrl, yield* httpsCheck)
+    })
     return handlers.handleAll({
-      list: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { query }) {
-          const { data, next_cursor } = yield* heartbeats.list(workspaceId, query)
-          return { data: data.map(yield* toRecord), next_cursor }
-        })
-      ),
+      ...common,
 
-      create: inWorkspace((workspaceId, { headers, payload }) =>
-        asRecord(heartbeats.create(workspaceId, payload)).pipe(
-          idempotency.once({
-            key: headers["idempotency-key"],
-            workspaceId,
-            operation: "heartbeat_monitors.create",
-            payload,
-            answer: HeartbeatMonitor
-          })
+      rotateUrl: inWorkspace(
+        ofMonitor((workspaceId, id) =>
+          heartbeats.act(workspaceId, id, (row) => repo.updatePingUrl(urls.make(row)))
         )
-      ),
-
-      upsert: inWorkspace((workspaceId, { params, payload }) =>
-        asRecord(createdIfNew(heartbeats.upsert(workspaceId, params.key, payload)))
-      ),
-
-      get: inWorkspace((workspaceId, { params }) =>
-        asRecord(heartbeats.get(workspaceId, params.monitor_id))
-      ),
-
-      update: inWorkspace((workspaceId, { params, payload }) =>
-        asRecord(heartbeats.update(workspaceId, params.monitor_id, payload))
-      ),
-
-      remove: inWorkspace((workspaceId, { params }) =>
-        heartbeats.remove(workspaceId, params.monitor_id)
-      ),
-
-      pause: inWorkspace((workspaceId, { params }) =>
-        asRecord(heartbeats.pause(workspaceId, params.monitor_id))
-      ),
-
-      resume: inWorkspace((workspaceId, { params }) =>
-        asRecord(heartbeats.resume(workspaceId, params.monitor_id))
-      ),
-
-      rotateUrl: inWorkspace((workspaceId, { params }) =>
-        asRecord(heartbeats.rotateUrl(workspaceId, params.monitor_id))
-      ),
-
-      events: inWorkspace((workspaceId, { params, query }) =>
-        heartbeats.events(workspaceId, params.monitor_id, query)
       )
     })
   })
 )
 
-/** A ping silences the alarm, which one who may only read must not be able to do. */
+/** A ping silences the alarm, so the URL is not shown to people who may only read. */
 const mayPing = (principal: Principal["Service"]) =>
   principal.kind === "jwt"
     ? principal.role !== null && includesRole(principal.role, "editor")
     : principal.scopes.includes("monitors:write")
 
-const makeToRecord = (publicUrl: string | undefined, isHttps: IsHttps) =>
+const toAnswerWith = (publicUrl: string | undefined, isHttps: IsHttps) =>
   Effect.gen(function* () {
-    const base = publicUrl ?? askedUrl(yield* HttpServerRequest.HttpServerRequest, isHttps)
+    const base = publicUrl ?? requestUrl(yield* HttpServerRequest.HttpServerRequest, isHttps)
     const isShown = mayPing(yield* Principal)
     return ({ ping_id, ...heartbeat }: Heartbeat): HeartbeatMonitor => ({
       ...heartbeat,
@@ -89,8 +53,8 @@ const makeToRecord = (publicUrl: string | undefined, isHttps: IsHttps) =>
     })
   })
 
-/** The address by which the request reached the service: the job that pings most likely can, too. */
-const askedUrl = (request: HttpServerRequest.HttpServerRequest, isHttps: IsHttps): string =>
+/** The address by which the request reached the service. The job can probably reach it, too. */
+const requestUrl = (request: HttpServerRequest.HttpServerRequest, isHttps: IsHttps): string =>
   `${isHttps(request) ? "https" : "http"}://${request.headers["host"] ?? "localhost"}`
 
 type IsHttps = Effect.Success<typeof httpsCheck>

@@ -1,7 +1,7 @@
 import type { MonitorEvent } from "../MonitorEventsRepo.ts"
 import type { StatusChange } from "../StatusChanges.ts"
 import type { HeartbeatChange, HeartbeatRecord } from "./decideHeartbeat.ts"
-import type { WatchedRow } from "./HeartbeatRow.ts"
+import type { HeartbeatRow } from "./HeartbeatRow.ts"
 
 /** What is kept of a ping. */
 export interface PingDetails {
@@ -16,7 +16,7 @@ export interface PingDetails {
   readonly body_dropped?: true
 }
 
-type Heartbeat = Pick<WatchedRow, "monitor_id" | "workspace_id">
+type Heartbeat = Pick<HeartbeatRow, "monitor_id" | "workspace_id">
 
 /** The events that a decision is recorded by; the last of them is of the ping itself, if it was one. */
 export const eventsOf = (

@@ -4,8 +4,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { type Failing, type Heard, silentAfterMs } from "./decideProcess.ts"
-import { watchedColumns } from "./ProcessMonitorsRepo.ts"
-import type { ReportedRow, WatchedRow } from "./ProcessRow.ts"
+import { columnsOfKind } from "../MonitorRows.ts"
+import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
 interface Worker {
   readonly id: string
@@ -13,7 +13,7 @@ interface Worker {
 }
 
 export interface NewReport {
-  readonly row: Pick<WatchedRow, "monitor_id" | "since">
+  readonly row: Pick<ProcessRow, "monitor_id" | "since">
   readonly report: ProcessReport
   readonly failing: Failing | null
 }
@@ -46,7 +46,7 @@ export class ProcessReportsRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** By monitor. Of several workers, those that are online count. */
     readonly findHeard: (
-      rows: ReadonlyArray<WatchedRow>,
+      rows: ReadonlyArray<ProcessRow>,
       at: Date
     ) => Effect.Effect<ReadonlyMap<string, Heard>>
   }
@@ -58,23 +58,23 @@ export class ProcessReportsRepo extends Context.Service<
         findReported: Effect.fn("ProcessReportsRepo.findReported")(function* (worker, ids) {
           return yield* sql<ReportedRow>`
             SELECT
-              ${sql.literal(watchedColumns)}, w.name AS worker_name,
+              ${sql.literal(columnsOfKind(processTable))}, w.name AS worker_name,
               r.reported_at AS before_at, r.failing_since AS before_failing_since,
               r.failing AS before_failing
             FROM workers AS w
-            JOIN process_monitors AS p
-              ON p.workspace_id = w.workspace_id
-              AND (p.worker_id = w.id OR p.labels <@ w.labels)
-            JOIN monitors AS m ON m.id = p.monitor_id
+            JOIN process_monitors AS k
+              ON k.workspace_id = w.workspace_id
+              AND (k.worker_id = w.id OR k.labels <@ w.labels)
+            JOIN monitors AS m ON m.id = k.monitor_id
             LEFT JOIN process_reports AS r
-              ON r.monitor_id = p.monitor_id
+              ON r.monitor_id = k.monitor_id
               AND r.worker_id = w.id
-              AND r.reported_at >= p.since
+              AND r.reported_at >= k.since
             WHERE w.workspace_id = ${worker.workspace_id}
               AND w.id = ${worker.id}
-              AND p.monitor_id = ANY (${ids}::uuid[])
+              AND k.monitor_id = ANY (${ids}::uuid[])
               AND m.status <> 'paused'
-            ORDER BY p.monitor_id`
+            ORDER BY k.monitor_id`
         }, Effect.orDie),
 
         upsert: Effect.fn("ProcessReportsRepo.upsert")(function* (worker, reports, at) {

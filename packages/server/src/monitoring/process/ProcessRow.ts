@@ -1,20 +1,13 @@
-import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type {
   ProcessMatch,
   ProcessMonitor,
   ProcessReport
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { type MonitorId, WorkerId } from "@scheduling/domain/shared/Ids"
+import { WorkerId } from "@scheduling/domain/shared/Ids"
 import { timestampOf } from "../../store/index.ts"
-import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 import type { Failing, ProcessRules, ProcessState } from "./decideProcess.ts"
-
-/** What its author wants of it. Either `worker_id` or `labels` is null. */
-export interface ProcessSettings extends ProcessRules {
-  readonly labels: ReadonlyArray<string> | null
-  readonly match: ProcessMatch
-}
 
 /** When a rule was first found broken, and which. */
 interface FailingColumns {
@@ -22,31 +15,63 @@ interface FailingColumns {
   readonly failing: IncidentCause | null
 }
 
-interface Known extends FailingColumns {
+/** Either `worker_id` or `labels` is null. */
+export interface ProcessColumns extends ProcessRules, FailingColumns {
+  readonly labels: ReadonlyArray<string> | null
+  readonly match: ProcessMatch
   readonly since: Date
   readonly check_at: Date | null
 }
 
-/** One that is decided about. */
-export interface WatchedRow extends ProcessSettings, Known {
-  readonly monitor_id: MonitorId
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly key: string | null
-  readonly status: ProcessState["status"] | "paused"
+export interface ProcessRow extends KindRow<ProcessState["status"] | "paused">, ProcessColumns {}
+
+/** The latest report of any worker, read with a monitor that is shown. */
+export interface JoinedReport {
+  readonly reported_at: Date | null
+  readonly report: ProcessReport | null
+  readonly reported_by: string | null
 }
 
-/** One that a worker has reported about, with what this worker reported before. */
-export interface ReportedRow extends WatchedRow {
+export const processTable: MonitorTable<ProcessColumns> = {
+  kind: "process",
+  name: "process_monitors",
+  columns: {
+    worker_id: "uuid",
+    labels: "text[]",
+    judge: "text",
+    match: "jsonb",
+    min_count: "integer",
+    max_count: "integer",
+    max_rss_bytes: "double precision",
+    max_cpu_percent: "double precision",
+    interval_seconds: "integer",
+    grace_seconds: "integer",
+    since: "timestamptz",
+    failing_since: "timestamptz",
+    failing: "jsonb",
+    check_at: "timestamptz"
+  },
+  nextCheckAt: "check_at",
+  shown: {
+    columns: "latest.reported_at, latest.report, latest.worker_id AS reported_by",
+    joins: `
+      LEFT JOIN LATERAL (
+        SELECT reported_at, report, worker_id
+        FROM process_reports
+        WHERE process_reports.workspace_id = k.workspace_id
+          AND process_reports.monitor_id = k.monitor_id
+        ORDER BY reported_at DESC
+        LIMIT 1
+      ) AS latest ON true`
+  }
+}
+
+/** A monitor that a worker has reported about, with what this worker reported before. */
+export interface ReportedRow extends ProcessRow {
   readonly worker_name: string
   readonly before_at: Date | null
   readonly before_failing_since: Date | null
   readonly before_failing: IncidentCause | null
-}
-
-export interface ProcessRow extends MonitorRow, ProcessSettings, Known {
-  readonly reported_at: Date | null
-  readonly report: ProcessReport | null
-  readonly reported_by: string | null
 }
 
 export const toFailing = ({ failing, failing_since }: FailingColumns): Failing | null =>
@@ -54,21 +79,21 @@ export const toFailing = ({ failing, failing_since }: FailingColumns): Failing |
     ? null
     : { sinceMs: failing_since.getTime(), cause: failing }
 
-export const stateOf = (row: WatchedRow): ProcessState => ({
+export const stateOf = (row: ProcessRow): ProcessState => ({
   status: row.status === "paused" ? "new" : row.status,
   sinceMs: row.since.getTime(),
   failing: toFailing(row)
 })
 
-export const toProcessMonitor = (row: ProcessRow): ProcessMonitor => ({
-  ...toMonitorFields(row, row.check_at),
+export const toProcessMonitor = (row: ProcessRow & JoinedReport, now: Date): ProcessMonitor => ({
+  ...toMonitorFields(row, now, row.check_at),
   worker_id: row.worker_id === null ? null : WorkerId.make(row.worker_id),
   labels: row.labels,
   judge: row.judge,
   match: row.match,
   min_count: row.min_count,
   max_count: row.max_count,
-  max_rss_bytes: row.max_rss_bytes === null ? null : Number(row.max_rss_bytes),
+  max_rss_bytes: row.max_rss_bytes,
   max_cpu_percent: row.max_cpu_percent,
   interval_seconds: row.interval_seconds,
   grace_seconds: row.grace_seconds,

@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import { loop } from "../../core/index.ts"
 import { agentsBackMs, findLastAway } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
-import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import {
   asksForJudgement,
@@ -16,7 +15,13 @@ import {
 } from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
 import { type NewReport, ProcessReportsRepo } from "./ProcessReportsRepo.ts"
-import { type ReportedRow, stateOf, toFailing, type WatchedRow } from "./ProcessRow.ts"
+import {
+  type ProcessRow,
+  processTable,
+  type ReportedRow,
+  stateOf,
+  toFailing
+} from "./ProcessRow.ts"
 
 const batch = 200
 const lookAtLeastEveryMs = 2_000
@@ -37,44 +42,44 @@ export class Processes extends Context.Service<
   static readonly layer: Layer.Layer<
     Processes,
     never,
-    | MonitorEventsRepo
-    | ProcessMonitorsRepo
-    | ProcessReportsRepo
-    | SqlClient.SqlClient
-    | StatusChanges
+    ProcessMonitorsRepo | ProcessReportsRepo | SqlClient.SqlClient | StatusChanges
   > = Layer.effect(
     Processes,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const now = Effect.orDie((yield* StoreClock)(sql))
-      const events = yield* MonitorEventsRepo
       const repo = yield* ProcessMonitorsRepo
       const reports = yield* ProcessReportsRepo
       const statusChanges = yield* StatusChanges
 
       /** Rows that the transaction has locked. Reports are read after that, so none is missed. */
-      const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<WatchedRow>, at: Date) {
+      const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
         const heard = yield* reports.findHeard(rows, at)
         const awayUntil = yield* Effect.orDie(findLastAway(sql))
+        const ms = at.getTime()
         for (const row of rows) {
-          const { monitor_id, status: from, workspace_id } = row
           const { cause, checkAtMs, state } = decideProcess(
             row,
             stateOf(row),
-            heard.get(monitor_id) ?? nothing,
-            at.getTime(),
+            heard.get(row.monitor_id) ?? nothing,
+            ms,
             awayUntil?.getTime()
           )
-          yield* repo.updateDecided(row, state, checkAtMs === null ? null : new Date(checkAtMs))
-          if (from === state.status) continue
-          const place = { monitor_id, workspace_id, at: at.getTime() }
-          yield* statusChanges.record([
-            { ...place, kind: "process", from, to: state.status, cause }
-          ])
+          const { failing, status: to } = state
+          const change = { from: row.status, to, at: ms, cause }
           const details = cause === null ? null : { message: cause.message }
-          yield* events.insert([{ ...place, type: state.status, status: state.status, details }])
+          yield* statusChanges.write(processTable, repo, row, {
+            columns: {
+              failing_since: failing === null ? null : new Date(failing.sinceMs),
+              failing: failing?.cause ?? null,
+              check_at: checkAtMs === null ? null : new Date(checkAtMs)
+            },
+            ...(row.status === to
+              ? { changes: [], events: [] }
+              : { changes: [change], events: [{ type: to, status: to, at: ms, details }] })
+          })
         }
       })
 
@@ -102,7 +107,7 @@ export class Processes extends Context.Service<
           })
           yield* transaction(reports.upsert(worker, judged, at))
           const due = judged.filter(({ isDue }) => isDue).map(({ row }) => row)
-          const idsOf = (some: ReadonlyArray<WatchedRow>) => some.map((row) => row.monitor_id)
+          const idsOf = (some: ReadonlyArray<ProcessRow>) => some.map((row) => row.monitor_id)
           const [ofMany, ofOne] = [
             due.filter(({ worker_id }) => worker_id === null),
             due.filter(({ worker_id }) => worker_id !== null)

@@ -1,18 +1,12 @@
 import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
-import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Certificate } from "@scheduling/domain/monitors/ssl/Certificate"
-import type {
-  SslMonitor,
-  SslProtocol,
-  SslVerification
-} from "@scheduling/domain/monitors/ssl/SslMonitor"
-import type { MonitorId } from "@scheduling/domain/shared/Ids"
+import type { SslMonitor, SslProtocol } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { dayMs } from "../../core/index.ts"
 import { timestampOf, timestampOrNull } from "../../store/index.ts"
-import { type MonitorRow, toMonitorFields } from "../MonitorsRepo.ts"
-import type { SslState } from "./decideLook.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
+import type { SslState } from "./decideCheck.ts"
 
-/** What its author wants of it. */
+/** The settings of an SSL monitor. */
 export interface SslSettings {
   readonly host: string
   readonly port: number
@@ -22,30 +16,36 @@ export interface SslSettings {
   readonly check_interval_seconds: number
 }
 
-interface Found {
-  readonly failures: number
-  readonly verification: SslVerification | null
-  readonly message: string | null
-  readonly certificate: ServerCertificate | null
-  readonly seen: SslState["seen"]
-}
-
-/** One that is looked at. What was found is written only while the version is the one it was. */
-export interface LookedAtRow extends SslSettings, Found {
-  readonly monitor_id: MonitorId
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly key: string | null
-  readonly version: number
-  readonly status: SslState["status"]
-}
-
-export interface SslRow extends MonitorRow, SslSettings, Found {
+export interface SslColumns extends SslSettings, Omit<SslState, "status"> {
   readonly check_at: Date | null
   readonly last_check_at: Date | null
 }
 
+export interface SslRow extends KindRow<SslState["status"]>, SslColumns {}
+
+export const sslTable: MonitorTable<SslColumns> = {
+  kind: "ssl",
+  name: "ssl_monitors",
+  columns: {
+    host: "text",
+    port: "integer",
+    server_name: "text",
+    protocol: "text",
+    warn_days: "integer[]",
+    check_interval_seconds: "integer",
+    check_at: "timestamptz",
+    last_check_at: "timestamptz",
+    failures: "smallint",
+    verification: "text",
+    message: "text",
+    certificate: "jsonb",
+    seen: "jsonb"
+  },
+  nextCheckAt: "check_at"
+}
+
 export const toSslMonitor = (row: SslRow, now: Date): SslMonitor => ({
-  ...toMonitorFields(row, row.check_at),
+  ...toMonitorFields(row, now, row.check_at),
   host: row.host,
   port: row.port,
   server_name: row.server_name,

@@ -1,60 +1,40 @@
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { Effect } from "effect"
-import { createdIfNew, Idempotency, implement, inWorkspace } from "../../http/index.ts"
-import { SslMonitors } from "./SslMonitors.ts"
+import { Conflict } from "@scheduling/domain/shared/Errors"
+import { Effect, identity } from "effect"
+import { implement, inWorkspace } from "../../http/index.ts"
+import { monitorHandlers } from "../monitorHandlers.ts"
+import { monitorsOf } from "../monitorsOf.ts"
+import { sslKind } from "./sslKind.ts"
+import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 
 export const SslMonitorsHandlers = implement(
   Api,
   "sslMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const sslMonitors = yield* SslMonitors
-    const idempotency = yield* Idempotency
+    const monitors = yield* monitorsOf(yield* sslKind)
+    const repo = yield* SslMonitorsRepo
+    const { common, ofMonitor } = yield* monitorHandlers(monitors, {
+      answer: SslMonitor,
+      createOperation: "ssl_monitors.create",
+      toAnswer: Effect.succeed(identity<SslMonitor>)
+    })
     return handlers.handleAll({
-      list: inWorkspace((workspaceId, { query }) => sslMonitors.list(workspaceId, query)),
+      ...common,
 
-      create: inWorkspace((workspaceId, { headers, payload }) =>
-        sslMonitors.create(workspaceId, payload).pipe(
-          idempotency.once({
-            key: headers["idempotency-key"],
-            workspaceId,
-            operation: "ssl_monitors.create",
-            payload,
-            answer: SslMonitor
+      check: inWorkspace(
+        ofMonitor((workspaceId, id) =>
+          monitors.act(workspaceId, id, (row, at) => {
+            if (row.status === "paused") {
+              return Effect.fail(
+                new Conflict({ message: "The monitor is paused; resume it first." })
+              )
+            }
+            // A failure is confirmed a minute later, and the second check comes by then.
+            const isConfirming = row.failures > 0 && row.status !== "down"
+            return isConfirming ? Effect.void : repo.update(row, { check_at: at, failures: 0 })
           })
         )
-      ),
-
-      upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(sslMonitors.upsert(workspaceId, params.key, payload))
-      ),
-
-      get: inWorkspace((workspaceId, { params }) =>
-        sslMonitors.get(workspaceId, params.monitor_id)
-      ),
-
-      update: inWorkspace((workspaceId, { params, payload }) =>
-        sslMonitors.update(workspaceId, params.monitor_id, payload)
-      ),
-
-      remove: inWorkspace((workspaceId, { params }) =>
-        sslMonitors.remove(workspaceId, params.monitor_id)
-      ),
-
-      pause: inWorkspace((workspaceId, { params }) =>
-        sslMonitors.pause(workspaceId, params.monitor_id)
-      ),
-
-      resume: inWorkspace((workspaceId, { params }) =>
-        sslMonitors.resume(workspaceId, params.monitor_id)
-      ),
-
-      check: inWorkspace((workspaceId, { params }) =>
-        sslMonitors.check(workspaceId, params.monitor_id)
-      ),
-
-      events: inWorkspace((workspaceId, { params, query }) =>
-        sslMonitors.events(workspaceId, params.monitor_id, query)
       )
     })
   })

@@ -9,7 +9,7 @@ import {
   type HeartbeatSignal,
   newHeartbeat
 } from "../../../src/monitoring/heartbeat/decideHeartbeat.ts"
-import { stateOf } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
+import { heardOf, stateOf } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { idAt } from "../../../src/monitoring/idAt.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
@@ -109,7 +109,8 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           WHERE m.id = ${id}`
         assert.isDefined(found)
         const read = Effect.map(repo.findForUpdate(found.workspace_id, id), Option.getOrThrow)
-        yield* repo.updateLocked([{ row: yield* read, rules, state }])
+        const known = heardOf(rules, state)
+        yield* repo.update(yield* read, { ...rules, ...known, check_at: known.alert_at })
 
         const before = yield* read
         const at = ms + afterSeconds * 1000

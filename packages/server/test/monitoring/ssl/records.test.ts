@@ -16,7 +16,7 @@ import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls
 import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
-import { Looks } from "../../../src/monitoring/ssl/Looks.ts"
+import { CertificateChecks } from "../../../src/monitoring/ssl/CertificateChecks.ts"
 import { SslMonitorsRepo } from "../../../src/monitoring/ssl/SslMonitorsRepo.ts"
 import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
@@ -28,7 +28,7 @@ import { loopback, testAppLayer } from "../../support/TestApp.ts"
 import { begin } from "../monitors.ts"
 
 /** As on a node that runs, which may look at servers on this machine. */
-const looks = Looks.layer.pipe(
+const looks = CertificateChecks.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
     IncidentsRepo.layer,
@@ -47,10 +47,10 @@ const looks = Looks.layer.pipe(
   ])
 )
 
-/** Looks at all that is due, on a node of its own. */
-const lookAtAll = Effect.gen(function* () {
-  const { begin: beginLooks, ended } = yield* Looks
-  while ((yield* beginLooks) === 0) yield* ended
+/** CertificateChecks at all that is due, on a node of its own. */
+const checkAll = Effect.gen(function* () {
+  const { begin: beginChecks, ended } = yield* CertificateChecks
+  while ((yield* beginChecks) === 0) yield* ended
 }).pipe(Effect.provide(looks), Effect.scoped)
 
 const server = tcpTarget((socket) => {
@@ -91,7 +91,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         verification_message: null,
         certificate: null
       })
-      yield* lookAtAll
+      yield* checkAll
       const { body: seen } = yield* ssl.get(created.body.id)
       assert.deepInclude(seen, {
         status: "up",
@@ -128,10 +128,10 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         secured.on("error", () => {})
       })
       const { body: created } = yield* ssl.create({ port, name: "Shop" })
-      yield* lookAtAll
+      yield* checkAll
       shown = selfSigned
       yield* TestClock.adjust("7 hours")
-      yield* lookAtAll
+      yield* checkAll
       const { body: events } = yield* ssl.events(created.id)
       assert.includeMembers(
         events.data.map(({ type }: { readonly type: string }) => type),
@@ -154,7 +154,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { member, ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* server })
-      yield* lookAtAll
+      yield* checkAll
       // What names the same target changes nothing of it.
       const same = yield* ssl.update(created.id, { name: "Shop", server_name: "site.test" })
       assert.deepInclude(same.body, { status: "up", verification: "ok" })
@@ -166,14 +166,14 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       })
       const changed = yield* ssl.update(created.id, { port: other })
       assert.deepInclude(changed.body, { status: "new", certificate: null, verification: null })
-      yield* lookAtAll
+      yield* checkAll
       const down = (yield* ssl.get(created.id)).body
       assert.deepInclude(down, { status: "down", verification: "self_signed" })
       // Nor of what comes after one that is down.
       yield* ssl.update(created.id, { port: yield* Effect.scoped(server) })
-      yield* lookAtAll
+      yield* checkAll
       yield* TestClock.adjust("1 minute")
-      yield* lookAtAll
+      yield* checkAll
       const again = (yield* ssl.get(created.id)).body
       assert.deepInclude(again, { status: "down", certificate: null })
       assert.notStrictEqual(again.open_incident_id, down.open_incident_id)
@@ -231,7 +231,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const closed = yield* Effect.scoped(server)
       const { body: created } = yield* ssl.create({ port: closed })
       const get = Effect.map(ssl.get(created.id), ({ body }) => body)
-      yield* lookAtAll
+      yield* checkAll
       assert.deepInclude(yield* get, {
         status: "new",
         verification: "unreachable",
@@ -239,7 +239,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         next_check_at: "2026-06-01T12:01:00.000Z"
       })
       yield* TestClock.adjust("1 minute")
-      yield* lookAtAll
+      yield* checkAll
       const down = yield* get
       assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
       const { body: incidents } = yield* heartbeats.incidents()
@@ -249,7 +249,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         cause: { code: "unreachable", message: "Connection refused." }
       })
       yield* TestClock.adjust("10 minutes")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
       const port = yield* server
       const changed = yield* ssl.update(created.id, { port })
@@ -261,7 +261,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         last_check_at: null
       })
       assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
-      yield* lookAtAll
+      yield* checkAll
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
       const told = yield* sql<{ event: string }>`
         SELECT event
@@ -280,24 +280,24 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
       const status = Effect.map(ssl.get(created.id), ({ body }) => body.status)
-      yield* lookAtAll
+      yield* checkAll
       yield* TestClock.adjust("10 seconds")
       const { body: asked } = yield* ssl.act(created.id, "check")
       assert.strictEqual(asked.next_check_at, "2026-06-01T12:01:00.000Z")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* status, "new")
       yield* ssl.act(created.id, "pause")
       yield* ssl.act(created.id, "resume")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* status, "new")
       yield* TestClock.adjust("59 seconds")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* status, "new")
       yield* TestClock.adjust("1 second")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* status, "down")
       yield* ssl.act(created.id, "check")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* status, "down")
     })
   )
@@ -306,12 +306,12 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* server })
-      yield* lookAtAll
+      yield* checkAll
       yield* TestClock.adjust("1 minute")
       const asked = yield* ssl.act(created.id, "check")
       assert.strictEqual(asked.status, 202)
       assert.strictEqual(asked.body.next_check_at, "2026-06-01T12:01:00.000Z")
-      yield* lookAtAll
+      yield* checkAll
       const { body: seen } = yield* ssl.get(created.id)
       assert.strictEqual(seen.last_check_at, "2026-06-01T12:01:00.000Z")
       const paused = yield* ssl.act(created.id, "pause")
@@ -323,7 +323,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       assert.deepStrictEqual((yield* ssl.act(created.id, "pause")).body, paused.body)
       assert.strictEqual(outcome(yield* ssl.act(created.id, "check")), "409 conflict")
       yield* TestClock.adjust("1 day")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* ssl.get(created.id)).body.last_check_at, seen.last_check_at)
       const resumed = yield* ssl.act(created.id, "resume")
       assert.deepInclude(resumed.body, {
@@ -331,7 +331,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         next_check_at: "2026-06-02T12:01:00.000Z",
         updated_at: "2026-06-02T12:01:00.000Z"
       })
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* ssl.get(created.id)).body.status, "up")
     })
   )
@@ -347,8 +347,8 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       })
       const { body: created } = yield* ssl.create({ port: slow })
       yield* Effect.gen(function* () {
-        const { begin: beginLooks, ended } = yield* Looks
-        yield* beginLooks
+        const { begin: beginChecks, ended } = yield* CertificateChecks
+        yield* beginChecks
         yield* Effect.promise(() => connected.promise)
         yield* ssl.act(created.id, "pause")
         answer.resolve()
@@ -372,7 +372,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const at = yield* DateTime.nowAsDate
       const take = (busy: ReadonlyArray<string> = []) =>
         Effect.map(
-          repo.findDueForUpdate(at, {
+          repo.lease(at, {
             limit: 24,
             ofWorkspace: 4,
             until: new Date(at.getTime() + 60_000),

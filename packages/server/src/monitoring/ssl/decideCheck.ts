@@ -6,19 +6,19 @@ import { dayMs } from "../../core/index.ts"
 
 export interface SslState {
   readonly status: "new" | "up" | "warning" | "down" | "paused"
-  /** Looks in a row without a certificate. */
+  /** Checks in a row that found no certificate. */
   readonly failures: number
   readonly verification: SslVerification | null
   readonly message: string | null
-  /** The latest one that was seen. */
+  /** The latest certificate that was seen. */
   readonly certificate: ServerCertificate | null
-  /** Certificates of late. Behind one name there may be several, which take turns. */
+  /** Certificates that were seen lately. One name may have several, which take turns. */
   readonly seen: ReadonlyArray<SeenCertificate>
 }
 
 interface SeenCertificate {
   readonly fingerprint: string
-  /** Null where nothing was told of its end. */
+  /** The days that were left when its end was announced. Null if it was not. */
   readonly told_days: number | null
 }
 
@@ -27,15 +27,15 @@ export interface SslRules {
   readonly check_interval_seconds: number
 }
 
-export interface LookDecision {
+export interface CheckDecision {
   readonly state: SslState
-  /** Of one that goes down. */
+  /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** A certificate that was not there before. */
+  /** The server shows a certificate that was not seen before. */
   readonly isChanged: boolean
-  /** How few days are left, where that is to be told. */
+  /** The days that are left, if that is to be announced. */
   readonly expiringDays: number | null
-  /** Until the next look. */
+  /** The time until the next check. */
   readonly afterMs: number
 }
 
@@ -43,11 +43,11 @@ export interface LookDecision {
 const maxSeen = 10
 
 /** A server that did not answer may be restarting. */
-const secondLookMs = 60_000
+const secondCheckMs = 60_000
 const failuresUntilDown = 2
 
-/** Whoever mends a server wants to see that it is well. */
-const lookWhileDownMs = 600_000
+/** People who repair a server want to see soon that it works. */
+const checkWhileDownMs = 600_000
 
 const withoutCertificate: ReadonlySet<SslVerification> = new Set([
   "handshake_failed",
@@ -55,34 +55,34 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
 ])
 
 /**
- * What becomes of a monitor by a look. One that found a bad certificate is right about it; one that
- * found none has to be confirmed. `chance`, from 0 to 1, spreads looks that began together.
+ * Decides by the result of a check. A bad certificate counts at once, and a missing one has to be
+ * confirmed by a second check. `chance`, from 0 to 1, spreads checks that began together.
  */
-export const decideLook = (
+export const decideCheck = (
   rules: SslRules,
   before: SslState,
-  look: TlsLook,
+  check: TlsLook,
   nowMs: number,
   chance: number
-): LookDecision => {
-  const found = look.certificate
+): CheckDecision => {
+  const found = check.certificate
   const known = before.seen.find(({ fingerprint }) => fingerprint === found?.fingerprint_sha256)
   const left = found === null ? undefined : warning(rules, found, nowMs)
   const expiringDays = left !== undefined && left < (known?.told_days ?? Infinity) ? left : null
-  const failures = withoutCertificate.has(look.verification) ? before.failures + 1 : 0
-  const status = statusAfter(before, look, failures, left)
+  const failures = withoutCertificate.has(check.verification) ? before.failures + 1 : 0
+  const status = statusAfter(before, check, failures, left)
   const afterMs =
     failures > 0 && failures < failuresUntilDown && status !== "down"
-      ? secondLookMs
+      ? secondCheckMs
       : status === "down"
-        ? Math.min(lookWhileDownMs, rules.check_interval_seconds * 1000)
+        ? Math.min(checkWhileDownMs, rules.check_interval_seconds * 1000)
         : rules.check_interval_seconds * (900 + 200 * chance)
   return {
     state: {
       status,
       failures,
-      verification: look.verification,
-      message: look.message,
+      verification: check.verification,
+      message: check.message,
       certificate: found ?? before.certificate,
       seen:
         found === null
@@ -96,12 +96,12 @@ export const decideLook = (
             ].slice(0, maxSeen)
     },
     cause:
-      status === "down" && before.status !== "down" && look.verification !== "ok"
-        ? { code: look.verification, message: look.message ?? look.verification }
+      status === "down" && before.status !== "down" && check.verification !== "ok"
+        ? { code: check.verification, message: check.message ?? check.verification }
         : null,
     isChanged: found !== null && known === undefined && before.seen.length > 0,
     expiringDays,
-    // The moment at which it expires is one to look at.
+    // The next check is not later than the moment at which the certificate expires.
     afterMs: found === null ? afterMs : Math.min(afterMs, untilExpiry(found, nowMs))
   }
 }
@@ -119,8 +119,8 @@ const statusAfter = (
 }
 
 /**
- * The least of the days that has been reached by any certificate of the chain. One that lives for a
- * week would be told all its life: its days count from its last third.
+ * The smallest of `warn_days` that any certificate of the chain has reached. A certificate that lives
+ * for a week would warn from its first day, so its days count from its last third.
  */
 const warning = (
   { warn_days }: SslRules,

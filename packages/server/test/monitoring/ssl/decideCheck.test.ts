@@ -1,7 +1,7 @@
 import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
 import { assert, describe, it } from "@effect/vitest"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { decideLook, type SslState } from "../../../src/monitoring/ssl/decideLook.ts"
+import { decideCheck, type SslState } from "../../../src/monitoring/ssl/decideCheck.ts"
 
 const now = Date.UTC(2026, 5, 1)
 const day = 86_400_000
@@ -42,7 +42,7 @@ const bad = (verification: SslVerification): TlsLook => ({
 const look = (looks: ReadonlyArray<TlsLook>) => {
   let state = before
   return looks.map((one) => {
-    const decision = decideLook(rules, state, one, now, 0.5)
+    const decision = decideCheck(rules, state, one, now, 0.5)
     state = decision.state
     return decision
   })
@@ -136,7 +136,7 @@ describe("a look", () => {
 
   it("is spread over a fifth of the interval, and made when the certificate expires", () => {
     const after = (chance: number, daysLeft = 60) =>
-      decideLook(rules, before, saw("a", daysLeft), now, chance).afterMs
+      decideCheck(rules, before, saw("a", daysLeft), now, chance).afterMs
     assert.strictEqual(after(0), 19_440_000)
     assert.strictEqual(after(1), 23_760_000)
     assert.strictEqual(after(1, 0.1), 8_641_000)

@@ -1,0 +1,257 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Monitor, MonitorFilters, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import type { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
+import { Effect, Option } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { type PageRequest, timestampOf, timestampOrNull } from "../store/index.ts"
+
+/** A monitor becomes late by the passing of time, so `late` is not stored. */
+export type StoredStatus = Exclude<MonitorStatus, "late">
+
+/** The columns that monitors of all kinds have. */
+export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
+  readonly id: MonitorId
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly key: string | null
+  readonly name: string
+  readonly tags: ReadonlyArray<string>
+  readonly status: Status
+  readonly changed_at: Date
+  readonly open_incident_id: IncidentId | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A row of `monitors` with the row of its kind, whose `version` grows with each write. */
+export interface KindRow<Status extends StoredStatus = StoredStatus> extends MonitorRow<Status> {
+  readonly monitor_id: MonitorId
+  readonly version: number
+}
+
+type ColumnType =
+  | "double precision"
+  | "integer"
+  | "integer[]"
+  | "jsonb"
+  | "smallint"
+  | "text"
+  | "text[]"
+  | "timestamptz"
+  | "uuid"
+
+/**
+ * The table of a kind has a narrow row for each of its monitors, with `monitor_id`, `workspace_id`,
+ * `version` and these columns.
+ */
+export interface MonitorTable<Columns> {
+  readonly kind: Monitor["kind"]
+  readonly name: string
+  readonly columns: { readonly [Name in keyof Columns]-?: ColumnType }
+  /** The column that is shown as `next_check_at`. */
+  readonly nextCheckAt: keyof Columns & string
+  /** The column with the time after which a monitor that is `new` or `up` is late. */
+  readonly lateAfter?: keyof Columns & string
+  /** SQL for what is shown of a monitor and is in other tables. `k` is the row of the kind. */
+  readonly shown?: { readonly columns: string; readonly joins: string }
+}
+
+/** Names a row of a kind. */
+export type RowId = Pick<KindRow, "monitor_id" | "workspace_id">
+
+/** How rows of one kind are read and written. */
+export interface MonitorRows<Row, Columns, Shown> {
+  readonly find: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<Option.Option<Row & Shown>>
+  readonly findByKey: (
+    workspaceId: AuthorizedWorkspaceId,
+    key: string
+  ) => Effect.Effect<Option.Option<Row & Shown>>
+  readonly list: (
+    workspaceId: AuthorizedWorkspaceId,
+    filters: MonitorFilters,
+    page: PageRequest,
+    now: Date
+  ) => Effect.Effect<ReadonlyArray<Row & Shown>>
+  /**
+   * Locks the row of the kind and then that of the monitor. A row that is not locked would be read
+   * as it was before the wait for the other.
+   */
+  readonly findForUpdate: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<Option.Option<Row>>
+  /** Locks monitors whose `check_at` has come, the oldest first, and skips locked ones. */
+  readonly findDueForUpdate: (at: Date, limit: number) => Effect.Effect<ReadonlyArray<Row>>
+  /** The earliest `check_at`. */
+  readonly findNextCheck: Effect.Effect<Date | undefined>
+  /** Takes the columns of the kind from the object, and leaves the others to their defaults. */
+  readonly insert: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
+  /** The row must be locked. */
+  readonly update: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
+}
+
+const commonColumns =
+  "m.id, m.workspace_id, m.key, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
+  "m.created_at, m.updated_at, k.monitor_id, k.version"
+
+/** The columns of a monitor `m` and of the row `k` of its kind. */
+export const columnsOfKind = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
+  [commonColumns, ...Object.keys(columns).map((name) => `k.${name}`)].join(", ")
+
+export const monitorRows = <Row extends KindRow, Columns extends object, Shown = unknown>(
+  sql: SqlClient.SqlClient,
+  table: MonitorTable<Columns>
+): MonitorRows<Row, Columns, Shown> => {
+  const columns = sql.literal(columnsOfKind(table))
+  const name = sql.literal(table.name)
+  const joined = sql.literal(`FROM ${table.name} AS k JOIN monitors AS m ON m.id = k.monitor_id`)
+  const shown = sql.literal(
+    `${columnsOfKind(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`}
+    FROM ${table.name} AS k
+    JOIN monitors AS m ON m.id = k.monitor_id
+    ${table.shown?.joins ?? ""}`
+  )
+
+  const findWhere = Effect.fnUntraced(function* (
+    workspaceId: AuthorizedWorkspaceId,
+    condition: Statement.Fragment
+  ) {
+    const rows = yield* sql<Row & Shown>`
+      SELECT ${shown}
+      WHERE m.workspace_id = ${workspaceId}
+        AND ${condition}`
+    return Option.fromNullishOr(rows[0])
+  }, Effect.orDie)
+
+  /** The columns that the object has, each with its value as a parameter. */
+  const valuesOf = (given: Partial<Columns>) => {
+    const fields = new Map<string, unknown>(Object.entries(given))
+    return Object.entries<ColumnType>(table.columns).flatMap(([column, type]) => {
+      const value = fields.get(column)
+      if (value === undefined) return []
+      const parameter = type === "jsonb" && value !== null ? JSON.stringify(value) : value
+      return [{ column, value: sql`${parameter}::${sql.literal(type)}` }]
+    })
+  }
+
+  return {
+    find: (workspaceId, id) => findWhere(workspaceId, sql`m.id = ${id}`),
+
+    findByKey: (workspaceId, key) =>
+      findWhere(workspaceId, sql`m.kind = ${table.kind} AND m.key = ${key}`),
+
+    list: Effect.fn("MonitorRows.list")(function* (workspaceId, filters, page, now) {
+      const late = table.lateAfter === undefined ? undefined : `k.${table.lateAfter}`
+      return yield* sql<Row & Shown>`
+        SELECT ${shown}
+        WHERE m.workspace_id = ${workspaceId}
+          AND m.kind = ${table.kind}
+          AND m.id < ${page.before}
+          ${filtered(sql, filters, statusAt(sql, late, now))}
+        ORDER BY m.id DESC
+        LIMIT ${page.limit + 1}`
+    }, Effect.orDie),
+
+    findForUpdate: Effect.fn("MonitorRows.findForUpdate")(function* (workspaceId, id) {
+      const rows = yield* sql<Row>`
+        SELECT ${columns}
+        ${joined}
+        WHERE k.workspace_id = ${workspaceId}
+          AND k.monitor_id = ${id}
+        FOR UPDATE OF k, m`
+      return Option.fromNullishOr(rows[0])
+    }, Effect.orDie),
+
+    findDueForUpdate: Effect.fn("MonitorRows.findDueForUpdate")(function* (at, limit) {
+      return yield* sql<Row>`
+        SELECT ${columns}
+        ${joined}
+        WHERE k.check_at <= ${at}
+        ORDER BY k.check_at
+        LIMIT ${limit}
+        FOR UPDATE OF k, m SKIP LOCKED`
+    }, Effect.orDie),
+
+    findNextCheck: sql<{ readonly check_at: Date | null }>`
+      SELECT min(check_at) AS check_at
+      FROM ${name}
+      WHERE check_at IS NOT NULL`.pipe(
+      Effect.map(([row]) => row?.check_at ?? undefined),
+      Effect.orDie,
+      Effect.withSpan("MonitorRows.findNextCheck")
+    ),
+
+    insert: Effect.fn("MonitorRows.insert")(function* ({ monitor_id, workspace_id }, given) {
+      const values = valuesOf(given)
+      yield* sql`
+        INSERT INTO ${name}
+          (monitor_id, workspace_id, ${sql.csv(values.map(({ column }) => column))})
+        VALUES (${monitor_id}, ${workspace_id}, ${sql.csv(values.map(({ value }) => value))})`
+    }, Effect.orDie),
+
+    update: Effect.fn("MonitorRows.update")(function* ({ monitor_id, workspace_id }, given) {
+      const set = valuesOf(given).map(({ column, value }) => sql`${sql.literal(column)} = ${value}`)
+      yield* sql`
+        UPDATE ${name}
+        SET ${sql.csv([sql.literal("version = version + 1"), ...set])}
+        WHERE workspace_id = ${workspace_id}
+          AND monitor_id = ${monitor_id}`
+    }, Effect.orDie)
+  }
+}
+
+/** SQL for the status of a monitor `m` that is late after the time in the column `late`. */
+export const statusAt = (
+  sql: SqlClient.SqlClient,
+  late: string | undefined,
+  now: Date
+): Statement.Fragment =>
+  late === undefined
+    ? sql.literal("m.status")
+    : sql`CASE
+        WHEN m.status IN ('new', 'up') AND ${sql.literal(late)} < ${now} THEN 'late'
+        ELSE m.status
+      END`
+
+/** Keeps the monitors `m` that match the filters of a list. */
+export const filtered = (
+  sql: SqlClient.SqlClient,
+  { key, name, status, tag }: MonitorFilters,
+  statusNow: Statement.Fragment
+): Statement.Fragment => {
+  const none = sql.literal("")
+  return sql`
+    ${key === undefined ? none : sql`AND m.key = ${key}`}
+    ${name === undefined ? none : sql`AND strpos(lower(m.name), lower(${name})) > 0`}
+    ${tag === undefined ? none : sql`AND ${tag} = ANY (m.tags)`}
+    ${status === undefined ? none : sql`AND ${statusNow} = ${status}`}`
+}
+
+/** What monitors of all kinds show. `lateAfter` is of kinds that can be late. */
+export const toMonitorFields = (
+  row: MonitorRow,
+  now: Date,
+  next_check_at: Date | null,
+  lateAfter: Date | null = null
+) => {
+  const lateSince =
+    (row.status === "new" || row.status === "up") && lateAfter !== null && lateAfter < now
+      ? lateAfter
+      : undefined
+  const status: MonitorStatus = lateSince === undefined ? row.status : "late"
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    key: row.key,
+    name: row.name,
+    tags: row.tags,
+    status,
+    last_change_at: timestampOf(lateSince ?? row.changed_at),
+    next_check_at: timestampOrNull(next_check_at),
+    open_incident_id: row.open_incident_id,
+    created_at: timestampOf(row.created_at),
+    updated_at: timestampOf(row.updated_at)
+  }
+}

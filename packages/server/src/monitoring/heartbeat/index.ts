@@ -1,0 +1,17 @@
+/** Heartbeat monitors wait for pings of jobs that run elsewhere. */
+import { Layer } from "effect"
+import { whereRunning } from "../../core/index.ts"
+import { Deadlines, DeadlinesLayer } from "./Deadlines.ts"
+import { heartbeatTable } from "./HeartbeatRow.ts"
+import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
+import { HeartbeatMonitorsHandlers } from "./http.ts"
+import { Pings } from "./Pings.ts"
+import { PingUrls } from "./PingUrls.ts"
+
+export const heartbeatMonitors = {
+  table: heartbeatTable,
+  layer: Layer.mergeAll(HeartbeatMonitorsHandlers, whereRunning(DeadlinesLayer)).pipe(
+    Layer.provideMerge(Layer.mergeAll(Deadlines.layer, Pings.layer)),
+    Layer.provide([HeartbeatsRepo.layer, PingUrls.layer])
+  )
+}

@@ -1,0 +1,235 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
+import {
+  type Conflict,
+  type NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { MonitorId } from "@scheduling/domain/shared/Ids"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  againIfOvertaken,
+  Ids,
+  isDefinedAs,
+  orNotFound,
+  upsertByKey,
+  type Upserted
+} from "../core/index.ts"
+import { Outbox } from "../events/index.ts"
+import { Limits, UsageRepo } from "../plans/index.ts"
+import { pageRequest, StoreClock, timestampOf, toPage, transactionOf } from "../store/index.ts"
+import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
+import { isProblem, type KindTypes, type MonitorDecision, type MonitorKind } from "./MonitorKind.ts"
+import { MonitorsRepo } from "./MonitorsRepo.ts"
+import { StatusChanges } from "./StatusChanges.ts"
+
+/** What can be done with the monitors of one kind. */
+export interface MonitorsOf<Types extends KindTypes> {
+  readonly list: (
+    workspaceId: AuthorizedWorkspaceId,
+    query: PageQuery & MonitorFilters
+  ) => Effect.Effect<Page<Types["Monitor"]>>
+  readonly get: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Types["Monitor"], NotFound>
+  readonly create: (
+    workspaceId: AuthorizedWorkspaceId,
+    input: Types["Input"]
+  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | QuotaExceeded | ValidationFailed>
+  /**
+   * Creates the monitor with the key, or gives it this definition. Changes nothing if it is already
+   * defined so.
+   */
+  readonly upsert: (
+    workspaceId: AuthorizedWorkspaceId,
+    key: string,
+    definition: Types["Input"]
+  ) => Effect.Effect<
+    Upserted<Types["Monitor"]>,
+    NotFound | Conflict | QuotaExceeded | ValidationFailed
+  >
+  readonly update: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId,
+    changes: Types["Changes"]
+  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | ValidationFailed>
+  readonly remove: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<void, NotFound>
+  readonly pause: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Types["Monitor"], NotFound>
+  readonly resume: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId
+  ) => Effect.Effect<Types["Monitor"], NotFound>
+  readonly events: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId,
+    query: PageQuery
+  ) => Effect.Effect<Page<Types["Event"]>, NotFound>
+  /** Locks the monitor, does something that only its kind can do, and returns what became of it. */
+  readonly act: <E>(
+    workspaceId: AuthorizedWorkspaceId,
+    id: MonitorId,
+    action: (row: Types["Row"], at: Date) => Effect.Effect<unknown, E>
+  ) => Effect.Effect<Types["Monitor"], E | NotFound>
+}
+
+export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
+  Effect.gen(function* (): Effect.fn.Return<MonitorsOf<Types>, never, Needed> {
+    const sql = yield* SqlClient.SqlClient
+    const transaction = transactionOf(sql)
+    const now = Effect.orDie((yield* StoreClock)(sql))
+    const ids = yield* Ids
+    const limits = yield* Limits
+    const eventsRepo = yield* MonitorEventsRepo
+    const monitors = yield* MonitorsRepo
+    const outbox = yield* Outbox
+    const statusChanges = yield* StatusChanges
+    const usage = yield* UsageRepo
+    const { rows, table } = kind
+
+    const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
+      return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
+    })
+
+    const allow = (workspaceId: AuthorizedWorkspaceId, given: Types["Input"] | Types["Changes"]) =>
+      kind.allow?.(workspaceId, given) ?? Effect.void
+
+    /** The workspace is locked before what the kind locks, as when a workspace is deleted. */
+    const create = Effect.fnUntraced(function* (
+      workspace_id: AuthorizedWorkspaceId,
+      input: Types["Input"]
+    ) {
+      const settings = kind.settingsOf(input)
+      const { key, name, tags } = settings
+      yield* limits.allowOneMore(workspace_id, "monitors")
+      yield* allow(workspace_id, input)
+      const created_at = yield* now
+      const id = MonitorId.make(yield* ids.next)
+      yield* monitors.insert({ id, workspace_id, kind: table.kind, key, name, tags, created_at })
+      const rowId = { monitor_id: id, workspace_id }
+      yield* rows.insert(rowId, { ...settings, ...kind.columnsOfNew?.(settings, created_at) })
+      yield* kind.afterInsert?.(rowId) ?? Effect.void
+      yield* usage.record("monitors", [workspace_id], created_at)
+      return yield* Effect.orDie(get(workspace_id, id))
+    })
+
+    /** Of a row that the transaction has locked. */
+    const write = (row: Types["Row"], decision: MonitorDecision<Types["Columns"]>) =>
+      statusChanges.write(table, rows, row, decision)
+
+    const change = Effect.fnUntraced(function* (
+      row: Types["Row"],
+      named: Parameters<typeof monitors.update>[1],
+      settings: Partial<Types["Columns"]>
+    ) {
+      const at = yield* now
+      yield* monitors.update(row, named, at)
+      yield* write(row, kind.decideSettings(row, settings, at))
+      return yield* get(row.workspace_id, row.id)
+    })
+
+    const act: MonitorsOf<Types>["act"] = (workspaceId, id, action) =>
+      Effect.gen(function* () {
+        const row = yield* found(rows.findForUpdate(workspaceId, id))
+        yield* action(row, yield* now)
+        return yield* get(workspaceId, id)
+      }).pipe(transaction)
+
+    const setPaused = (isPaused: boolean) => (workspaceId: AuthorizedWorkspaceId, id: MonitorId) =>
+      act(workspaceId, id, (row, at) =>
+        (row.status === "paused") === isPaused
+          ? Effect.void
+          : write(row, kind.decidePaused(row, isPaused, at))
+      )
+
+    return {
+      list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
+        const page = pageRequest(query)
+        const at = yield* now
+        const found = yield* rows.list(workspaceId, query, page, at)
+        return toPage(found, page, (row) => kind.show(row, at))
+      }),
+
+      get,
+
+      create: Effect.fn("Monitors.create")(create, transaction),
+
+      upsert: Effect.fn("Monitors.upsert")(
+        (workspaceId, key, definition) => {
+          const defined = { ...kind.settingsOf(definition), key }
+          return upsertByKey(key, {
+            find: rows.findByKey(workspaceId, key),
+            make: create(workspaceId, { ...definition, key }),
+            isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+            show: (row) => Effect.map(now, (at) => kind.show(row, at)),
+            lock: ({ id }) =>
+              Effect.andThen(allow(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
+            change: (row) => change(row, defined, defined)
+          })
+        },
+        transaction,
+        againIfOvertaken
+      ),
+
+      update: Effect.fn("Monitors.update")(function* (workspaceId, id, changes) {
+        yield* allow(workspaceId, changes)
+        const row = yield* found(rows.findForUpdate(workspaceId, id))
+        if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
+        const settings = kind.settingsAfter(row, changes)
+        if (isProblem(settings)) {
+          const { issue: message, path } = settings
+          return yield* new ValidationFailed({ issues: [{ path, message }] })
+        }
+        return yield* change(row, changes, settings)
+      }, transaction),
+
+      /** Locks the workspace before the monitor. */
+      remove: Effect.fn("Monitors.remove")(function* (workspaceId, id) {
+        yield* limits.hold(workspaceId)
+        yield* found(rows.findForUpdate(workspaceId, id))
+        yield* monitors.remove(workspaceId, id)
+        yield* usage.record("monitors", [workspaceId], yield* now)
+        yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
+      }, transaction),
+
+      pause: setPaused(true),
+
+      resume: setPaused(false),
+
+      act,
+
+      events: Effect.fn("Monitors.events")(function* (workspaceId, id, query) {
+        yield* get(workspaceId, id)
+        const page = pageRequest(query)
+        const listed = yield* eventsRepo.list<Types["Details"]>(workspaceId, id, page)
+        return toPage(listed, page, ({ at, details, id: eventId, status, type }) => ({
+          id: eventId,
+          type,
+          at: timestampOf(at),
+          status,
+          ...kind.showDetails(details ?? {})
+        }))
+      })
+    }
+  })
+
+type Needed =
+  | Ids
+  | Limits
+  | MonitorEventsRepo
+  | MonitorsRepo
+  | Outbox
+  | SqlClient.SqlClient
+  | StatusChanges
+  | UsageRepo
+
+const found = orNotFound("monitor")

@@ -1,0 +1,32 @@
+/** Process monitors watch processes on the machines of workers. */
+import { Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { whereRunning } from "../../core/index.ts"
+import { isAhead } from "../../store/index.ts"
+import { ProcessMonitorsHandlers } from "./http.ts"
+import { Processes, SilencesLayer } from "./Processes.ts"
+import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
+import { ProcessReportsRepo } from "./ProcessReportsRepo.ts"
+import { processTable } from "./ProcessRow.ts"
+
+export const processMonitors = {
+  table: processTable,
+  layer: Layer.mergeAll(ProcessMonitorsHandlers, whereRunning(SilencesLayer)).pipe(
+    Layer.provideMerge(Processes.layer),
+    Layer.provide([ProcessMonitorsRepo.layer, ProcessReportsRepo.layer])
+  ),
+  setRight: (sql: SqlClient.SqlClient) => [
+    sql`
+      UPDATE process_reports
+      SET reported_at = least(reported_at, now()), failing_since = least(failing_since, now())
+      WHERE ${sql.literal(isAhead("reported_at"))}`,
+    // The decision depends on the reports alone, so it may be made at any time.
+    sql`
+      UPDATE process_monitors
+      SET
+        since = least(since, now()),
+        failing_since = least(failing_since, now()),
+        check_at = least(check_at, now())
+      WHERE ${sql.literal(isAhead("greatest(since, failing_since, check_at)"))}`
+  ]
+}

@@ -1,0 +1,87 @@
+import type { ProcessEvent } from "@scheduling/domain/monitors/process/ProcessEvent"
+import {
+  countProblem,
+  leastCount,
+  processDefaults,
+  type ProcessMonitor,
+  type ProcessMonitorInput,
+  type ProcessMonitorUpdate
+} from "@scheduling/domain/monitors/process/ProcessMonitor"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import { type MonitorKind, pausing } from "../MonitorKind.ts"
+import { type ProcessRules, silentAfterMs } from "./decideProcess.ts"
+import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
+import {
+  type JoinedReport,
+  type ProcessColumns,
+  type ProcessRow,
+  processTable,
+  toProcessMonitor
+} from "./ProcessRow.ts"
+
+export interface ProcessTypes {
+  readonly Row: ProcessRow
+  readonly Columns: ProcessColumns
+  readonly Joined: JoinedReport
+  readonly Input: ProcessMonitorInput
+  readonly Changes: ProcessMonitorUpdate
+  readonly Monitor: ProcessMonitor
+  readonly Details: { readonly message: string }
+  readonly Event: ProcessEvent
+}
+
+/** Watches processes on the machines of workers, whose agents report them to `Processes`. */
+export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
+  const kind: MonitorKind<ProcessTypes> = {
+    table: processTable,
+    rows: repo,
+    settingsOf: (input) => ({
+      ...processDefaults,
+      labels: null,
+      min_count: leastCount(input),
+      ...input,
+      worker_id: input.worker_id?.toLowerCase() ?? null
+    }),
+    settingsAfter: (row, changes) => {
+      const moves = changes.worker_id !== undefined || changes.labels !== undefined
+      const settings = { ...row, ...(moves && { worker_id: null, labels: null }), ...changes }
+      return countProblem(settings) ?? settings
+    },
+    allow: Effect.fnUntraced(function* (workspaceId, { worker_id }) {
+      if (worker_id !== undefined && !(yield* repo.hasWorker(workspaceId, worker_id))) {
+        const message = "is no worker of this workspace"
+        return yield* new ValidationFailed({ issues: [{ path: ["worker_id"], message }] })
+      }
+    }),
+    columnsOfNew: ({ grace_seconds = 0, interval_seconds = 0 }, at) => ({
+      since: at,
+      check_at: silentAt(at, { grace_seconds, interval_seconds })
+    }),
+    decideSettings: (row, settings, at) => ({
+      columns: { ...settings, ...startedAt({ ...row, ...settings }, row.status !== "paused", at) },
+      changes: [],
+      events: []
+    }),
+    decidePaused: (row, isPaused, at) => ({
+      columns: startedAt(row, !isPaused, at),
+      ...pausing(row, isPaused, at)
+    }),
+    show: toProcessMonitor,
+    showDetails: ({ message = null }) => ({ message })
+  }
+  return kind
+})
+
+type Times = Pick<ProcessRules, "grace_seconds" | "interval_seconds">
+
+/** A worker that is never heard of makes the monitor go down, too. */
+const silentAt = (at: Date, times: Times) => new Date(at.getTime() + silentAfterMs(times))
+
+/** Earlier reports are ignored from now on. */
+const startedAt = (times: Times, isWatched: boolean, at: Date) => ({
+  since: at,
+  check_at: isWatched ? silentAt(at, times) : null,
+  failing_since: null,
+  failing: null
+})

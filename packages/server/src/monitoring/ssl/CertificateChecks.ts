@@ -1,0 +1,216 @@
+import { type TlsLook, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
+import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Doorbell, elapsedMs, loop } from "../../core/index.ts"
+import { type Announcement, Outbox } from "../../events/index.ts"
+import { StoreClock, transactionOf } from "../../store/index.ts"
+import { StatusChanges } from "../StatusChanges.ts"
+import { type CheckDecision, decideCheck } from "./decideCheck.ts"
+import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
+import { type SslRow, sslTable } from "./SslRow.ts"
+
+/** What is stored of a check. */
+export interface CheckDetails {
+  readonly verification?: SslVerification
+  readonly message?: string
+  readonly fingerprint_sha256?: string
+  readonly duration_ms?: number
+}
+
+/** Handshakes take the process 2 ms each, and servers that do not answer 15 s. */
+const checksAtOnce = 24
+const checksOfWorkspace = 4
+
+/** Longer than a check takes: after that another node may check. */
+const leaseMs = 60_000
+
+/** Another node may have made something due sooner. */
+const pollEveryMs = 1_000
+
+/** Checks the certificates that are due. */
+export class CertificateChecks extends Context.Service<
+  CertificateChecks,
+  {
+    /** Begins the checks for which there is room. Returns for how many milliseconds nothing is due. */
+    readonly begin: Effect.Effect<number>
+    /** Waits until all checks that were begun have ended. */
+    readonly ended: Effect.Effect<void>
+    /** Rings when there is room again. */
+    readonly bell: Doorbell
+  }
+>()("@scheduling/server/monitoring/ssl/CertificateChecks") {
+  static readonly layer: Layer.Layer<
+    CertificateChecks,
+    never,
+    Outbox | SqlClient.SqlClient | SslMonitorsRepo | StatusChanges | TlsProbe
+  > = Layer.effect(
+    CertificateChecks,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const now = Effect.orDie((yield* StoreClock)(sql))
+      const clock = yield* Clock.Clock
+      const outbox = yield* Outbox
+      const probe = yield* TlsProbe
+      const repo = yield* SslMonitorsRepo
+      const statusChanges = yield* StatusChanges
+      const bell = new Doorbell()
+      const fibers = yield* FiberSet.make<void>()
+      const run = yield* FiberSet.runtime(fibers)<never>()
+      const underWay = new Map<AuthorizedWorkspaceId, number>()
+
+      const count = (workspaceId: AuthorizedWorkspaceId, by: number) => {
+        const left = (underWay.get(workspaceId) ?? 0) + by
+        if (left === 0) underWay.delete(workspaceId)
+        else underWay.set(workspaceId, left)
+      }
+
+      /** Does nothing if the monitor was changed during the check, or leased by another node. */
+      const write = Effect.fnUntraced(function* (
+        checked: SslRow,
+        result: TlsLook,
+        duration_ms: number
+      ) {
+        const found = yield* repo.findForUpdate(checked.workspace_id, checked.monitor_id)
+        if (Option.isNone(found) || found.value.version !== checked.version) return
+        const row = found.value
+        const at = yield* now
+        const ms = at.getTime()
+        const decision = decideCheck(row, row, result, ms, Math.random())
+        const { cause, state } = decision
+        const { status: from, workspace_id } = row
+        const to = state.status
+        // People who were notified that its former target is down are notified of this one, too.
+        if (from === "new" && to === "down") {
+          yield* outbox.forget({ workspace_id, subject_id: row.id })
+        }
+        yield* statusChanges.write(sslTable, repo, row, {
+          columns: { ...state, last_check_at: at, check_at: new Date(ms + decision.afterMs) },
+          changes:
+            from === to ? [] : [{ from, to, at: ms, cause, endsFormerProblem: from === "new" }],
+          events: recordsOf(decision, result, duration_ms).map((record) => ({
+            ...record,
+            at: ms,
+            status: to
+          }))
+        })
+        yield* outbox.announce(...announcementsOf(row, decision, at))
+      }, transactionOf(sql))
+
+      const check = Effect.fnUntraced(function* (row: SslRow) {
+        const begunMs = elapsedMs(clock)
+        const { host, port, protocol, server_name } = row
+        const result = yield* probe.look({ host, port, protocol, server_name: server_name ?? host })
+        yield* write(row, result, Math.round(elapsedMs(clock) - begunMs))
+      })
+
+      return CertificateChecks.of({
+        bell,
+
+        begin: Effect.gen(function* () {
+          const room = checksAtOnce - (yield* FiberSet.size(fibers))
+          const next = room > 0 ? yield* repo.findNextCheck : undefined
+          if (next === undefined) return pollEveryMs
+          const at = yield* now
+          const dueInMs = next.getTime() - at.getTime()
+          if (dueInMs > 0) return Math.min(dueInMs, pollEveryMs)
+          const rows = yield* repo.lease(at, {
+            limit: room,
+            ofWorkspace: checksOfWorkspace,
+            until: new Date(at.getTime() + leaseMs),
+            busy: [...underWay].flatMap(([id, checks]) => (checks < checksOfWorkspace ? [] : [id]))
+          })
+          for (const row of rows) {
+            count(row.workspace_id, 1)
+            run(
+              check(row).pipe(
+                Effect.catchCause((cause) =>
+                  Effect.logWarning("the result of a certificate check was not written", cause)
+                ),
+                Effect.ensuring(
+                  Effect.sync(() => {
+                    count(row.workspace_id, -1)
+                    bell.ring()
+                  })
+                )
+              )
+            )
+          }
+          // Without rows, other nodes have leased what is due, or workspaces have used their share.
+          return rows.length === 0 ? pollEveryMs : 0
+        }),
+
+        ended: FiberSet.awaitEmpty(fibers)
+      })
+    })
+  )
+}
+
+/** Runs on every node with a runner. Checks of a node that stops are done by the others. */
+export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { begin, bell } = yield* CertificateChecks
+      yield* Effect.forkScoped(
+        loop("checking certificates", begin, { between: (ms) => bell.wait(ms) })
+      )
+    })
+  )
+
+// ---------------------------------------------------------------------------
+
+const recordsOf = (
+  { expiringDays, isChanged }: CheckDecision,
+  { certificate, message, verification }: TlsLook,
+  duration_ms: number
+): ReadonlyArray<{ readonly type: string; readonly details: CheckDetails }> => {
+  const fingerprint =
+    certificate === null ? {} : { fingerprint_sha256: certificate.fingerprint_sha256 }
+  return [
+    ...(isChanged ? [{ type: "certificate_changed", details: fingerprint }] : []),
+    ...(expiringDays === null ? [] : [{ type: "certificate_expiring", details: fingerprint }]),
+    {
+      type: "check",
+      details: {
+        ...fingerprint,
+        verification,
+        duration_ms,
+        ...(message === null ? {} : { message })
+      }
+    }
+  ]
+}
+
+const announcementsOf = (
+  { host, id, name, tags, workspace_id }: SslRow,
+  { expiringDays, isChanged, state: { certificate } }: CheckDecision,
+  at: Date
+): ReadonlyArray<Announcement> => {
+  if (certificate === null) return []
+  const about = { workspace_id, subject_id: id, tags, at }
+  const first = [certificate, ...certificate.chain].reduce((a, b) =>
+    a.valid_to <= b.valid_to ? a : b
+  )
+  const facts = [
+    { name: "Host", value: host },
+    { name: "Subject", value: certificate.subject },
+    { name: "Issuer", value: certificate.issuer },
+    { name: "Expires", value: new Date(first.valid_to).toISOString() }
+  ]
+  const changed: Announcement = {
+    ...about,
+    event: "certificate.changed",
+    data: { name, reason: `${host} shows another certificate.`, facts }
+  }
+  const expiring: Announcement = {
+    ...about,
+    event: "certificate.expiring",
+    data: {
+      name,
+      reason: `${first === certificate ? "The certificate" : `An issuer of the certificate, ${first.subject},`} expires on ${new Date(first.valid_to).toISOString().slice(0, 10)}.`,
+      facts
+    }
+  }
+  return [...(isChanged ? [changed] : []), ...(expiringDays === null ? [] : [expiring])]
+}

@@ -1,0 +1,28 @@
+/** SSL monitors check the certificates of servers. */
+import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import { Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import { whereRunning } from "../../core/index.ts"
+import { isAhead } from "../../store/index.ts"
+import { CertificateChecks, CertificateChecksLayer } from "./CertificateChecks.ts"
+import { SslMonitorsHandlers } from "./http.ts"
+import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
+import { sslTable } from "./SslRow.ts"
+
+const CheckingLayer = whereRunning(
+  CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer), Layer.provide(TlsProbe.layer))
+)
+
+export const sslMonitors = {
+  table: sslTable,
+  layer: Layer.mergeAll(SslMonitorsHandlers, CheckingLayer).pipe(
+    Layer.provide(SslMonitorsRepo.layer)
+  ),
+  setRight: (sql: SqlClient.SqlClient) => [
+    sql`
+      UPDATE ssl_monitors
+      SET check_at = now(), last_check_at = least(last_check_at, now())
+      WHERE ${sql.literal(isAhead("check_at"))}
+        AND (last_check_at IS NULL OR ${sql.literal(isAhead("last_check_at"))})`
+  ]
+}
