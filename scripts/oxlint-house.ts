@@ -167,11 +167,36 @@ const borders = {
   }
 }
 
+const writesRuns = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+runs\b/i
+const transitions = "packages/server/src/engine/transitions/"
+
+/** The life of a run can be read in one folder, because no other file writes its table. */
+const onlyTransitionsWriteRuns = {
+  create: (context: Context) => {
+    const file = relative(context.cwd, context.filename)
+    if (!file.startsWith("packages/server/src/") || file.startsWith(transitions)) return {}
+    const check = (node: Node, text: unknown) => {
+      if (typeof text === "string" && writesRuns.test(text)) {
+        context.report({
+          node,
+          message: "Only engine/transitions/ writes `runs`: use a transition of engine/RunState.ts."
+        })
+      }
+    }
+    return {
+      Literal: (node: Node) => check(node, node.value),
+      TemplateElement: (node: Node & { readonly value: { readonly raw: string } }) =>
+        check(node, node.value.raw)
+    }
+  }
+}
+
 export default {
   meta: { name: "house" },
   rules: {
     "no-machine-clock": noMachineClock,
     "no-parked-tests": noParkedTests,
-    borders
+    borders,
+    "only-transitions-write-runs": onlyTransitionsWriteRuns
   }
 }

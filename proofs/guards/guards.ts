@@ -170,7 +170,7 @@ const channelFilters = (
 ).map(([file, method]) => workspaceFilter(file, method, "notifications/foreignChannels.test.ts"))
 
 const engine = [
-  guard("the fence of a lease", "engine/ending/endRuns.ts", "engine/History.test.ts", [
+  guard("the fence of a lease", "engine/transitions/finish/input.ts", "engine/History.test.ts", [
     "AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner",
     ""
   ]),

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { attend } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
-import { releaseWaiting } from "./releaseWaiting.ts"
-import { isTrusted } from "./starting/Turns.ts"
-import { completionDueInMs, isOverdue, type Presence } from "./awaiting/Awaiting.ts"
+import { releaseBlocked } from "./transitions/release.ts"
+import { isTrusted } from "./lanesInTurns.ts"
+import { completionDueInMs, isOverdue, type Presence } from "./completions/awaitingRuns.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
 /** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
@@ -137,7 +137,7 @@ export const judge = Effect.fnUntraced(function* (
             lease_until < now() OR suspected_at IS NOT NULL OR id NOT IN (SELECT id FROM present)
         END
     ), released AS (
-      ${releaseWaiting(
+      ${releaseBlocked(
         sql,
         sql`(SELECT yes FROM judge)`,
         sql`EXISTS (

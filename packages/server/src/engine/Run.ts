@@ -1,3 +1,4 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type {
   ExecutionKind,
@@ -7,6 +8,12 @@ import type {
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
+
+/** A task of a workspace that somebody was let into. */
+export interface TaskRef {
+  readonly workspace_id: AuthorizedWorkspaceId
+  readonly task_id: string
+}
 
 /** A run that has not ended, as the services show it: the fields of an execution. */
 export interface QueuedRun {
@@ -38,7 +45,7 @@ export interface LeasedRun extends Claimant {
   /** On the database's clock. */
   readonly due_ms: number
   /** Whether it has a place in a named queue, which stands empty until its result is written. */
-  readonly hasPlace?: boolean
+  readonly holdsSlot?: boolean
 }
 
 /** What a run executes: the definition of its task at the time the run starts. */

@@ -5,22 +5,16 @@ import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock, transactionOf } from "../store/index.ts"
-import {
-  cancelRun,
-  firesAfter,
-  type Stopped,
-  type TaskRef,
-  withdrawDelayed,
-  withdrawSlots
-} from "./ending/Cancel.ts"
+import { cancelRun, type Stopped } from "./transitions/cancel.ts"
+import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
 import { Endings, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
-import { adding } from "./adding/adding.ts"
-import { moveRuns, moveToQueue } from "./moveRuns.ts"
-import type { EndedRun } from "./adding/Rerun.ts"
-import type { QueuedRun } from "./Run.ts"
-import { makeAfterSettled } from "./ending/afterSettled.ts"
-import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
+import { makeAddRuns } from "./makeAddRuns.ts"
+import { moveRuns, moveToQueue } from "./transitions/move.ts"
+import type { EndedRun } from "./transitions/rerun.ts"
+import type { QueuedRun, TaskRef } from "./Run.ts"
+import { makeAfterSettled } from "./afterSettled.ts"
+import { clearSome, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
  * The one door to the queue for the services that define tasks. Each method writes within the open
@@ -28,9 +22,7 @@ import { clearSome, type Stop, stopTask, stopWorkspace } from "./ending/Stop.ts"
  * commit. A lost database is a defect. Change the row of the task first: firing and these methods
  * share its lock.
  *
- * The life of a run is: fire (`firing/Fire.ts`) or enqueue (`adding/Enqueue.ts`) → claim
- * (`starting/Claim.ts`) → start (`starting/Start.ts`) → settle (`ending/settle.ts`). Except for
- * enqueue, only the runner uses them.
+ * `RunState.ts` has the life of a run, and `transitions/` what changes it.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
@@ -146,7 +138,7 @@ export class RunQueue extends Context.Service<
       const endings = yield* Endings
       const afterSettled = yield* makeAfterSettled
       const storeClock = yield* StoreClock
-      const { insert, ...adds } = yield* adding
+      const { insert, ...adds } = yield* makeAddRuns
 
       const tell = (ids: ReadonlyArray<string>) =>
         ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
@@ -212,7 +204,7 @@ export class RunQueue extends Context.Service<
             const stopped = yield* cancelRun(sql, execution)
             yield* afterStopped(stopped)
             if (stopped.requested.length > 0) return "requested"
-            return stopped.settled.ended.length === 0 ? null : "cancelled"
+            return stopped.settled.finished.length === 0 ? null : "cancelled"
           },
           transactionOf(sql),
           Effect.orDie

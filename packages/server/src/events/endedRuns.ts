@@ -9,7 +9,7 @@ const dataOfRun = `jsonb_build_object(
         )`
 
 /**
- * A part of a statement whose `ended` holds the runs that have just ended. It puts into the outbox
+ * A part of a statement whose `finished` holds the runs that have just finished. It puts into the outbox
  * the runs that people may want to hear of: failures, if the workspace has a channel; and
  * successes, if the subject is in trouble, or an earlier failure was not processed yet or is written by
  * this statement. Usually nothing is in trouble, which is checked once per statement. `LIMIT` keeps
@@ -19,13 +19,13 @@ const dataOfRun = `jsonb_build_object(
  * What the call-backs of tasks are told goes to an outbox of its own. Tasks without call-backs are
  * not read: they are not in the index that is looked at.
  */
-export const announceEnded = `
+export const announceFinished = `
     outcomes AS NOT MATERIALIZED (
       SELECT
         *,
         status = 'failed' OR (after_failure IS TRUE AND status = 'succeeded') AS has_failed,
         CASE kind WHEN 'chain' THEN 'chain.' ELSE 'task.' END AS noun
-      FROM ended
+      FROM finished
       WHERE next_id IS NULL
         AND status IN ('succeeded', 'failed')
     ), told AS (

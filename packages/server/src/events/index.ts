@@ -16,7 +16,7 @@ export { type Announcement, type AnnouncementData, Outbox, subjectGone } from ".
 export { OutboxBell } from "./OutboxBell.ts"
 export type { Change, Told } from "./Recent.ts"
 export { Signals } from "./Signals.ts"
-export { announceEnded } from "./endedRuns.ts"
+export { announceFinished } from "./endedRuns.ts"
 export { tellAfterCommit } from "./tellAfterCommit.ts"
 
 export const EventsLayer = Layer.mergeAll(Outbox.layer, Endings.layer, LiveChangesLayer).pipe(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { inState } from "./inState.ts"
+import { inState } from "./transitions/inState.ts"
 import { findLastAway, removeAbsences } from "../../src/engine/Absences.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { judge } from "../../src/engine/Nodes.ts"

@@ -5,7 +5,7 @@ import { againAfterCollision, transactionOf } from "../../src/store/transaction.
 import { register } from "../../src/engine/Nodes.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
-import { settle } from "../../src/engine/ending/settle.ts"
+import { finish } from "../../src/engine/transitions/finish.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
@@ -56,7 +56,7 @@ describe.skipIf(!onPostgres)("settling", () => {
     ) {
       const sql = yield* SqlClient.SqlClient
       for (let from = 0; from < settlements.length; from += 100) {
-        yield* settle(sql, settlements.slice(from, from + 100))
+        yield* finish(sql, settlements.slice(from, from + 100))
       }
     })
 

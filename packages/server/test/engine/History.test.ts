@@ -15,13 +15,13 @@ import {
   tables
 } from "../../src/engine/history/tables.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
-import { takeBack } from "../../src/engine/ending/Reap.ts"
+import { recover } from "../../src/engine/transitions/recover.ts"
 import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
-import { settle } from "../../src/engine/ending/settle.ts"
-import { claim } from "../../src/engine/starting/Claim.ts"
-import { beginningOf } from "../../src/engine/starting/Turns.ts"
-import { start } from "../../src/engine/starting/Start.ts"
+import { finish } from "../../src/engine/transitions/finish.ts"
+import { claim } from "../../src/engine/transitions/claim.ts"
+import { beginningOf } from "../../src/engine/lanesInTurns.ts"
+import { start } from "../../src/engine/transitions/start.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
 import { migrateBare } from "../support/emptyDatabase.ts"
@@ -90,7 +90,7 @@ const settleRunOf = Effect.fnUntraced(function* (
     UPDATE runs
     SET id = ${old}
     WHERE id = ${id}`
-  assert.deepStrictEqual((yield* settle(sql, [settlement({ id: old, workspace_id })])).ids, [old])
+  assert.deepStrictEqual((yield* finish(sql, [settlement({ id: old, workspace_id })])).ids, [old])
   return old
 })
 
@@ -215,7 +215,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       yield* Deferred.await(isReading)
       assert.isFalse(yield* partitions.maintain(30))
       const run = yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
-      assert.deepStrictEqual((yield* settle(sql, [settlement({ id: run.id, workspace_id })])).ids, [
+      assert.deepStrictEqual((yield* finish(sql, [settlement({ id: run.id, workspace_id })])).ids, [
         run.id
       ])
       yield* Deferred.succeed(mayEnd, undefined)
@@ -315,11 +315,11 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       assert.strictEqual((yield* take(sql, node)).started.length, 1)
       const { id } = run
       const result = { id, workspace_id, lease_owner: node }
-      assert.isEmpty((yield* settle(sql, [settlement({ ...result, lease_owner: node + 1 })])).ids)
-      assert.isEmpty((yield* settle(sql, [settlement({ ...result, attempt: 2 })])).ids)
+      assert.isEmpty((yield* finish(sql, [settlement({ ...result, lease_owner: node + 1 })])).ids)
+      assert.isEmpty((yield* finish(sql, [settlement({ ...result, attempt: 2 })])).ids)
       assert.strictEqual((yield* unfinished(workspace_id)).length, 1)
-      assert.deepStrictEqual((yield* settle(sql, [settlement(result)])).ids, [id])
-      assert.isEmpty((yield* settle(sql, [settlement(result)])).ids)
+      assert.deepStrictEqual((yield* finish(sql, [settlement(result)])).ids, [id])
+      assert.isEmpty((yield* finish(sql, [settlement(result)])).ids)
       assert.strictEqual((yield* history(workspace_id)).length, 1)
     })
   )
@@ -340,7 +340,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         assert.match(placeOf(run.id), /^\(\d+,\d+\)$/)
         const result = { workspace_id, lease_owner: node }
         const misplaced = { ...result, id: run.id, row_at: placeOf(other.id) }
-        assert.deepStrictEqual((yield* settle(sql, [settlement(misplaced)])).ids, [run.id])
+        assert.deepStrictEqual((yield* finish(sql, [settlement(misplaced)])).ids, [run.id])
         assert.deepStrictEqual(
           (yield* unfinished(workspace_id)).map(({ id }) => id),
           [other.id]
@@ -351,8 +351,8 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         SET lane = lane + 1
         WHERE id = ${other.id}`
         const moved = { ...result, id: other.id, row_at: placeOf(other.id) }
-        assert.isEmpty((yield* settle(sql, [settlement({ ...moved, attempt: 2 })])).ids)
-        assert.deepStrictEqual((yield* settle(sql, [settlement(moved)])).ids, [other.id])
+        assert.isEmpty((yield* finish(sql, [settlement({ ...moved, attempt: 2 })])).ids)
+        assert.deepStrictEqual((yield* finish(sql, [settlement(moved)])).ids, [other.id])
         assert.strictEqual((yield* history(workspace_id)).length, 2)
       })
   )
@@ -366,10 +366,10 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         SET died_at = now()
         WHERE id = ${node}`
       assert.isTrue((yield* judge(sql)).to_take_back)
-      assert.strictEqual(yield* takeBack(sql, "dead", "perhaps going on"), 1)
+      assert.strictEqual(yield* recover(sql, "dead", "perhaps going on"), 1)
       assert.isFalse((yield* judge(sql)).to_take_back)
       const late = settlement({ id: run.id, workspace_id, lease_owner: node })
-      assert.isEmpty((yield* settle(sql, [late])).ids)
+      assert.isEmpty((yield* finish(sql, [late])).ids)
       assert.isEmpty((yield* take(sql, node)).started)
       const [again] = yield* unfinished(workspace_id)
       assert.deepInclude(again, { state: "ready", attempt: 2, lease_owner: null })
@@ -382,7 +382,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       for (let death = 0; death < 5; death++) {
         const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
         yield* take(sql, node)
-        yield* takeBack(sql, node, "gone")
+        yield* recover(sql, node, "gone")
       }
       const [execution] = yield* history(workspace_id)
       assert.deepInclude(execution, { status: "failed", attempts_count: 5, trigger: "retry" })

@@ -15,9 +15,9 @@ import { ExecutionsRepo } from "../../src/tasks/executions/ExecutionsRepo.ts"
 import { ExecutionStatsRepo } from "../../src/tasks/executions/ExecutionStatsRepo.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
 import { Ids } from "../../src/core/Ids.ts"
-import { fire } from "../../src/engine/firing/Fire.ts"
-import { settle } from "../../src/engine/ending/settle.ts"
-import { start } from "../../src/engine/starting/Start.ts"
+import { fire } from "../../src/engine/transitions/fire.ts"
+import { finish } from "../../src/engine/transitions/finish.ts"
+import { start } from "../../src/engine/transitions/start.ts"
 import { offsetClock } from "../support/offsetClock.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { limitsLayer, QueueLayer } from "./runner/support/engine.ts"
@@ -180,7 +180,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
         // The first slot is past its guard: what changes now comes too late for it, or cuts it off.
         const { started } = yield* start(sql, owner, own)
         yield* changeIt(1)
-        yield* settle(
+        yield* finish(
           sql,
           started.map((run) =>
             settlement({

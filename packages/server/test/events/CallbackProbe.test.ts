@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { announceEnded } from "../../src/events/endedRuns.ts"
+import { announceFinished } from "../../src/events/endedRuns.ts"
 import { enqueueAll, insertTasks, insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -13,11 +13,11 @@ const planOfEnding = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
     `EXPLAIN (ANALYZE, BUFFERS)
-    WITH ended AS (
+    WITH finished AS (
       DELETE FROM runs
       WHERE workspace_id = '${workspaceId}'
       RETURNING runs.*, 'succeeded' AS status, now() AS finished_at, NULL::uuid AS next_id
-    ), ${announceEnded}
+    ), ${announceFinished}
     SELECT count(*)
     FROM announced`
   )

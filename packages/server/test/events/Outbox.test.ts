@@ -4,9 +4,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Outbox } from "../../src/events/Outbox.ts"
-import type { TaskRef } from "../../src/engine/ending/Cancel.ts"
+import type { TaskRef } from "../../src/engine/Run.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
-import { settle } from "../../src/engine/ending/settle.ts"
+import { finish } from "../../src/engine/transitions/finish.ts"
 import { QueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
 import { insertTask, insertWorkspace, step } from "../engine/runner/support/tasks.ts"
@@ -45,7 +45,7 @@ const end = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue
   const { id } = yield* queue.enqueue(run)
-  return yield* settle(sql, [
+  return yield* finish(sql, [
     settlement({
       id,
       workspace_id: run.workspace_id,
@@ -117,7 +117,7 @@ layer(
         const later = (yield* queue.enqueue(run)).id
         const sooner = (yield* queue.enqueue(run)).id
         const now = Date.now()
-        yield* settle(sql, [
+        yield* finish(sql, [
           settlement({ id: later, workspace_id, status: second, finished_ms: now + 20 }),
           settlement({ id: sooner, workspace_id, status: first, finished_ms: now + 10 })
         ])
@@ -162,12 +162,12 @@ layer(
         after_failure: false
       }
       yield* sql`UPDATE runs SET version_id = ${place.version_id} WHERE id = ${queued.id}`
-      const first = yield* settle(sql, [
+      const first = yield* finish(sql, [
         settlement({ id: queued.id, workspace_id, status: "failed", place })
       ])
       assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
       const [next] = first.next
-      yield* settle(sql, [
+      yield* finish(sql, [
         settlement({
           id: next?.id ?? "",
           workspace_id,
@@ -212,7 +212,7 @@ layer(
       const queue = yield* RunQueue
       const { id } = yield* queue.enqueue(run)
       yield* sql`DELETE FROM workspaces WHERE id = ${run.workspace_id}`
-      const settled = yield* settle(sql, [
+      const settled = yield* finish(sql, [
         settlement({ id, workspace_id: run.workspace_id, status: "failed" })
       ])
       assert.deepStrictEqual(settled.ids, [id])

@@ -4,11 +4,11 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { setMonitorsRight } from "../../src/monitoring/setMonitorsRight.ts"
 import { setNotificationsRight } from "../../src/notifications/setNotificationsRight.ts"
-import { settle } from "../../src/engine/ending/settle.ts"
-import { fire } from "../../src/engine/firing/Fire.ts"
+import { finish } from "../../src/engine/transitions/finish.ts"
+import { fire } from "../../src/engine/transitions/fire.ts"
 import { register } from "../../src/engine/Nodes.ts"
-import { setRunsRight, wasSetBack } from "../../src/engine/setRunsRight.ts"
-import { start } from "../../src/engine/starting/Start.ts"
+import { setRunsRight, wasSetBack } from "../../src/engine/transitions/setRunsRight.ts"
+import { start } from "../../src/engine/transitions/start.ts"
 import { QueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
 import { eventually, insertTask, insertWorkspace } from "../engine/runner/support/tasks.ts"
@@ -56,7 +56,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         const second = yield* fireSome
         assert.deepStrictEqual([first.leased.length, second.leased.length], [1, 1])
         const { started } = yield* start(sql, owner, first.leased)
-        yield* settle(
+        yield* finish(
           sql,
           started.map(({ attempt, id, workspace_id }) =>
             settlement({ id, workspace_id, attempt, task_id: task, lease_owner: owner })

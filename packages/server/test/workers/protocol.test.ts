@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { judge } from "../../src/engine/Nodes.ts"
-import { takeBack } from "../../src/engine/ending/Reap.ts"
+import { recover } from "../../src/engine/transitions/recover.ts"
 import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { claimForWorker } from "../../src/engine/workers/WorkerClaim.ts"
 import { Endings } from "../../src/events/Endings.ts"
@@ -58,7 +58,7 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
   yield* judge(sql, { forMs: 60_000, isLong: true })
-  yield* takeBack(sql, "dead", "perhaps going on").pipe(Effect.provide(told))
+  yield* recover(sql, "dead", "perhaps going on").pipe(Effect.provide(told))
 })
 
 /** Those who would be told of what has ended. */

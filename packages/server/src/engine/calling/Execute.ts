@@ -10,7 +10,7 @@ import { asksForCallback, type CompletionUrls } from "../completions/CompletionU
 import type { DbClock } from "../../store/index.ts"
 import { loadCall, noCall } from "./LoadCall.ts"
 import { cannotSign } from "../signing/SigningSecrets.ts"
-import { verdictOn } from "../ending/verdictOn.ts"
+import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
 
 /** Who executes a run and with what. */
@@ -58,7 +58,7 @@ export const makeExecute = Effect.gen(function* () {
     const started_ms = startedAt(run, execution)
     const judged = (answer: CallResult) => {
       const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
-      const verdict = verdictOn(answer, called, random.nextDoubleUnsafe())
+      const verdict = classifyResult(answer, called, random.nextDoubleUnsafe())
       return endOf(run, execution, { ...answer, ...verdict })
     }
     return call((exit) =>

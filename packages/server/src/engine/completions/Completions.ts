@@ -6,10 +6,10 @@ import {
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AwaitingRun, Presence } from "../awaiting/Awaiting.ts"
-import { makeSettleAlone } from "../ending/SettleAlone.ts"
+import type { AwaitingRun, Presence } from "./awaitingRuns.ts"
+import { makeSettleAlone } from "../settleAlone.ts"
 import type { Endings, Signals } from "../../events/index.ts"
-import { verdictOn } from "../ending/verdictOn.ts"
+import { classifyResult } from "../calling/classifyResult.ts"
 import { type Settlement, settlementOf } from "../Run.ts"
 import { batched } from "../../store/index.ts"
 import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
@@ -155,7 +155,7 @@ const settlementBy = (run: AwaitingRun, { body, what }: Callback, random: number
     response_body: body,
     ...(what === "done"
       ? { status: "succeeded", error: null }
-      : { ...verdictOn(failure, run, random), error: saidToHaveFailed })
+      : { ...classifyResult(failure, run, random), error: saidToHaveFailed })
   })
 
 const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
@@ -164,7 +164,7 @@ const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
     ...(run.cancel_requested
       ? { status: "cancelled", error: cancelledError }
       : {
-          ...verdictOn(failure, run, random),
+          ...classifyResult(failure, run, random),
           error: executionError("callback_timeout", `no call-back within ${run.timeout_seconds} s`)
         })
   })

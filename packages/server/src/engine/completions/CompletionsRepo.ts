@@ -5,13 +5,13 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import {
   type AwaitingRun,
-  beginAwaiting,
   findCompletionDueInMs,
   findOverdue,
   findUnfinished,
   type Presence
-} from "../awaiting/Awaiting.ts"
+} from "./awaitingRuns.ts"
 import type { Settlement } from "../Run.ts"
+import { awaitCompletion } from "../transitions/awaitCompletion.ts"
 import type { Completed } from "./CompletionUrls.ts"
 
 /** How an attempt ended that is over. */
@@ -62,7 +62,7 @@ export class CompletionsRepo extends Context.Service<
         findUnfinished: (asked) => findUnfinished(sql, asked),
         findOverdue: (presence) => findOverdue(sql, presence),
         findNextDueInMs: findCompletionDueInMs(sql),
-        takeOver: (settlements) => beginAwaiting(sql, settlements),
+        takeOver: (settlements) => awaitCompletion(sql, settlements),
 
         findEnded: Effect.fn("CompletionsRepo.findEnded")(function* (attempts) {
           const column = columnsOf(attempts)

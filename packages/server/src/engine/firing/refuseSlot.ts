@@ -1,9 +1,9 @@
 import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
 import { maxTaskRuns } from "../../core/index.ts"
-import { isFull } from "../adding/Enqueue.ts"
+import { isFull } from "../transitions/enqueue.ts"
 import { isInPhase } from "../RunState.ts"
-import { maxWaiting } from "../starting/MayStart.ts"
+import { maxWaiting } from "../transitions/mayStart.ts"
 
 /**
  * SQL for whether as many earlier slots of a task wait for their turn in a queue as its overlap

@@ -121,11 +121,11 @@ export class Allowance {
    */
   take(bytes: number): Effect.Effect<void> {
     return Effect.callback((resume) => {
-      const takeBack = this.#budget.ask(this.#share, bytes, () => {
+      const recover = this.#budget.ask(this.#share, bytes, () => {
         this.#bytes = this.#budget.capped(bytes)
         resume(Effect.void)
       })
-      return Effect.sync(takeBack)
+      return Effect.sync(recover)
     })
   }
 

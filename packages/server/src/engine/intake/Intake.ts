@@ -105,14 +105,16 @@ export class Intake {
   /** Gives slots to runs that a claim has started. The others go through the start guard. */
   admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
     this.#lastCalls.notice(runs, nowMs)
-    return runs.filter(({ attempt, due_ms, hasPlace = false, id, share, target, workspace_id }) => {
-      const run = { id, workspace_id, share, target, attempt, due_ms, hasPlace }
-      if (!this.#takeOn(run)) return false
-      const hasRoom = this.#slots.hasRoom(share, target, nowMs)
-      if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
-      else this.#hold(run)
-      return hasRoom
-    })
+    return runs.filter(
+      ({ attempt, due_ms, holdsSlot = false, id, share, target, workspace_id }) => {
+        const run = { id, workspace_id, share, target, attempt, due_ms, holdsSlot }
+        if (!this.#takeOn(run)) return false
+        const hasRoom = this.#slots.hasRoom(share, target, nowMs)
+        if (hasRoom) this.#slots.occupy(id, share, target, nowMs)
+        else this.#hold(run)
+        return hasRoom
+      }
+    )
   }
 
   /** When the next held run is due. */
@@ -181,8 +183,8 @@ export class Intake {
   }
 
   /** Whether a named queue waits for its result. */
-  hasPlace(id: string): boolean {
-    return this.#known.get(id)?.hasPlace === true
+  holdsSlot(id: string): boolean {
+    return this.#known.get(id)?.holdsSlot === true
   }
 
   /** Returns whether the run is tried again and was leased for that already. */

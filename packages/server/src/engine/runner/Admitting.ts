@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { admit, findOpen } from "../admitting/Admit.ts"
-import { findParked, letGo, passedAtOnce } from "../admitting/Parked.ts"
+import { admit, findOpen } from "../transitions/admit.ts"
+import { findParked, passedAtOnce } from "../queues/findParked.ts"
+import { leaveQueue } from "../transitions/leaveQueue.ts"
 import type { Engine } from "./Engine.ts"
 
 const batch = 100
@@ -47,7 +48,7 @@ export const makeAdmitting = Effect.fnUntraced(function* (
     const open = yield* findOpen(sql, ids)
     const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
     if (gone.length > 0) {
-      yield* letGo(sql, gone)
+      yield* leaveQueue(sql, gone)
       feedBell.ring()
       queues.look(gone, clock.now())
     }

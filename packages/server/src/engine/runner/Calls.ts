@@ -8,8 +8,8 @@ import type { Engine } from "./Engine.ts"
 import { endOf, type Executed, type Execution, makeExecute } from "../calling/Execute.ts"
 import { briefly, Tracing } from "../../core/index.ts"
 import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
-import { start } from "../starting/Start.ts"
-import { tellStarted } from "../tellChanges.ts"
+import { start } from "../transitions/start.ts"
+import { notifyStarted } from "../notifyChanges.ts"
 import { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { beginTrace } from "./traceRuns.ts"
 import { LiveChanges } from "../../events/index.ts"
@@ -179,7 +179,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
       Effect.onError(() => Effect.sync(() => askAgain(runs)))
     )
-    tellStarted(changes, runs)
+    notifyStarted(changes, runs)
     for (const run of runs) call(notFarAhead(run), owner, secrets.get(run.workspace_id) ?? [])
   }, Effect.uninterruptible)
 

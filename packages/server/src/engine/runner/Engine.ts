@@ -9,8 +9,8 @@ import { QueueLooks } from "./QueueLooks.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerCounts } from "./RunnerStats.ts"
-import type { Settled } from "../ending/Settled.ts"
-import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
+import type { Settled } from "../Settled.ts"
+import { type Claimed, nothingClaimed } from "../transitions/claim.ts"
 import { DatabaseClock, type DbClock } from "../../store/index.ts"
 
 interface Parts {
@@ -151,7 +151,7 @@ export class Engine {
    * wait for a slot, and none of a share that has its slots taken.
    */
   handing(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
-    const placed = settlements.filter(({ id }) => this.intake.hasPlace(id))
+    const placed = settlements.filter(({ id }) => this.intake.holdsSlot(id))
     if (placed.length === 0 || placed.length > this.roomForQueues) return nobody
     const now = this.clock.now()
     const waiting = new Set(this.budget.waiting)
@@ -162,7 +162,7 @@ export class Engine {
 
   /** Takes on runs that took the places of others. Returns those that have slots. */
   takeOver({ leased, started }: Claimed): ReadonlyArray<StartedRun> {
-    const inPlace = <Run>(run: Run) => ({ ...run, hasPlace: true })
+    const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)
     this.hold(leased.map(inPlace))
     const admitted = this.intake.admit(started.map(inPlace), this.clock.now())

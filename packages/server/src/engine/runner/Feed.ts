@@ -2,12 +2,12 @@ import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Calls } from "./Calls.ts"
 import { elapsedMs } from "../../core/index.ts"
-import { AwaitedRunsOfNode } from "../awaiting/AwaitedRuns.ts"
-import { claim, type ClaimOptions, findLeased, findUpcoming } from "../starting/Claim.ts"
-import { handBack } from "../ending/HandBack.ts"
+import { AwaitedRunsOfNode } from "../workers/AwaitedRuns.ts"
+import { claim, type ClaimOptions, findLeased, findUpcoming } from "../transitions/claim.ts"
+import { handBack } from "../transitions/handBack.ts"
 import type { Engine } from "./Engine.ts"
-import { fire } from "../firing/Fire.ts"
-import { beginningOf, type Place } from "../starting/Turns.ts"
+import { fire } from "../transitions/fire.ts"
+import { beginningOf, type Place } from "../lanesInTurns.ts"
 
 const batch = 500
 

@@ -5,7 +5,7 @@ import { elapsedMs, loop } from "../../core/index.ts"
 import { onConnection, Store } from "../../store/index.ts"
 import { type Endings, listenOn, Signals } from "../../events/index.ts"
 import { declareAllDead, nodeLocks, register, renewal, unregister } from "../Nodes.ts"
-import { takeBack } from "../ending/Reap.ts"
+import { recover } from "../transitions/recover.ts"
 import type { Engine } from "./Engine.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 
@@ -67,14 +67,14 @@ export const join = Effect.fnUntraced(function* (
 
   if (!onPostgres) {
     yield* declareAllDead(sql)
-    yield* takeBack(sql, "dead", "gone")
+    yield* recover(sql, "dead", "gone")
   }
   yield* enroll
   let cameAtMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
   const judgesAfterMs = onPostgres ? graceMs : 0
 
   yield* Effect.addFinalizer(() =>
-    takeBack(sql, engine.node, "gone").pipe(
+    recover(sql, engine.node, "gone").pipe(
       Effect.andThen(unregister(sql, engine.node)),
       Effect.timeout("2 seconds"),
       Effect.catchCause(() =>

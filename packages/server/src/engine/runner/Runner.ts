@@ -11,7 +11,7 @@ import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
 import { removeAbsences } from "../Absences.ts"
 import { removeReplaced } from "../chains/ChainVersions.ts"
-import { handBack } from "../ending/HandBack.ts"
+import { handBack } from "../transitions/handBack.ts"
 import { type Endings, LiveChanges, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
@@ -21,7 +21,7 @@ import { join } from "./Membership.ts"
 import { judge, removeTombstones } from "../Nodes.ts"
 import { removeHistoryOfGoneWorkspaces } from "../GoneWorkspaces.ts"
 import { Partitions } from "../Partitions.ts"
-import { takeBack } from "../ending/Reap.ts"
+import { recover } from "../transitions/recover.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
 import type { RunnerStats } from "./RunnerStats.ts"
 import { makeSettler } from "./Settler.ts"
@@ -97,8 +97,8 @@ export class Runner extends Context.Service<
       const { admitSome, walk } = yield* makeAdmitting(engine)
       const clearStopped = yield* makeStopper(stopBell)
 
-      const takeBackLost = Effect.gen(function* () {
-        const lost = yield* takeBack(sql, "dead", "perhaps going on")
+      const recoverLost = Effect.gen(function* () {
+        const lost = yield* recover(sql, "dead", "perhaps going on")
         yield* Effect.logWarning(
           `took back the runs of a dead node or agent; ${lost} of them had started`
         )
@@ -131,7 +131,7 @@ export class Runner extends Context.Service<
         completionDueInMs = judged.completion_due_in_ms
         if (judged.released) feedBell.ring()
         yield* eachInTurn([
-          judged.to_take_back ? takeBackLost : Effect.void,
+          judged.to_take_back ? recoverLost : Effect.void,
           judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
           judged.overdue ? completions.endOverdue(present) : Effect.void,
           judged.parked ? walk : Effect.void

@@ -4,11 +4,11 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { againAfterCollision, isDatabaseAway } from "../../store/index.ts"
 import { briefly, Doorbell, elapsedMs, Tracing } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
-import { handOver } from "../admitting/HandOver.ts"
-import { makeTellEnded } from "../ending/afterSettled.ts"
-import { settle } from "../ending/settle.ts"
-import type { Settled } from "../ending/Settled.ts"
-import { type Claimed, nothingClaimed } from "../starting/Claim.ts"
+import { handOver } from "../transitions/handOver.ts"
+import { makeNotifyFinished } from "../afterSettled.ts"
+import { finish } from "../transitions/finish.ts"
+import type { Settled } from "../Settled.ts"
+import { type Claimed, nothingClaimed } from "../transitions/claim.ts"
 import type { Endings } from "../../events/index.ts"
 import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
@@ -63,7 +63,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine
 ): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
   const sql = yield* SqlClient.SqlClient
-  const tellEnded = yield* makeTellEnded
+  const notifyFinished = yield* makeNotifyFinished
   const tracer = yield* Tracing
   const doorbell = new Doorbell()
   const clock = yield* Clock.Clock
@@ -74,11 +74,11 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   /** When what has waited since then is written. */
   const endOfWait = (sinceMs: number): number => {
-    const hasPlace = buffer.some(({ id }) => engine.intake.hasPlace(id))
-    const goesOn = hasPlace || buffer.some(({ place }) => place !== null)
+    const holdsSlot = buffer.some(({ id }) => engine.intake.holdsSlot(id))
+    const goesOn = holdsSlot || buffer.some(({ place }) => place !== null)
     if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
     // The place of a run of a named queue stands empty meanwhile.
-    if (hasPlace) return sinceMs
+    if (holdsSlot) return sinceMs
     return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
   }
 
@@ -99,13 +99,13 @@ export const makeSettler = Effect.fnUntraced(function* (
   ): Effect.Effect<void> => {
     engine.settled(settlements, settled, next)
     engine.meters.batch("settle", settlements.length)
-    tellEnded(settlements, settled)
+    notifyFinished(settlements, settled)
     if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
     return logFailures(settlements, settled.ids)
   }
 
   const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    yield* written(settlements, yield* againAfterCollision(settle(sql, settlements)))
+    yield* written(settlements, yield* againAfterCollision(finish(sql, settlements)))
   })
 
   /** The places of these runs go to the next ones of their queues, in the same transaction. */
@@ -117,7 +117,7 @@ export const makeSettler = Effect.fnUntraced(function* (
     const owner = engine.node
     const askedMs = engine.clock.now()
     const handingOver = Effect.gen(function* () {
-      const settled = yield* settle(sql, settlements)
+      const settled = yield* finish(sql, settlements)
       const slots = settled.slots.filter(({ id }) => handing.has(id))
       const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
       return { settled, next }

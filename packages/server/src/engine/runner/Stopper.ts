@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Endings, Signals } from "../../events/index.ts"
 import type { Doorbell } from "../../core/index.ts"
-import { makeAfterSettled } from "../ending/afterSettled.ts"
+import { makeAfterSettled } from "../afterSettled.ts"
 import { againAfterCollision } from "../../store/index.ts"
-import { clearSome, listStops, removeStop, type Stop } from "../ending/Stop.ts"
+import { clearSome, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
 /** Nodes are told of a stop. This is for nodes that did not hear it. */
 const pollMs = 5_000

@@ -1,7 +1,7 @@
 import { Clock, Effect, Random } from "effect"
 import type { Completions } from "../completions/Completions.ts"
 import { elapsedMs } from "../../core/index.ts"
-import type { Presence } from "../awaiting/Awaiting.ts"
+import type { Presence } from "../completions/awaitingRuns.ts"
 
 /** Deadlines this close together are handled by one statement. */
 const gatherMs = 50

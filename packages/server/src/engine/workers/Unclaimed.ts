@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, settlementOf } from "../Run.ts"
-import { makeSettleAlone } from "../ending/SettleAlone.ts"
+import { makeSettleAlone } from "../settleAlone.ts"
 import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
 
 const batch = 500

@@ -1,8 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { claimFound } from "../starting/Claim.ts"
-import { seenAheadMs } from "../awaiting/AwaitedRuns.ts"
+import { claimFound } from "../transitions/claim.ts"
+import { seenAheadMs } from "./AwaitedRuns.ts"
 import { columnsOfAnyLength } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 

@@ -16,7 +16,7 @@ import { SqlClient } from "effect/sql"
 import { Processes } from "../../monitoring/index.ts"
 import { type Endings, Outbox, Signals } from "../../events/index.ts"
 import { loop } from "../../core/index.ts"
-import { agentLeaseMs, handBack, takeBack } from "../../engine/index.ts"
+import { agentLeaseMs, handBack, recover } from "../../engine/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
 
@@ -62,8 +62,8 @@ export class AgentSessions extends Context.Service<
       const signals = yield* Signals
 
       /** At once, so that others start them without waiting for somebody to notice. */
-      const takeBackNow = (session: number, calls: Parameters<typeof takeBack>[2]) =>
-        takeBack(sql, session, calls).pipe(
+      const recoverNow = (session: number, calls: Parameters<typeof recover>[2]) =>
+        recover(sql, session, calls).pipe(
           Effect.provide(context),
           Effect.andThen(signals.wake),
           Effect.orDie
@@ -119,7 +119,7 @@ export class AgentSessions extends Context.Service<
           // Deleted since the request was let in.
           if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
           const { labels, name, replaced, session } = begun.value
-          if (replaced !== null) yield* takeBackNow(replaced, "perhaps going on")
+          if (replaced !== null) yield* recoverNow(replaced, "perhaps going on")
           return {
             worker_id: worker.id,
             name,
@@ -137,7 +137,7 @@ export class AgentSessions extends Context.Service<
           yield* check(worker, session)
           if (leaving) {
             yield* repo.remove(worker, session)
-            yield* takeBackNow(session, "gone")
+            yield* recoverNow(session, "gone")
             return { cancel: [], watch: [], watching: "" }
           }
           const pulse = yield* repo.renew({ session, running })

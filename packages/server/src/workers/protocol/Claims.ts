@@ -38,7 +38,7 @@ import {
   type SigningSecrets,
   start,
   type StartedRun,
-  tellStarted
+  notifyStarted
 } from "../../engine/index.ts"
 import { idly, Stopping } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
@@ -181,7 +181,7 @@ export class Claims extends Context.Service<
               : yield* start(sql, session, claimed.leased)
           yield* end(session, guarded.refused)
           const started = [...claimed.started, ...guarded.started]
-          tellStarted(changes, started)
+          notifyStarted(changes, started)
           const answering = answer(worker, session, started)
           return yield* started.some(({ withheld }) => withheld > 0)
             ? large.withPermit(answering)

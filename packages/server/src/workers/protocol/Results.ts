@@ -22,7 +22,7 @@ import {
   makeSettleAlone,
   type Settlement,
   settlementOf,
-  verdictOn
+  classifyResult
 } from "../../engine/index.ts"
 import { type Endings, Signals } from "../../events/index.ts"
 import { batched } from "../../store/index.ts"
@@ -169,7 +169,7 @@ const toSettlement = (
     case "failed":
       return settlementOf(run, session, {
         ...end,
-        ...verdictOn(
+        ...classifyResult(
           { outcome, retry_after_seconds, completes_later },
           { ...run, started_ms },
           random

@@ -2,13 +2,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { claim } from "../../../src/engine/starting/Claim.ts"
-import { beginningOf } from "../../../src/engine/starting/Turns.ts"
+import { claim } from "../../../src/engine/transitions/claim.ts"
+import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
 import { declareAllDead, register } from "../../../src/engine/Nodes.ts"
-import { takeBack } from "../../../src/engine/ending/Reap.ts"
+import { recover } from "../../../src/engine/transitions/recover.ts"
 import { Runner } from "../../../src/engine/runner/Runner.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
-import { start } from "../../../src/engine/starting/Start.ts"
+import { start } from "../../../src/engine/transitions/start.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { nodeLayer, QueueLayer } from "./support/engine.ts"
 import { makeFakeCalls, urlOf } from "./support/fakeCalls.ts"
@@ -45,7 +45,7 @@ const hold = (path: string) => {
   return {
     open: () => open.length,
     most: () => most,
-    letGo: Effect.sync(() => {
+    leaveQueue: Effect.sync(() => {
       for (const end of open.splice(0)) end()
     })
   }
@@ -92,7 +92,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       for (let left = 30; left > 0; left -= 6) {
         yield* eventually(Effect.sync(held.open), (open) => open === Math.min(6, left))
         assert.isAtMost((yield* stats).bytes, callBytes)
-        yield* held.letGo
+        yield* held.leaveQueue
       }
       const rows = yield* settled(greedy, 30)
       assert.isTrue(rows.every((row) => row.status === "succeeded"))
@@ -138,10 +138,10 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
         UPDATE tasks
         SET body = ${body}
         WHERE workspace_id = ${greedy}`
-      yield* held.letGo
+      yield* held.leaveQueue
       yield* eventually(Effect.sync(held.open), (open) => open === 1)
       assert.strictEqual(calls.to("/full").at(-1)?.body, body)
-      yield* held.letGo
+      yield* held.leaveQueue
       yield* settled(greedy, 7)
     })
   )
@@ -211,7 +211,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           )
           for (const run of started) assert.isAtLeast(run.withheld, 100 * kib)
           yield* declareAllDead(sql)
-          yield* takeBack(sql, "dead", "perhaps going on")
+          yield* recover(sql, "dead", "perhaps going on")
         }
 
         assert.isEmpty(yield* unfinished(workspace_id))

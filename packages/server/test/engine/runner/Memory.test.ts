@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { insertRun } from "../../../src/engine/adding/Enqueue.ts"
+import { enqueue } from "../../../src/engine/transitions/enqueue.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { startNode, startSink } from "./support/processes.ts"
 import {
@@ -39,7 +39,7 @@ describe.skipIf(testDatabaseUrl === undefined)("a node with little memory", () =
           yield* Effect.forEach(
             Array.from({ length: runs }),
             () =>
-              insertRun(sql, {
+              enqueue(sql, {
                 workspace_id,
                 task_id,
                 kind: "chain",

@@ -8,7 +8,7 @@ import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
 import { makeSettler } from "../../../src/engine/runner/Settler.ts"
 import { Endings } from "../../../src/events/Endings.ts"
 import { until } from "../../billing/support/scene.ts"
-import { enqueueOverdue, insertQueue, setQueue } from "../admitting/queues.ts"
+import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { QueueLayer } from "./support/engine.ts"
 import { settlement } from "./support/settlement.ts"
@@ -63,11 +63,11 @@ const assertWaits = Effect.fnUntraced(function* (
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 /** A run that this node executes, in a queue of its own if it has a place. */
-const running = Effect.fnUntraced(function* (engine: Engine, hasPlace: boolean) {
+const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
   const task_id = yield* insertTask(workspace)
-  if (hasPlace) yield* setQueue([task_id], yield* insertQueue(workspace, { max_concurrency: 1 }))
+  if (holdsSlot) yield* setQueue([task_id], yield* insertQueue(workspace, { max_concurrency: 1 }))
   yield* enqueueOverdue(task_id, 1)
   const rows = yield* sql<{ readonly id: string }>`
     UPDATE runs
@@ -85,7 +85,7 @@ const running = Effect.fnUntraced(function* (engine: Engine, hasPlace: boolean) 
     attempt: 1,
     due_ms: 0
   }
-  engine.intake.add([{ ...leased, hasPlace }], 0)
+  engine.intake.add([{ ...leased, holdsSlot }], 0)
   assert.lengthOf(engine.intake.take(0, 1), 1)
   return settlement({ id: runId, workspace_id: workspace, task_id, lease_owner: engine.node })
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { inState } from "../../engine/inState.ts"
+import { inState } from "../../engine/transitions/inState.ts"
 import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
 import { endRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { inState } from "../../engine/inState.ts"
+import { inState } from "../../engine/transitions/inState.ts"
 import { TestClock } from "effect/testing"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { ask, createKey, type Member, signUp } from "../../support/http.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { inState } from "../../engine/inState.ts"
+import { inState } from "../../engine/transitions/inState.ts"
 import { chainsOf } from "../chains/chains.ts"
 import { begin as beginWithCron, cronOf, insertExecution } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"

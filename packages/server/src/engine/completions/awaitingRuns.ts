@@ -1,0 +1,110 @@
+import { Effect } from "effect"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import type { SqlClient } from "effect/sql"
+import { columnsOf } from "../../store/index.ts"
+import { awaySince } from "../Absences.ts"
+import { callOfRun } from "../callOfRun.ts"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import type { StartedRun } from "../Run.ts"
+import type { RunState } from "../RunState.ts"
+import { isTrusted, type Trust } from "../lanesInTurns.ts"
+
+/**
+ * How long the node that looks has been there without a break. While nobody was there, jobs and
+ * agents may have begun to wait longer between their tries. Only jobs that are awaited since then
+ * have found somebody from the beginning.
+ */
+export interface Presence extends Trust {
+  readonly forMs: number
+  /** True once all jobs and agents have had the time to come back. */
+  readonly isLong: boolean
+}
+
+/**
+ * The condition for rows of `runs` whose completion has not come in time, though the service was
+ * there. The first comparison is for their index.
+ */
+export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: Presence) => sql`
+      completes_by <= now()
+      AND ${isTrusted(sql, trust)}
+      AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
+      AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
+
+/** SQL for the milliseconds until the next completion is due. Null if none is awaited. */
+export const completionDueInMs = `(
+  SELECT date_part('epoch', completes_by - now()) * 1000
+  FROM runs
+  WHERE completes_by > now()
+  ORDER BY completes_by
+  LIMIT 1
+)`
+
+/** A run that is to be completed, and what decides what comes after it. */
+export interface AwaitingRun extends Pick<
+  StartedRun,
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
+> {
+  readonly state: RunState
+  readonly lease_owner: number | null
+  readonly cancel_requested: boolean
+  /** Null if its call is still under way. */
+  readonly answered_with: number | null
+  readonly retry_count: number
+  readonly call_options: CallOptions | null
+  readonly timeout_seconds: number
+  readonly started_ms: number
+  readonly now_ms: number
+}
+
+const columns = `
+  runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost, runs.state,
+  runs.lease_owner, runs.cancel_requested, ${placeColumn()},
+  CASE runs.state WHEN 'awaiting' THEN runs.status_code END AS answered_with,
+  coalesce(call.retry_count, 0) AS retry_count, call.call_options,
+  coalesce(call.timeout_seconds, 30) AS timeout_seconds,
+  date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
+  date_part('epoch', now()) * 1000 AS now_ms`
+
+const batch = 500
+
+export const findOverdue = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  presence: Presence
+) {
+  const runs = yield* sql<AwaitingRun>`
+    SELECT ${sql.literal(columns)}
+    FROM runs
+    ${sql.literal(callOfRun)}
+    WHERE ${isOverdue(sql, presence)}
+    LIMIT ${batch}`
+  return { runs, isFull: runs.length === batch }
+})
+
+export const findCompletionDueInMs = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ readonly ms: number | null }>`SELECT ${sql.literal(completionDueInMs)} AS ms`,
+    ([row]) => row?.ms ?? null
+  )
+
+/** Those of the runs that have not ended, by id. */
+export const findUnfinished = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  asked: ReadonlyArray<{ readonly workspace_id: string; readonly id: string }>
+) {
+  const column = columnsOf(asked)
+  const rows = yield* sql<AwaitingRun>`
+    SELECT ${sql.literal(columns)}
+    FROM unnest(
+      ${column("uuid", ({ workspace_id }) => workspace_id)},
+      ${column("uuid", ({ id }) => id)}
+    ) AS asked (workspace_id, id)
+    CROSS JOIN LATERAL (
+      SELECT *
+      FROM runs
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
+      OFFSET 0
+    ) AS runs
+    ${sql.literal(callOfRun)}`
+  return new Map(rows.map((row) => [row.id, row]))
+})

@@ -1,0 +1,121 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import { QuotaExceeded } from "@scheduling/domain/shared/Errors"
+import { Clock, Effect } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { maxTaskRuns } from "../core/index.ts"
+import { Limits } from "../plans/index.ts"
+import { LiveChanges, Signals } from "../events/index.ts"
+import type { TaskRef } from "./Run.ts"
+import { columnsForRuns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
+import { type EndedRun, rerun, someAreOverfull } from "./transitions/rerun.ts"
+import { RunnerOptions } from "./RunnerOptions.ts"
+import { notifyQueued } from "./notifyChanges.ts"
+
+/** The methods of `RunQueue` that add runs, and the insert that they share. */
+export const makeAddRuns = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const changes = yield* LiveChanges
+  const limits = yield* Limits
+  const signals = yield* Signals
+  const { lookAheadMs, pollMs } = yield* RunnerOptions
+  const forRuns = sql.literal(columnsForRuns)
+
+  /** Nodes find later runs by themselves in time. */
+  const whenDueBy = Effect.fnUntraced(function* (dueAt: Date, look: Effect.Effect<void>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (dueAt.getTime() < nowMs + lookAheadMs + pollMs) yield* sql.afterCommit(look)
+  })
+
+  const lookFor = (runs: ReadonlyArray<InsertedRun>) => {
+    const queues = new Set(runs.flatMap(({ queue_id }) => queue_id ?? []))
+    const some = runs.some(({ queue_id }) => queue_id === null)
+    return Effect.andThen(signals.admit([...queues]), some ? signals.wake : Effect.void)
+  }
+
+  const told = Effect.fnUntraced(function* (run: InsertedRun) {
+    yield* whenDueBy(run.scheduled_for, lookFor([run]))
+    yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
+  })
+
+  const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+    const { id: plan } = yield* limits.planOf(workspaceId)
+    const quota = "unfinished_runs_of_a_task"
+    return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
+  })
+
+  const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof enqueue>[1]) {
+    const inserted = yield* enqueue(sql, run)
+    if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
+    yield* told(inserted)
+    return inserted
+  })
+
+  return {
+    insert,
+
+    enqueue: Effect.fn("RunQueue.enqueue")(
+      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
+        yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
+        return yield* insert({ ...task, trigger: "manual", run_at: null })
+      },
+      Effect.catchTag("SqlError", Effect.die)
+    ),
+
+    enqueueAtOnce: Effect.fn("RunQueue.enqueueAtOnce")(
+      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
+        const { kind, task_id, workspace_id } = task
+        if (!(yield* limits.takeOneOfMany(workspace_id, "unfinished_runs"))) return null
+        const inserted = yield* enqueue(sql, {
+          ...task,
+          trigger: "manual",
+          run_at: null,
+          task: sql`
+            SELECT ${forRuns}
+            FROM tasks
+            WHERE workspace_id = ${workspace_id}
+              AND kind = ${kind}
+              AND id = ${task_id}
+            FOR UPDATE`,
+          // If it waited for the lock, it does not see what others have added meanwhile.
+          most: maxTaskRuns - atTheSameTime
+        })
+        if (inserted !== null) yield* told(inserted)
+        return inserted
+      },
+      Effect.catchTag("SqlError", Effect.die)
+    ),
+
+    rerun: Effect.fn("RunQueue.rerun")(
+      function* (workspaceId: AuthorizedWorkspaceId, ended: ReadonlyArray<EndedRun>) {
+        if (ended.length === 0) return []
+        yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
+        const runs = yield* rerun(sql, workspaceId, ended)
+        if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
+        yield* sql.afterCommit(lookFor(runs))
+        yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
+        return runs
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die)
+    ),
+
+    schedule: Effect.fn("RunQueue.schedule")(
+      function* ({
+        insertion,
+        ...task
+      }: TaskRef & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
+        const making = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
+        return yield* insert({ ...task, ...making, kind: "delayed", trigger: "schedule" })
+      },
+      Effect.catchTag("QuotaExceeded", Effect.die)
+    ),
+
+    wake: Effect.fn("RunQueue.wake")(function* (dueAt: Date) {
+      yield* whenDueBy(dueAt, signals.wake)
+    })
+  }
+})
+
+/** More statements cannot wait for one lock: PostgreSQL has fewer connections than that. */
+const atTheSameTime = 1_000

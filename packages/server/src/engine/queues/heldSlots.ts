@@ -1,0 +1,68 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/**
+ * How long after its time is up a call may still go on, because its node stood still between the
+ * start and the call.
+ */
+const slackSeconds = 10
+
+/** If the task is gone, nobody knows how long its calls may take. */
+const longestCallSeconds = 900
+
+/** How long a place is held for a call that was lost. */
+export const longestLostCallSeconds = slackSeconds + longestCallSeconds
+
+/**
+ * SQL for how long the call of a row of `runs`, joined with its `call`, may go on, wherever its node
+ * or agent is, and for whether its job may go on without them, until its call-back. The first is
+ * null if the run has no queue.
+ */
+export const lostSlotColumns = `
+  runs.queue_id,
+  CASE WHEN runs.queue_id IS NOT NULL THEN date_part('epoch', runs.attempt_started_at) * 1000
+    + 1000 * (${slackSeconds} + coalesce(call.timeout_seconds, ${longestCallSeconds}))
+  END AS call_ends_ms,
+  coalesce(call.call_options ? 'completion', false) AS completes_later`
+
+export interface LostSlot {
+  readonly queue_id: string | null
+  readonly call_ends_ms: number | null
+  readonly completes_later: boolean
+}
+
+export const lockQueuesOf = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostSlot>) =>
+  sql`
+    SELECT id
+    FROM queues
+    WHERE id = ANY (${lost.map(({ queue_id }) => queue_id)}::uuid[])
+    ORDER BY id
+    FOR NO KEY UPDATE`
+
+/**
+ * Keeps the places of calls that were lost for as long as they may still go on: a node that others
+ * take for dead may only be cut off from the database. The rows must be locked.
+ */
+export const holdSlots = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  lost: ReadonlyArray<LostSlot>
+) {
+  if (lost.length === 0) return
+  yield* sql`
+    UPDATE queues
+    SET held_until = ARRAY (
+      SELECT until
+      FROM unnest(queues.held_until || places.until) AS until
+      WHERE until > now()
+    )
+    FROM (
+      SELECT queue_id, array_agg(to_timestamp(ends_ms / 1000)) AS until
+      FROM unnest(
+        ${lost.map(({ queue_id }) => queue_id)}::uuid[],
+        ${lost.map(({ call_ends_ms }) => call_ends_ms)}::float8[]
+      ) AS lost (queue_id, ends_ms)
+      WHERE ends_ms IS NOT NULL
+      GROUP BY queue_id
+    ) AS places
+    WHERE queues.id = places.queue_id`
+})

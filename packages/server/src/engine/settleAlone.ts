@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { againAfterCollision } from "../store/index.ts"
+import type { Settlement } from "./Run.ts"
+import { makeAfterSettled } from "./afterSettled.ts"
+import { finish } from "./transitions/finish.ts"
+
+/**
+ * Settles runs that no node has in its memory, and does what follows. Not within a transaction. Returns
+ * the ids of the runs about which something was written.
+ */
+export const makeSettleAlone = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const afterSettled = yield* makeAfterSettled
+  return Effect.fn("settleAlone")(function* (settlements: ReadonlyArray<Settlement>) {
+    if (settlements.length === 0) return new Set<string>()
+    const settled = yield* againAfterCollision(finish(sql, settlements))
+    yield* afterSettled(settlements, settled)
+    return new Set(settled.ids)
+  })
+})

@@ -1,0 +1,256 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { LeasedRun } from "../Run.ts"
+import { hasBegun, isInPhase } from "../RunState.ts"
+import { columnsOfRun, targetOf } from "./claim.ts"
+
+/**
+ * How long before its time a run gets its place. Claiming it and asking whether it may start take
+ * that long.
+ */
+export const admitAheadMs = 500
+
+/** One statement admits at most this many runs of a queue. */
+const batch = 500
+
+const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
+
+/**
+ * SQL for how many runs of a row of `queues` may be admitted. A run has its place from the moment
+ * that it no longer waits until its row changes again: it ends, is put back to wait for another
+ * attempt, or goes elsewhere. The rows are the count, so that nothing can make it wrong.
+ */
+const freeSlots = `
+  CASE
+    WHEN queues.max_concurrency IS NULL THEN ${batch}
+    ELSE queues.max_concurrency
+      - (SELECT count(*) FROM unnest(queues.held_until) AS held (until) WHERE until > now())
+      - (
+        SELECT count(*)
+        FROM (
+          SELECT
+          FROM runs
+          WHERE runs.slot_queue_id = queues.id
+          LIMIT queues.max_concurrency
+        ) AS admitted
+      )
+  END`
+
+/**
+ * SQL for how many more runs of a row of `queues` may be about to start. If nodes are late, those
+ * that are admitted start all at once, so there must not be more of them than fit into the time
+ * ahead. Null without a rate.
+ */
+const turnsLeft = `
+  1 + floor(queues.rate_per_second * ${admitAheadMs / 1_000}) - CASE
+    WHEN queues.rate_per_second IS NOT NULL THEN (
+      SELECT count(*)
+      FROM runs
+      WHERE runs.slot_queue_id = queues.id
+        AND NOT ${hasBegun()}
+    )
+  END`
+
+export interface Look {
+  readonly id: string
+  /** False if the queue is gone. Its runs are to be let go. */
+  readonly is_there: boolean
+  readonly now_ms: number
+  /** When its next run may be admitted. */
+  readonly at_ms: number
+}
+
+/** Those of the queues that have a free place and a run for it, now or later. */
+export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
+  const parked = sql.literal(isInPhase("parked"))
+  return sql<Look>`
+    SELECT
+      asked.id,
+      queues.id IS NOT NULL AS is_there,
+      date_part('epoch', now()) * 1000 AS now_ms,
+      date_part('epoch', greatest(
+        first.due_at,
+        CASE WHEN queues.rate_per_second IS NOT NULL THEN queues.next_at END
+      )) * 1000 - ${admitAheadMs} AS at_ms
+    FROM unnest(${queueIds}::uuid[]) AS asked (id)
+    LEFT JOIN queues ON queues.id = asked.id
+    CROSS JOIN LATERAL (
+      SELECT due_at
+      FROM runs
+      WHERE ${parked}
+        AND runs.queue_id = asked.id
+      ORDER BY due_at
+      LIMIT 1
+    ) AS first
+    WHERE queues.id IS NULL
+      OR (NOT queues.paused AND ${sql.literal(freeSlots)} > 0)`
+}
+
+/** Returns those that nobody else holds. The rows stay locked until the transaction ends. */
+const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
+  sql<{ readonly id: string }>`
+    SELECT id
+    FROM queues
+    WHERE id = ANY (${queueIds}::uuid[])
+      AND NOT paused
+    ORDER BY id
+    FOR NO KEY UPDATE SKIP LOCKED`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
+
+/**
+ * Gives the free places of the queues to their runs, the most overdue first. Only this statement
+ * gives places, and only while it holds the row of the queue, so that no two nodes give the same
+ * place. Counting is a statement of its own, because one that waits for a lock sees the runs as they
+ * were before. A rate spaces the times at which the runs are due. Nothing is saved up while a queue
+ * is idle.
+ */
+const admitLocked = (
+  sql: SqlClient.SqlClient,
+  queueIds: ReadonlyArray<string>,
+  { except, limit, node }: LeaseOptions
+) => {
+  const parked = sql.literal(isInPhase("parked"))
+  return sql<AdmittedRow>`
+    WITH open AS MATERIALIZED (
+      SELECT
+        queues.id,
+        greatest(queues.next_at, now()) AS base,
+        interval '1 second' / queues.rate_per_second AS spacing,
+        least(
+          ${sql.literal(freeSlots)},
+          1 + floor(
+            date_part('epoch', ${sql.literal(horizon)} - greatest(queues.next_at, now()))
+              * queues.rate_per_second
+          ),
+          ${sql.literal(turnsLeft)},
+          ${batch}
+        ) AS places
+      FROM queues
+      WHERE queues.id = ANY (${queueIds}::uuid[])
+    ), turns AS MATERIALIZED (
+      SELECT
+        open.id, open.base, open.spacing, open.places, parked.place, parked.due_at,
+        parked.run_on, parked.lane,
+        row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
+      FROM open
+      CROSS JOIN LATERAL (
+        SELECT ctid AS place, due_at, run_on, lane
+        FROM runs
+        WHERE ${parked}
+          AND runs.queue_id = open.id
+          AND runs.due_at <= ${sql.literal(horizon)}
+        ORDER BY runs.due_at
+        LIMIT greatest(0, open.places)::bigint
+        FOR UPDATE SKIP LOCKED
+      ) AS parked
+    ), timed AS MATERIALIZED (
+      SELECT
+        id, spacing, places, place,
+        CASE
+          WHEN row_number() OVER (ORDER BY n) <= ${limit}::integer
+            AND run_on IS NULL
+            AND (lane >> 32)::integer <> ALL (${except}::integer[])
+          THEN (SELECT id FROM nodes WHERE id = ${node} AND died_at IS NULL)
+        END AS owner,
+        CASE
+          WHEN spacing IS NULL THEN greatest(due_at, now())
+          ELSE n * spacing
+            + greatest(base, max(due_at - n * spacing) OVER (PARTITION BY id ORDER BY n))
+        END AS due_at
+      FROM turns
+    ), admitted AS (
+      UPDATE runs
+      SET
+        state = CASE WHEN timed.owner IS NULL THEN 'ready' ELSE 'leased' END,
+        slot_queue_id = runs.queue_id,
+        due_at = timed.due_at,
+        lease_owner = timed.owner
+      FROM timed
+      WHERE runs.ctid = ANY (ARRAY(SELECT place FROM timed))
+        AND runs.ctid = timed.place
+        AND timed.due_at <= ${sql.literal(horizon)}
+      RETURNING
+        timed.id AS queue_id, timed.spacing, timed.places, runs.id, runs.workspace_id, runs.attempt,
+        runs.kind, runs.task_id, runs.version_id, runs.step_index, runs.due_at, runs.lane,
+        runs.lease_owner
+    ), spaced AS (
+      UPDATE queues
+      SET next_at = last.due_at + last.spacing
+      FROM (
+        SELECT queue_id, spacing, max(due_at) AS due_at
+        FROM admitted
+        GROUP BY queue_id, spacing
+      ) AS last
+      WHERE queues.id = last.queue_id
+        AND last.spacing IS NOT NULL
+    )
+    SELECT
+      id, workspace_id, attempt, queue_id, places,
+      lease_owner IS NOT NULL AS is_leased,
+      (lane >> 32)::integer AS share,
+      CASE
+        WHEN lease_owner IS NOT NULL THEN ${sql.literal(targetOf(columnsOfRun("admitted")))}
+      END AS target,
+      date_part('epoch', due_at) * 1000 AS due_ms
+    FROM admitted`
+}
+
+interface AdmittedRow extends LeasedRun {
+  readonly queue_id: string
+  /** How many runs of the queue could be admitted. */
+  readonly places: number
+  readonly is_leased: boolean
+}
+
+/**
+ * What is admitted may be leased in the same statement, so that the place does not stand empty until
+ * the run is claimed.
+ */
+export interface LeaseOptions {
+  readonly node: number
+  readonly limit: number
+  /** Shares of which nothing is leased. */
+  readonly except: ReadonlyArray<number>
+}
+
+export interface Admitted {
+  readonly leased: ReadonlyArray<LeasedRun>
+  /** Whether runs were admitted that somebody has to claim. */
+  readonly isMore: boolean
+  /** Queues that had runs admitted and may have places left. */
+  readonly open: ReadonlyArray<string>
+  /** Queues that had runs admitted and have no place left. */
+  readonly full: ReadonlyArray<string>
+  /** Queues that another node admits runs of just now. */
+  readonly busy: ReadonlyArray<string>
+}
+
+export const admit = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>, lease: LeaseOptions) {
+    const locked = yield* lockQueues(sql, queueIds)
+    const rows = locked.length === 0 ? [] : yield* admitLocked(sql, locked, lease)
+    const admittedOf = Map.groupBy(rows, ({ queue_id }) => queue_id)
+    const isFull = (id: string) => {
+      const admitted = admittedOf.get(id) ?? []
+      return admitted.every(({ places }) => admitted.length === places && places < batch)
+    }
+    const result: Admitted = {
+      leased: rows
+        .filter(({ is_leased }) => is_leased)
+        .map(({ attempt, due_ms, id, share, target, workspace_id }) => ({
+          id,
+          workspace_id,
+          share,
+          target,
+          attempt,
+          due_ms,
+          holdsSlot: true
+        })),
+      isMore: rows.some(({ is_leased }) => !is_leased),
+      open: [...admittedOf.keys()].filter((id) => !isFull(id)),
+      full: [...admittedOf.keys()].filter(isFull),
+      busy: queueIds.filter((id) => !locked.includes(id))
+    }
+    return result
+  },
+  (effect, sql) => sql.withTransaction(effect)
+)

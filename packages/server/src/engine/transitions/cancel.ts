@@ -1,0 +1,104 @@
+import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import { type SettledRun, type Settlement, settlementOf, type TaskRef } from "../Run.ts"
+import type { RunState } from "../RunState.ts"
+import { finish } from "./finish.ts"
+import { nothingSettled, type Settled } from "../Settled.ts"
+
+/** A row of `runs` that the transaction has locked. */
+export interface StoppableRun extends SettledRun {
+  readonly state: RunState
+  readonly lease_owner: number | null
+  /** The status of the call that is to be completed. */
+  readonly answered_with: number | null
+  readonly now_ms: number
+}
+
+export const stoppableColumns = `
+  id, workspace_id, task_id, kind, state, attempt, lease_owner,
+  CASE state WHEN 'awaiting' THEN status_code END AS answered_with,
+  date_part('epoch', now()) * 1000 AS now_ms, ${placeColumn()}`
+
+/**
+ * Stops one run. Call it in a transaction, so that the row stays locked until the result is
+ * written.
+ */
+export const cancelRun = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: TaskRef & { readonly execution_id: string }
+) {
+  const runs = yield* sql<StoppableRun>`
+    SELECT ${sql.literal(stoppableColumns)}
+    FROM runs
+    WHERE workspace_id = ${run.workspace_id}
+      AND task_id = ${run.task_id}
+      AND id = ${run.execution_id}
+      AND NOT cancel_requested
+    FOR UPDATE`
+  const stopped: Stopped = {
+    ...(yield* recordAsCancelled(sql, runs)),
+    requested: yield* requestCancel(sql, runs)
+  }
+  return stopped
+})
+
+export interface Stopped extends Recorded {
+  /** Executions whose nodes are asked to cut them off. */
+  readonly requested: ReadonlyArray<string>
+}
+
+export interface Recorded {
+  readonly settlements: ReadonlyArray<Settlement>
+  readonly settled: Settled
+}
+
+/** The attempt of a run that awaits its completion was made. */
+const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
+  ({
+    status: "cancelled",
+    error: cancelledError,
+    awaited: state === "awaiting",
+    started: state === "awaiting",
+    finished_ms: state === "awaiting" ? now_ms : null,
+    status_code: answered_with
+  }) as const
+
+/** Nobody makes its call, so it can be finished here. */
+export const isNotCalling = ({ state }: StoppableRun): boolean => state !== "running"
+
+/**
+ * Ends the runs that are queued or await a call-back. What follows (`makeAfterSettled`) is to be done
+ * after the commit.
+ */
+export const recordAsCancelled = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<StoppableRun>
+) {
+  const settlements = runs
+    .filter(isNotCalling)
+    .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
+  const recorded: Recorded = {
+    settlements,
+    settled: settlements.length === 0 ? nothingSettled : yield* finish(sql, settlements)
+  }
+  return recorded
+})
+
+/** Asks the nodes of the running runs to cut them off. Returns the ids of these runs. */
+export const requestCancel = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<StoppableRun>
+) {
+  const running = runs.filter((run) => !isNotCalling(run))
+  const ids = running.map((run) => run.id)
+  if (ids.length > 0) {
+    yield* sql`
+      UPDATE runs
+      SET cancel_requested = true
+      WHERE workspace_id = ANY (${[...new Set(running.map((run) => run.workspace_id))]}::uuid[])
+        AND id = ANY (${ids}::uuid[])`
+  }
+  return ids
+})

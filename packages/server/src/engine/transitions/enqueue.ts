@@ -1,0 +1,73 @@
+import { Clock, Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { maxTaskRuns } from "../../core/index.ts"
+import type { QueuedRun } from "../Run.ts"
+import { makeRunId } from "../RunId.ts"
+
+/**
+ * Whether a task has as many unfinished runs as it may have. Most tasks have one or none, so there
+ * is little to read.
+ */
+export const isFull = (
+  sql: SqlClient.SqlClient,
+  taskId: Statement.Fragment,
+  most = maxTaskRuns
+) => sql`
+  EXISTS (
+    SELECT
+    FROM runs
+    WHERE runs.task_id = ${taskId}
+    OFFSET ${most - 1}
+    LIMIT 1
+  )`
+
+/** What a run takes from its task. */
+export const columnsForRuns = "id, lane, run_on, worker_wait_seconds, queue_id"
+
+/** With the queue that it waits in, or null. */
+export interface InsertedRun extends QueuedRun {
+  readonly queue_id: string | null
+}
+
+/** Null if the task has as many unfinished runs as it may have, or if the given one is not there. */
+export const enqueue = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {
+    /** Null or a time in the past means now. */
+    readonly run_at: Date | null
+    /** A statement that makes its task, or locks it, and returns `columnsForRuns`. Both are one. */
+    readonly task?: Statement.Fragment
+    readonly most?: number
+  }
+) {
+  const now = yield* Clock.currentTimeMillis
+  const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
+  const [withTask, ifThere] =
+    run.task === undefined
+      ? [sql.literal(""), sql.literal("")]
+      : [
+          sql`${sql.literal("WITH tasks AS (")}${run.task})`,
+          sql.literal("AND tasks.id IS NOT NULL")
+        ]
+  const [inserted] = yield* sql<InsertedRun>`
+    ${withTask}
+    INSERT INTO runs (
+      id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
+      scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, state
+    )
+    SELECT
+      ${id}::uuid, ${run.workspace_id}::uuid, ${run.task_id}::uuid, ${run.kind}, ${run.trigger},
+      coalesce(tasks.lane, 0),
+      ${run.kind === "chain" ? id : null}::uuid, ${run.kind === "chain" ? 0 : null}::smallint,
+      greatest(now(), ${run.run_at}::timestamptz), greatest(now(), ${run.run_at}::timestamptz),
+      tasks.run_on, tasks.worker_wait_seconds,
+      tasks.queue_id, CASE WHEN tasks.queue_id IS NULL THEN 'ready' ELSE 'parked' END
+    FROM (SELECT) AS one
+    LEFT JOIN tasks ON tasks.id = ${run.task_id}::uuid
+    WHERE NOT ${isFull(sql, sql`${run.task_id}::uuid`, run.most)}
+      ${ifThere}
+    RETURNING
+      id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
+      'queued' AS status, scheduled_for, queue_id`
+  return inserted ?? null
+})

@@ -1,0 +1,165 @@
+import type { SqlClient } from "effect/sql"
+import type { Settlement } from "../../Run.ts"
+import { nextTurn } from "../../RunState.ts"
+import { releaseBlocked } from "../release.ts"
+import { isHeld } from "./input.ts"
+
+/**
+ * `locked` has the delayed tasks that finish with their runs. Their rows are locked before any run:
+ * see `transaction.ts`. Parts that must come after it count its rows.
+ */
+export const lockDelayedTasks = (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>
+) => {
+  const taskIds = settlements.flatMap(({ kind, status, task_id }) =>
+    kind === "delayed" && status !== null ? [task_id] : []
+  )
+  return sql`
+    locked AS MATERIALIZED (
+      SELECT id
+      FROM tasks
+      WHERE id = ANY (${taskIds}::uuid[])
+        AND status = 'pending'
+      ORDER BY id
+      FOR NO KEY UPDATE
+    )`
+}
+
+const deleteRuns = (where: string) => `
+      DELETE FROM runs
+      USING input
+      WHERE ${where}
+        AND ${isHeld}
+        AND input.status IS NOT NULL
+        AND (SELECT count(*) FROM locked) >= 0
+      RETURNING
+        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.trigger, runs.lane,
+        runs.chain_run_id, runs.step_index, runs.step,
+        runs.version_id, runs.after_failure, runs.slot_queue_id, runs.queue_id,
+        runs.scheduled_for, runs.attempt, runs.cancel_requested, runs.ordinal,
+        CASE
+          WHEN runs.attempt > 1 THEN runs.started_at
+          -- A run that was marked as running but stopped before its time has never started.
+          WHEN input.started THEN coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
+        END AS started_at,
+        coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at) AS attempt_started_at,
+        CASE WHEN NOT input.lost AND runs.run_on IS NULL THEN runs.lease_owner END AS next_owner,
+        input.status, input.started,
+        CASE WHEN input.finished_ms IS NOT NULL
+          THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
+        END AS finished_at,
+        CASE WHEN input.started THEN input.status_code ELSE runs.status_code END AS status_code,
+        input.response_body, input.error,
+        input.next_id, input.next_step_index, input.next_step, input.skipped`
+
+/**
+ * `finished` has the runs that leave the table. Nearly all rows stand where they stood when their
+ * runs started, and finding them there saves walking down an index for each. The fence tells whether
+ * it is still the same row. Rows that were changed meanwhile are found by their ids.
+ */
+export const removeFinished = (sql: SqlClient.SqlClient) => sql`
+    finished_there AS (${sql.literal(deleteRuns("runs.ctid = input.row_at::tid"))}
+    ), finished_elsewhere AS (${sql.literal(
+      deleteRuns("input.id NOT IN (SELECT id FROM finished_there)")
+    )}
+    ), finished AS (
+      SELECT * FROM finished_there
+      UNION ALL
+      SELECT * FROM finished_elsewhere
+    )`
+
+/**
+ * `retried` has the runs that have another attempt. In a queue it waits for its turn, and a run that
+ * was lost goes ahead of all that has not begun.
+ */
+export const retry = (sql: SqlClient.SqlClient) => sql`
+    retried AS (
+      UPDATE runs
+      SET
+        state = ${sql.literal(nextTurn())},
+        attempt = runs.attempt + 1,
+        lost = runs.lost + input.lost::integer,
+        trigger = CASE WHEN input.lost AND runs.kind <> 'chain' AND runs.trigger <> 'rerun' THEN 'retry' ELSE runs.trigger END,
+        due_at = CASE
+          WHEN runs.cancel_requested THEN now()
+          WHEN input.lost AND runs.queue_id IS NOT NULL THEN 'epoch'
+          -- By the node, which does not follow the clock of the database when that is wrong.
+          ELSE least(now(), to_timestamp(input.finished_ms / 1000))
+            + input.retry_delay_ms * interval '1 millisecond'
+        END,
+        lease_owner = NULL,
+        slot_queue_id = NULL,
+        started_at = CASE
+          WHEN runs.attempt > 1 THEN runs.started_at
+          ELSE coalesce(to_timestamp(input.started_ms / 1000), runs.started_at)
+        END,
+        attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
+        status_code = input.status_code,
+        error = input.error,
+        awaiting_since = NULL,
+        completes_by = NULL
+      FROM input
+      WHERE ${sql.literal(isHeld)}
+        AND input.status IS NULL
+        AND (SELECT count(*) FROM locked) >= 0
+      RETURNING
+        runs.id, runs.workspace_id, input.attempt, runs.attempt_started_at, input.started,
+        (
+          SELECT before.slot_queue_id
+          FROM runs AS before
+          WHERE before.workspace_id = runs.workspace_id
+            AND before.id = runs.id
+        ) AS slot_queue_id,
+        runs.queue_id,
+        CASE WHEN input.finished_ms IS NOT NULL
+          THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
+        END AS finished_at,
+        input.status_code, input.response_body, input.error
+    )`
+
+/**
+ * `next_steps` has the steps of chains that come after the finished ones. A step inherits a request
+ * to stop, which may have come while the step before it was finishing. In a queue it waits for its
+ * turn, ahead of all that has not begun. Otherwise the node that finished the step before it holds it.
+ */
+export const insertNextSteps = (sql: SqlClient.SqlClient) => sql`
+    next_steps AS (
+      INSERT INTO runs (
+        id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index, step,
+        version_id, after_failure, queue_id, state,
+        scheduled_for, due_at, lease_owner, cancel_requested, ordinal, run_on, worker_wait_seconds
+      )
+      SELECT
+        next_id, finished.workspace_id, task_id, kind, 'chain', lane, chain_run_id, next_step_index,
+        next_step, finished.version_id, after_failure IS TRUE OR status = 'failed',
+        queue_id,
+        CASE WHEN parks THEN 'parked' WHEN owner IS NULL THEN 'ready' ELSE 'leased' END,
+        least(now(), finished_at),
+        CASE WHEN parks THEN 'epoch' ELSE least(now(), finished_at) END,
+        owner, cancel_requested, ordinal, step.run_on, step.worker_wait_seconds
+      FROM finished
+      LEFT JOIN LATERAL (
+        SELECT run_on, worker_wait_seconds
+        FROM chain_steps
+        WHERE chain_steps.version_id = finished.version_id
+          AND chain_steps.step_index = finished.next_step_index
+        LIMIT 1
+      ) AS step ON true
+      CROSS JOIN LATERAL (
+        SELECT
+          queue_id IS NOT NULL AND NOT cancel_requested AS parks,
+          CASE WHEN step.run_on IS NULL AND queue_id IS NULL THEN next_owner END AS owner
+      ) AS turn
+      WHERE next_id IS NOT NULL
+    )`
+
+/** `released` has the runs that were blocked by a run that has finished with all its steps. */
+export const releaseSuccessors = (sql: SqlClient.SqlClient) => sql`
+    released AS (
+      ${releaseBlocked(
+        sql,
+        sql`task_id IN (SELECT task_id FROM finished WHERE next_id IS NULL)
+        AND id NOT IN (SELECT id FROM input)`
+      )}
+    )`

@@ -1,0 +1,57 @@
+import type { FollowUp, NextStep } from "../../chains/ChainRuns.ts"
+import type { DisabledTask } from "../../disableFailing.ts"
+import type { Settlement } from "../../Run.ts"
+import type { Settled } from "../../Settled.ts"
+
+/** What the statement returns about each run that it wrote. */
+export interface WrittenRow {
+  readonly id: string
+  readonly released: boolean
+  readonly announced: boolean
+  /** The queue in which it held a slot. */
+  readonly slot_queue_id: string | null
+  /** The queue of its next attempt or step. */
+  readonly queue_id: string | null
+}
+
+/** What became of the settlements. */
+export const settledOf = (
+  settlements: ReadonlyArray<Settlement>,
+  followUps: ReadonlyMap<string, FollowUp>,
+  rows: ReadonlyArray<WrittenRow>,
+  disabled: ReadonlyArray<DisabledTask>
+): Settled => {
+  const nextOf = ({ id }: Settlement) => followUps.get(id)?.next ?? null
+  const waitsForTurn = new Map(rows.map(({ id, queue_id }) => [id, queue_id !== null]))
+  const queues = rows.flatMap(({ queue_id, slot_queue_id }) => [slot_queue_id, queue_id])
+  return {
+    ids: rows.map(({ id }) => id),
+    finished: settlements.flatMap((settlement) => finishedBy(settlement, nextOf(settlement))),
+    released:
+      rows.some(({ released }) => released) ||
+      settlements.some((settlement) => nextOf(settlement)?.on_worker),
+    disabled,
+    queues: [...new Set(queues.filter((id) => id !== null))],
+    slots: rows.flatMap(({ id, slot_queue_id }) =>
+      slot_queue_id === null ? [] : [{ id, queue_id: slot_queue_id }]
+    ),
+    announced: disabled.length > 0 || rows.some(({ announced }) => announced),
+    next: settlements.flatMap((settlement) => {
+      const next = nextOf(settlement)
+      const isLeased = next?.on_worker === false && waitsForTurn.get(settlement.id) === false
+      if (next === null || !isLeased) return []
+      const { id: after, workspace_id } = settlement
+      return [{ id: next.id, after, workspace_id, attempt: 1, due_ms: 0 }]
+    })
+  }
+}
+
+/** The executions and chain runs that finish with a settlement. */
+const finishedBy = (
+  { id, place, status }: Settlement,
+  next: NextStep | null
+): ReadonlyArray<string> => {
+  if (status === null) return []
+  // A chain run that never started has the id of its first step.
+  return place === null || next !== null ? [id] : [id, place.chain_run_id]
+}

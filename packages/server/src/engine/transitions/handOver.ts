@@ -1,0 +1,64 @@
+import type { SqlClient } from "effect/sql"
+import { columnsOf } from "../../store/index.ts"
+import type { FreedSlot } from "../Settled.ts"
+import { isInPhase } from "../RunState.ts"
+import { claimFound } from "./claim.ts"
+
+/**
+ * Gives the freed slots to the next runs of their queues, leases those to the node and starts them.
+ * It must be in the transaction that writes how the runs finished that held the slots. Then as many
+ * runs hold a slot after it as before it, so the queue need not be locked, and the runs of other
+ * transactions need not be seen. Queues with a rate are left out, because their turns come with time.
+ *
+ * Counting is for queues that allow less than they did, and for slots that are held for lost calls.
+ */
+export const handOver = (
+  sql: SqlClient.SqlClient,
+  node: number,
+  slots: ReadonlyArray<FreedSlot>
+) => {
+  const column = columnsOf(slots)
+  const parked = sql.literal(isInPhase("parked"))
+  return claimFound(sql, node, {
+    due: sql`
+      due AS MATERIALIZED (
+        SELECT next.place
+        FROM (
+          SELECT queues.id, queues.max_concurrency, queues.held_until, count(*) AS slots
+          FROM unnest(
+            ${column("uuid", ({ queue_id }) => queue_id)}
+          ) AS freed (queue_id)
+          JOIN queues ON queues.id = freed.queue_id
+          WHERE NOT queues.paused
+            AND queues.rate_per_second IS NULL
+          GROUP BY queues.id
+        ) AS open
+        CROSS JOIN LATERAL (
+          SELECT ctid AS place, run_on
+          FROM runs
+          WHERE ${parked}
+            AND runs.queue_id = open.id
+            AND runs.due_at <= now()
+          ORDER BY runs.due_at
+          LIMIT greatest(0, least(
+            open.slots,
+            open.max_concurrency
+              - (SELECT count(*) FROM unnest(open.held_until) AS held (until) WHERE until > now())
+              - (
+                SELECT count(*)
+                FROM (
+                  SELECT
+                  FROM runs
+                  WHERE runs.slot_queue_id = open.id
+                  LIMIT open.max_concurrency
+                ) AS admitted
+              )
+          ))
+          FOR UPDATE SKIP LOCKED
+        ) AS next
+        WHERE next.run_on IS NULL
+      )`,
+    admits: sql`, slot_queue_id = runs.queue_id, due_at = greatest(runs.due_at, now())`,
+    reached: sql.literal("")
+  })
+}

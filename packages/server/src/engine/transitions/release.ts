@@ -1,0 +1,31 @@
+import type { SqlClient, Statement } from "effect/sql"
+import { isInPhase } from "../RunState.ts"
+
+/**
+ * Releases the oldest waiting run of each task that the condition on `runs` selects: it no longer
+ * waits for an earlier run to end. In a queue it waits for its turn from then on. `unless` keeps it
+ * waiting.
+ */
+export const releaseBlocked = (
+  sql: SqlClient.SqlClient,
+  ofTasks: Statement.Fragment,
+  unless: Statement.Fragment = sql`false`
+) => {
+  const isBlocked = sql.literal(isInPhase("blocked"))
+  return sql`
+  UPDATE runs
+  SET
+    state = CASE WHEN queue_id IS NULL THEN 'ready' ELSE 'parked' END,
+    due_at = greatest(due_at, now())
+  WHERE (workspace_id, id) IN (
+      SELECT DISTINCT ON (task_id) workspace_id, id
+      FROM runs
+      WHERE ${isBlocked}
+        AND ${ofTasks}
+      ORDER BY task_id, id
+    )
+    -- Somebody else may have released it since this statement began, and a node may have it.
+    AND ${isBlocked}
+    AND NOT ${unless}
+  RETURNING id`
+}

@@ -1,0 +1,173 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { columnsOf, rowsOf } from "../../store/index.ts"
+import { placeColumn } from "../chains/ChainRuns.ts"
+import type { LeasedRun, StartedRun, StepPlace } from "../Run.ts"
+import {
+  callColumns,
+  callOfTask,
+  runColumns,
+  type StartedRow,
+  toStartedRun,
+  withheldOfTask
+} from "./StartedRow.ts"
+import { hasBegun, isInPhase } from "../RunState.ts"
+import { maxWaiting, mustEnd, startsUnjudged } from "./mayStart.ts"
+
+export interface Guarded {
+  /** Runs that really start. */
+  readonly started: ReadonlyArray<StartedRun>
+  /** Runs that could not start now and are not due yet. They are to be asked about when they are. */
+  readonly early: ReadonlySet<string>
+  /** Runs that must not start, and why. Runs in no list no longer belong to this node. */
+  readonly refused: ReadonlyArray<{
+    readonly run: StartedRun
+    readonly status: "cancelled" | "skipped"
+    readonly error: ExecutionError
+  }>
+}
+
+/**
+ * The version of a chain's steps that a run has, or takes as it starts. Everything else about
+ * chains is read in subqueries that are not run for other kinds.
+ */
+const version = "coalesce(runs.version_id, tasks.version_id)"
+
+const stepOf = (column: "name" | "weight", version: string) => `(
+  SELECT chain_steps.${column}
+  FROM chain_steps
+  WHERE chain_steps.version_id = ${version}
+    AND chain_steps.step_index = runs.step_index
+)`
+
+/**
+ * The last check before a call is made, a moment ahead of time and for many runs at once. A run
+ * starts if it is still leased to the node, nobody cancelled it, its task exists, and no run before
+ * it is still going on, unless the task allows that. A run that an earlier, unanswered statement
+ * has already marked as running passes too, because its call was not made.
+ *
+ * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners. It believes that an
+ * owner has one run when it has thousands, and then joins them with the batch row by row (200 ms
+ * instead of 8).
+ *
+ * Overlap is judged here and not when the slot fires. That was seconds ago, and the run before it
+ * may have ended since. Nor is a slot skipped ahead of its time, because that run may end even then.
+ * Older runs of a task go first, so if two start at once, the newer one
+ * yields.
+ */
+export const start = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  node: number,
+  runs: ReadonlyArray<LeasedRun>
+) {
+  const column = columnsOf(runs)
+  const rows = yield* guardedRows(sql`
+    WITH asked AS (
+      SELECT
+        runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
+        date_part('epoch', runs.due_at) * 1000 AS due_ms,
+        date_part('epoch', runs.scheduled_for) * 1000 AS scheduled_ms,
+        ${sql.literal(callOfTask)},
+        ${sql.literal(version)} AS version_id,
+        CASE runs.kind
+          WHEN 'chain' THEN ${sql.literal(stepOf("weight", version))}
+          ELSE ${sql.literal(withheldOfTask)}
+        END AS withheld,
+        ${sql.literal(placeColumn(version))},
+        CASE
+          WHEN tasks.id IS NULL OR ${sql.literal(mustEnd)} THEN 'cancelled'
+          WHEN ${sql.literal(startsUnjudged)} THEN 'start'
+          WHEN tasks.status = 'paused' THEN 'cancelled'
+          WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
+          WHEN NOT EXISTS (
+            SELECT
+            FROM runs AS other
+            WHERE other.task_id = runs.task_id
+              AND other.id <> runs.id
+              AND (${sql.literal(hasBegun("other"))} OR coalesce(other.chain_run_id, other.id) < runs.id)
+          ) THEN 'start'
+          WHEN tasks.overlap = 'queue' AND (
+            SELECT count(*)
+            FROM runs AS other
+            WHERE other.task_id = runs.task_id
+              AND ${sql.literal(isInPhase("blocked", "other"))}
+          ) < ${maxWaiting} THEN 'wait'
+          WHEN runs.due_at > now() THEN 'early'
+          ELSE 'skipped'
+        END AS verdict
+      FROM unnest(
+        ${column("uuid", ({ workspace_id }) => workspace_id)},
+        ${column("uuid", ({ id }) => id)},
+        ${column("int4", ({ attempt }) => attempt)}
+      ) AS held (workspace_id, id, attempt)
+      CROSS JOIN LATERAL (
+        SELECT *
+        FROM runs
+        WHERE runs.workspace_id = held.workspace_id
+          AND runs.id = held.id
+        OFFSET 0
+      ) AS runs
+      LEFT JOIN tasks ON tasks.id = runs.task_id
+      WHERE runs.attempt = held.attempt
+        AND runs.lease_owner = ${node}
+    ), started AS (
+      UPDATE runs
+      SET
+        state = 'running',
+        started_at = coalesce(runs.started_at, greatest(now(), runs.due_at)),
+        attempt_started_at = greatest(now(), runs.due_at),
+        version_id = asked.version_id,
+        step = CASE runs.kind WHEN 'chain' THEN ${sql.literal(stepOf("name", "asked.version_id"))} END
+      FROM asked
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
+        AND asked.verdict = 'start'
+        AND runs.lease_owner + 0 = ${node}
+        AND runs.attempt = asked.attempt
+        AND NOT runs.cancel_requested
+      RETURNING asked.*, runs.ctid::text AS row_at
+    ), blocked AS (
+      UPDATE runs
+      SET state = 'blocked', lease_owner = NULL, slot_queue_id = NULL
+      FROM asked
+      WHERE runs.workspace_id = asked.workspace_id
+        AND runs.id = asked.id
+        AND asked.verdict = 'wait'
+        AND runs.lease_owner + 0 = ${node}
+    )
+    SELECT ${sql.literal(guardedColumns.join(", "))}
+    FROM (
+      SELECT * FROM started
+      UNION ALL
+      SELECT *, NULL FROM asked WHERE verdict IN ('cancelled', 'early', 'skipped')
+    ) AS judged`)
+  const guarded: Guarded = {
+    started: rows
+      .filter((row) => row.verdict === "start")
+      .map((row) => toStartedRun(row, row.place)),
+    early: new Set(rows.filter(({ verdict }) => verdict === "early").map(({ id }) => id)),
+    refused: rows.flatMap((row) =>
+      row.verdict === "start" || row.verdict === "early"
+        ? []
+        : [{ run: toStartedRun(row, row.place), status: row.verdict, error: refusals[row.verdict] }]
+    )
+  }
+  return guarded
+})
+
+const refusals = {
+  cancelled: executionError("cancelled", "cancelled before it started"),
+  skipped: executionError("overlap", "the run before it was still going on")
+}
+
+interface GuardedRow extends StartedRow {
+  readonly place: StepPlace | null
+  readonly verdict: "start" | "cancelled" | "early" | "skipped"
+}
+
+const guardedColumns = [...runColumns, ...callColumns, "place", "verdict"] satisfies ReadonlyArray<
+  keyof GuardedRow
+>
+
+const guardedRows = rowsOf<GuardedRow>(guardedColumns)

@@ -1,0 +1,67 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { TaskRef } from "../Run.ts"
+
+/**
+ * Removes the run of a delayed task if it has not started, and leaves no trace of it. Returns the
+ * removed ids.
+ */
+export const withdrawDelayed = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  task: TaskRef
+) {
+  const removed = yield* sql<{ readonly id: string }>`
+    DELETE FROM runs
+    WHERE workspace_id = ${task.workspace_id}
+      AND task_id = ${task.task_id}
+      AND kind = 'delayed'
+      AND started_at IS NULL
+    RETURNING id`
+  return removed.map(({ id }) => id)
+})
+
+/**
+ * Removes the runs of slots that are still to come. They fired ahead of time, and nobody was
+ * promised anything yet. These slots count as not fired again.
+ */
+export const withdrawSlots = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, task: TaskRef) {
+  const [slots] = yield* sql<Slots>`
+    WITH withdrawn AS (
+      DELETE FROM runs
+      WHERE workspace_id = ${task.workspace_id}
+        AND task_id = ${task.task_id}
+        AND started_at IS NULL
+        AND slot_at > now()
+      RETURNING id, slot_at
+    ), moved AS (
+      UPDATE tasks
+      SET fired_until = least(
+        fired_until,
+        (SELECT min(slot_at) FROM withdrawn) - interval '1 millisecond'
+      )
+      WHERE workspace_id = ${task.workspace_id}
+        AND id = ${task.task_id}
+      RETURNING fired_until
+    )
+    SELECT
+      (SELECT fired_until FROM moved) AS fired_until,
+      min(slot_at) AS first_withdrawn,
+      coalesce(array_agg(id), '{}') AS withdrawn
+    FROM withdrawn`
+  return slots ?? { fired_until: null, first_withdrawn: null, withdrawn: [] }
+})
+
+interface Slots {
+  readonly fired_until: Date | null
+  readonly first_withdrawn: Date | null
+  readonly withdrawn: ReadonlyArray<string>
+}
+
+/**
+ * The moment after which a schedule that was just changed or resumed fires again. A slot that has
+ * fired does not fire twice. A withdrawn slot is not lost, even if its time has passed meanwhile.
+ */
+export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): Date =>
+  first_withdrawn === null
+    ? new Date(Math.max(now.getTime(), fired_until?.getTime() ?? 0))
+    : new Date(first_withdrawn.getTime() - 1)

@@ -1,0 +1,125 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunState } from "../../src/engine/RunState.ts"
+import { recover } from "../../src/engine/transitions/recover.ts"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
+import { Signals } from "../../src/events/Signals.ts"
+import { QueueLayer } from "./runner/support/engine.ts"
+import { history, insertTask, insertWorkspace } from "./runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { enqueueOverdue, insertQueue, setQueue } from "./queues/queues.ts"
+import { inState } from "./transitions/inState.ts"
+
+/** What the runner of this process is told. */
+const listening = Effect.gen(function* () {
+  const heard: Array<string> = []
+  yield* (yield* Signals).listen({
+    wake: Effect.sync(() => void heard.push("wake")),
+    cancel: () => Effect.succeed(false),
+    stop: Effect.void,
+    admit: (queueIds) => Effect.sync(() => void heard.push(...queueIds))
+  })
+  return heard
+})
+
+/** A run with a place in a queue, and one that waits for it to end. */
+const runInQueue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const workspace_id = yield* insertWorkspace
+  const queueId = yield* insertQueue(workspace_id, { max_concurrency: 1 })
+  const task_id = yield* insertTask(workspace_id, { overlap: "queue" })
+  yield* setQueue([task_id], queueId)
+  yield* enqueueOverdue(task_id, 1)
+  const change = (state: RunState, columns: Readonly<Record<string, unknown>> = {}) => sql<{
+    readonly id: string
+  }>`
+    UPDATE runs
+    SET ${sql.update({ ...inState(state, { node: 4_711, queue: queueId }), ...columns })}
+    WHERE workspace_id = ${workspace_id}
+      AND task_id = ${task_id}
+    RETURNING id`
+  return { change, queueId, task: { workspace_id, task_id } }
+})
+
+layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a queue", (it) => {
+  it.effect("of a run that awaited its call-back and is cancelled is given on at once", () =>
+    Effect.gen(function* () {
+      const { change, queueId, task } = yield* runInQueue
+      const [run] = yield* change("awaiting", { status_code: 202 })
+      const heard = yield* listening
+      const cancelled = yield* (yield* RunQueue).cancel({ ...task, execution_id: run?.id ?? "" })
+      assert.strictEqual(cancelled, "cancelled")
+      assert.include(heard, queueId)
+    })
+  )
+
+  it.effect("of a task that is paused, too", () =>
+    Effect.gen(function* () {
+      const { change, queueId, task } = yield* runInQueue
+      yield* change("awaiting", { status_code: 202 })
+      const heard = yield* listening
+      yield* (yield* RunQueue).stop(task)
+      assert.include(heard, queueId)
+      assert.lengthOf(yield* history(task.workspace_id), 1)
+    })
+  )
+
+  it.effect("of a run that no worker took is given on at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { change, queueId, task } = yield* runInQueue
+      yield* change("ready", {
+        run_on: JSON.stringify({ labels: ["moon"] }),
+        worker_wait_seconds: 0,
+        due_at: new Date(0)
+      })
+      const heard = yield* listening
+      yield* endUnclaimed(sql, true)
+      assert.include(heard, queueId)
+      const [ended] = yield* history(task.workspace_id)
+      assert.match(ended?.error ?? "", /^no_worker/)
+    })
+  )
+
+  for (const state of ["leased", "running"] as const) {
+    it.effect(`of a ${state} run whose node is gone is given on at once`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { change, queueId } = yield* runInQueue
+        yield* change(state)
+        const heard = yield* listening
+        yield* recover(sql, 4_711, "gone")
+        assert.include(heard, queueId)
+      })
+    )
+  }
+})
+
+layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
+  "a run that waits for another",
+  (it) => {
+    it.effect("is looked for when that one has ended without a worker", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const workspace_id = yield* insertWorkspace
+        const task_id = yield* insertTask(workspace_id, { overlap: "queue" })
+        yield* enqueueOverdue(task_id, 2)
+        yield* sql`
+        UPDATE runs
+        SET state = 'blocked'
+        WHERE task_id = ${task_id}`
+        yield* sql`
+        UPDATE runs
+        SET
+          state = 'ready', run_on = '{"labels":["moon"]}', worker_wait_seconds = 0, due_at = 'epoch'
+        WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task_id})`
+        const heard = yield* listening
+        yield* endUnclaimed(sql, true)
+        assert.lengthOf(yield* history(workspace_id), 1)
+        assert.include(heard, "wake")
+      })
+    )
+  }
+)

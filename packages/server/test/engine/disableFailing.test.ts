@@ -1,0 +1,171 @@
+import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { nodeLayer } from "./runner/support/engine.ts"
+import { failing, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
+import {
+  eventually,
+  history,
+  insertTask,
+  insertWorkspace,
+  step,
+  unfinished
+} from "./runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+
+const calls = makeFakeCalls()
+
+const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
+
+/** A task whose calls fail while `broken` holds. */
+const begin = Effect.fnUntraced(function* (
+  path: string,
+  options: FiringOptions,
+  fields: Parameters<typeof insertTask>[1] = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* RunQueue
+  const workspace = yield* insertWorkspace
+  const task_id = yield* insertTask(workspace, { url: urlOf(path), ...fields })
+  yield* sql`
+    UPDATE tasks
+    SET firing_options = ${JSON.stringify(options)}
+    WHERE id = ${task_id}`
+  const state = { broken: true }
+  calls.answers.set(path, (request) =>
+    Effect.suspend(() => (state.broken ? failing(500)(request) : Effect.succeed({})))
+  )
+  const isIdle = eventually(unfinished(workspace), (rows) => rows.length === 0)
+  return {
+    workspace,
+    task_id,
+    state,
+    /** One run after the other. */
+    run: (times: number) =>
+      Effect.repeat(
+        Effect.andThen(
+          queue.enqueue({ workspace_id: workspace, task_id, kind: fields.kind ?? "cron" }),
+          isIdle
+        ),
+        { times: times - 1 }
+      ),
+    task: stateOf(workspace, task_id)
+  }
+})
+
+const stateOf = (workspace: AuthorizedWorkspaceId, taskId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [task] = yield* sql<{
+      readonly status: string
+      readonly paused_reason: string | null
+      readonly next_fire_at: Date | null
+      readonly announced: ReadonlyArray<{ readonly name: string; readonly reason: string }>
+    }>`
+      SELECT
+        status, paused_reason, next_fire_at,
+        (
+          SELECT coalesce(json_agg(data), '[]')
+          FROM outbox
+          WHERE outbox.workspace_id = tasks.workspace_id
+            AND subject_id = tasks.id
+            AND event = 'task.disabled'
+        ) AS announced
+      FROM tasks
+      WHERE workspace_id = ${workspace}
+        AND id = ${taskId}`
+    return task ?? assert.fail("no task")
+  })
+
+const active = { status: "active", paused_reason: null, announced: [] }
+
+const disabled = (failures: number) => {
+  const reason = `it failed ${failures} times in a row`
+  return {
+    status: "paused",
+    paused_reason: reason,
+    next_fire_at: null,
+    announced: [{ name: "task", reason }]
+  }
+}
+
+layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
+  it.effect("is paused after as many failures in a row as it may have, and people are told", () =>
+    Effect.gen(function* () {
+      const { run, task } = yield* begin(
+        "/broken",
+        { disable_after_failures: 3 },
+        { fires_in: 3_600_000 }
+      )
+      yield* run(2)
+      assert.deepInclude(yield* task, active)
+      yield* run(1)
+      yield* eventually(task, ({ status }) => status === "paused")
+      assert.deepStrictEqual(yield* task, disabled(3))
+      // Running it by hand works while it is paused, and pauses nothing twice.
+      yield* run(3)
+      assert.deepStrictEqual(yield* task, disabled(3))
+    })
+  )
+
+  it.effect("goes on if a run between succeeds, and if nothing is said", () =>
+    Effect.gen(function* () {
+      const flaky = yield* begin("/flaky", { disable_after_failures: 2 })
+      const silent = yield* begin("/silent", {})
+      yield* flaky.run(1)
+      flaky.state.broken = false
+      yield* flaky.run(1)
+      flaky.state.broken = true
+      yield* flaky.run(1)
+      yield* silent.run(4)
+      assert.deepInclude(yield* flaky.task, active)
+      assert.deepInclude(yield* silent.task, active)
+      yield* flaky.run(1)
+      yield* eventually(flaky.task, ({ status }) => status === "paused")
+    })
+  )
+
+  it.effect("begins anew after a change", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { run, task, task_id } = yield* begin("/changed", { disable_after_failures: 2 })
+      yield* run(1)
+      yield* sql`
+        UPDATE tasks
+        SET updated_at = now()
+        WHERE id = ${task_id}`
+      yield* run(1)
+      assert.deepInclude(yield* task, active)
+      yield* run(1)
+      yield* eventually(task, ({ status }) => status === "paused")
+    })
+  )
+
+  it.effect("counts one failure for each run of a chain, whichever step it was", () =>
+    Effect.gen(function* () {
+      const steps = [
+        step("first", { url: urlOf("/chain") }),
+        step("tidy", { url: urlOf("/tidy"), run_if: "always" })
+      ]
+      const chain = yield* begin(
+        "/chain",
+        { disable_after_failures: 2 },
+        { kind: "chain", steps, schedule: "0 0 1 1 *" }
+      )
+      yield* chain.run(1)
+      assert.deepInclude(yield* chain.task, active)
+      chain.state.broken = false
+      yield* chain.run(1)
+      chain.state.broken = true
+      yield* chain.run(1)
+      assert.deepInclude(yield* chain.task, active)
+      yield* chain.run(1)
+      yield* eventually(chain.task, ({ status }) => status === "paused")
+      assert.deepStrictEqual(yield* chain.task, disabled(2))
+      assert.lengthOf(yield* history(chain.workspace), 8)
+    })
+  )
+})

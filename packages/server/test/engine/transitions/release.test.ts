@@ -1,0 +1,95 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { admit } from "../../../src/engine/transitions/admit.ts"
+import { finish } from "../../../src/engine/transitions/finish.ts"
+import { register } from "../../../src/engine/Nodes.ts"
+import { Partitions } from "../../../src/engine/Partitions.ts"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { start } from "../../../src/engine/transitions/start.ts"
+import { QueueLayer } from "../runner/support/engine.ts"
+import { settlement } from "../runner/support/settlement.ts"
+import { insertTask, insertWorkspace, unfinished } from "../runner/support/tasks.ts"
+import { untilWaiting } from "../../support/collide.ts"
+import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { insertQueue, setQueue } from "../queues/queues.ts"
+import { inState } from "./inState.ts"
+
+const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
+
+layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier ones", (it) => {
+  // The embedded store has one session, in which nobody sees the past.
+  it.effect.runIf(onPostgres)("starts once, though two nodes settle those before it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* (yield* Partitions).maintain(30)
+      const workspace_id = yield* insertWorkspace
+      const task = yield* insertTask(workspace_id, { overlap: "queue" })
+      const other = yield* insertTask(workspace_id)
+      const queue_id = yield* insertQueue(workspace_id, { max_concurrency: 3 })
+      yield* setQueue([task], queue_id)
+      const node = register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const [here, there] = [yield* node, yield* node]
+      const now = Date.now()
+      let inserted = 0
+      const insertRun = Effect.fnUntraced(function* (task_id: string, values: object) {
+        // Rows are locked in the order of their ids.
+        const id = makeRunId(now + inserted++, now)
+        const at = new Date(now)
+        yield* sql`
+          INSERT INTO runs ${sql.insert({
+            id,
+            workspace_id,
+            task_id,
+            kind: "cron",
+            trigger: "manual",
+            scheduled_for: at,
+            due_at: at,
+            ...values
+          })}`
+        return id
+      })
+      const unrelated = yield* insertRun(other, inState("running", { node: there }))
+      const first = yield* insertRun(task, inState("running", { node: here, queue: queue_id }))
+      const second = yield* insertRun(task, inState("running", { node: there, queue: queue_id }))
+      const next = yield* insertRun(task, inState("blocked", { queue: queue_id }))
+      const ended = (id: string, lease_owner: number) =>
+        settlement({ id, workspace_id, lease_owner })
+
+      const isLocked = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const somebody = yield* sql`SELECT FROM runs WHERE id = ${unrelated} FOR UPDATE`.pipe(
+        Effect.andThen(Deferred.succeed(isLocked, undefined)),
+        Effect.andThen(Deferred.await(mayEnd)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* Deferred.await(isLocked)
+      // One node has begun to write results, on a connection of its own, when it has to wait.
+      const writing = yield* finish(sql, [ended(unrelated, there), ended(second, there)]).pipe(
+        sql.withTransaction,
+        Effect.forkChild
+      )
+      yield* untilWaiting(1)
+      // Meanwhile another node ends the run before the next one, and takes that.
+      yield* finish(sql, [ended(first, here)])
+      const admitted = yield* admit(sql, [queue_id], { node: here, limit: 10, except: [] })
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(somebody)
+      yield* Fiber.join(writing)
+      assert.deepStrictEqual(
+        admitted.leased.map(({ id }) => id),
+        [next]
+      )
+      assert.deepInclude((yield* unfinished(workspace_id))[0], {
+        id: next,
+        lease_owner: here,
+        state: "leased"
+      })
+      assert.strictEqual((yield* start(sql, here, admitted.leased)).started.length, 1)
+      const again = yield* admit(sql, [queue_id], { node: there, limit: 10, except: [] })
+      assert.isEmpty(again.leased)
+      assert.deepStrictEqual((yield* finish(sql, [ended(next, here)])).ids, [next])
+    })
+  )
+})
