@@ -2,7 +2,7 @@ import { Call } from "@scheduling/calls/Call"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
 import { AccountShares, afterARest, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
-import { daysOfCalendar } from "./daysOfCalendar.ts"
+import { calendarThread, type ReadCalendar } from "./calendarThread.ts"
 
 /** A year of a whole country has 20 kB, and a person's calendar of ten years a megabyte. */
 export const maxBytes = 1024 * 1024
@@ -11,9 +11,6 @@ const timeoutSeconds = 10
 /** Each may hold a megabyte, for as long as its server likes. Accounts have shares of these. */
 const readsAtOnce = 16
 const readsOfWorkspace = 2
-
-/** The days to exclude, or why there are none. */
-export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
 
 export interface CalendarToRead {
   readonly workspace_id: string
@@ -39,6 +36,7 @@ export class CalendarReader extends Context.Service<
       const call = yield* Call
       const ids = yield* Ids
       const shares = new AccountShares(readsAtOnce)
+      const read = yield* calendarThread()
       const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
       /** Many calendars that take long share half of the processor time of the node. */
       const turns = new FairQueue<string>({ atOnce: 1, pause: afterARest })
@@ -65,7 +63,7 @@ export class CalendarReader extends Context.Service<
           return Result.fail(`it has ${maxBytes} bytes or more, which is too many`)
         }
         const now = yield* Clock.currentTimeMillis
-        return yield* turns.run(workspace_id, daysOfCalendar(text, now))
+        return yield* turns.run(workspace_id, read(text, now))
       })
 
       return CalendarReader.of({

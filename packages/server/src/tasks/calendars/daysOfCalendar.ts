@@ -1,81 +1,230 @@
-import { Result } from "effect"
-import { inTurns } from "../../core/index.ts"
-import { type AllDayEvent, type Events, parseEvents } from "./parseEvents.ts"
-import { type CivilDay, civilDay, dayAfter, recursOn } from "./recurrence.ts"
+import ICAL from "ical.js"
+import { RRuleTemporal } from "rrule-temporal"
+import { CalendarProblem, tooMuchWork } from "./CalendarProblem.ts"
 
 /** How far ahead the days of a calendar are known. */
 export const daysAhead = 400
 
-/** 5,000 yearly events need as many. They take half a second. */
-const maxLooks = 2_000_000
+export const maxEvents = 5_000
 
-/** A calendar pauses after so many looks at whether an event recurs on a day. */
-const looksPerStep = 200
+/** Of one event, besides those that its rule names. */
+const maxDates = 5_000
+
+const dayMs = 86_400_000
+
+/** What `ICAL.parse` returns (jCal, RFC 7265). Dates in it are written as ISO 8601 has them. */
+type Property = readonly [
+  name: string,
+  parameters: unknown,
+  type: string,
+  ...values: ReadonlyArray<unknown>
+]
+type Component = readonly [
+  name: string,
+  properties: ReadonlyArray<Property>,
+  components: ReadonlyArray<Component>
+]
+
+// Rules stay text. ical.js would refuse a calendar because of a rule that is not used, and its own
+// iterator does not end for some rules.
+Object.assign(ICAL.design.icalendar.value, { recur: {} })
 
 /**
- * The days from yesterday on, as no zone is further away, that the all-day events of a calendar
- * cover. A failure says what is wrong with it. A file of two kilobytes has held a node for five
- * seconds.
+ * The days from yesterday on, as no zone is further away, that the all-day events of an iCalendar
+ * file (RFC 5545) cover. What a file says can keep this busy for hours, so it runs in a thread.
  */
-export const daysOfCalendar = (text: string, nowMs: number) => inTurns(daysIn(text, nowMs))
-
-/** Pauses after little work each time. */
-export function* daysIn(
-  text: string,
-  nowMs: number
-): Generator<void, Result.Result<ReadonlyArray<string>, string>> {
-  const events = yield* parseEvents(text)
-  if (Result.isFailure(events)) return Result.fail(events.failure)
-  const from = Math.floor(nowMs / 86_400_000) - 1
-  const ahead = Array.from({ length: daysAhead }, (_, index) => civilDay(from + index))
+export const daysOfCalendar = (text: string, nowMs: number): ReadonlyArray<string> => {
+  const events = eventsOf(text)
+  if (events.length > maxEvents) throw new CalendarProblem(`it has more than ${maxEvents} events`)
+  const first = Math.floor(nowMs / dayMs) - 1
+  const last = first + daysAhead - 1
   const covered = new Set<number>()
-  let looks = 0
-  for (const event of events.success.allDay) {
-    for (const day of coveredBy(event, events.success, ahead)) {
-      if (day !== undefined) covered.add(day)
-      if (++looks > maxLooks) {
-        return Result.fail("its recurring events go back too far, or are too many")
-      }
-      if (looks % looksPerStep === 0) yield
+  const replaced = replacedDays(events)
+  for (const event of events) {
+    const days = allDays(event)
+    if (days === undefined) continue
+    const except = new Set([...days.except, ...(replaced.get(days.uid) ?? [])])
+    const begins = [
+      ...days.also,
+      ...(days.rule === undefined
+        ? [days.start]
+        : recurrences(days.rule, days.start, first - days.length + 1, last))
+    ]
+    for (const begin of begins) {
+      if (except.has(begin)) continue
+      const end = Math.min(begin + days.length - 1, last)
+      for (let day = Math.max(begin, first); day <= end; day++) covered.add(day)
     }
   }
-  return Result.succeed(
-    [...covered]
-      .toSorted((a, b) => a - b)
-      .map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10))
+  return [...covered].toSorted((a, b) => a - b).map(isoDate)
+}
+
+const eventsOf = (text: string): ReadonlyArray<Component> => {
+  const file = text.replace(/^\uFEFF/, "").replace(/\r?\n[ \t]/g, "")
+  let parsed: Component | ReadonlyArray<Component>
+  try {
+    parsed = ICAL.parse(file)
+  } catch {
+    throw new CalendarProblem(notACalendar)
+  }
+  const calendars = isComponent(parsed) ? [parsed] : parsed
+  const areWhole = calendars.length > 0 && calendars.every(([name]) => name === "vcalendar")
+  if (!areWhole || !isNested(file)) throw new CalendarProblem(notACalendar)
+  return calendars.flatMap(([, , components]) =>
+    components.filter(([name]) => name.trim() === "vevent")
   )
 }
 
-/** The days that an event covers, and undefined for each other day that was looked at. */
-function* coveredBy(
-  event: AllDayEvent,
-  { replaced }: Events,
-  ahead: ReadonlyArray<CivilDay>
-): Generator<number | undefined> {
-  const [first] = ahead
-  const last = ahead.at(-1)
-  if (first === undefined || last === undefined) return
-  const { recurrence } = event
-  const except = new Set(event.exceptOn)
-  const elsewhere = recurrence === undefined ? undefined : replaced.get(event.uid)
-  function* from(day: number) {
-    yield undefined
-    if (except.has(day) || elsewhere?.has(day) === true) return
-    const end = Math.min(day + event.length - 1, last?.number ?? 0)
-    for (let one = Math.max(day, first?.number ?? 0); one <= end; one++) yield one
+const notACalendar = "it is not a whole iCalendar file"
+
+const isComponent = (parsed: Component | ReadonlyArray<Component>): parsed is Component =>
+  typeof parsed[0] === "string"
+
+/** ical.js does not compare the name of an `END` with what is open. */
+const isNested = (file: string): boolean => {
+  const open: Array<string> = []
+  for (const [, word, name = ""] of file.toUpperCase().matchAll(/^(BEGIN|END):(.*)/gm)) {
+    if (word === "BEGIN") open.push(name.trim())
+    else if (open.pop() !== name.trim()) return false
   }
-  for (const day of event.alsoOn) yield* from(day)
-  if (recurrence === undefined) return yield* from(event.start)
-  const start = civilDay(event.start)
-  const { count = Infinity } = recurrence
-  // Those that are counted are so from the first on.
-  const begin = Math.max(event.start, first.number - event.length + 1)
-  let counted = 0
-  let day = count === Infinity ? civilDay(begin) : start
-  for (; day.number <= last.number && counted < count; day = dayAfter(day)) {
-    yield undefined
-    if (!recursOn(recurrence, start, day)) continue
-    counted++
-    yield* from(day.number)
+  return true
+}
+
+/** Days of recurring events, by their UID, that an event of its own stands for. */
+const replacedDays = (events: ReadonlyArray<Component>): Map<string, Array<number>> => {
+  const replaced = new Map<string, Array<number>>()
+  for (const event of events) {
+    const day = dayOf(valueOf(event, "recurrence-id"))
+    const uid = String(valueOf(event, "uid"))
+    if (day !== undefined) replaced.set(uid, [...(replaced.get(uid) ?? []), day])
   }
+  return replaced
+}
+
+/** An all-day event, in days from 1970-01-01. */
+interface AllDays {
+  /** Empty if the event stands for a day of another one. */
+  readonly uid: string
+  readonly start: number
+  readonly length: number
+  readonly rule: string | undefined
+  readonly also: ReadonlyArray<number>
+  readonly except: ReadonlyArray<number>
+}
+
+/** Undefined if the event is none of whole days, or does not take place. */
+const allDays = (event: Component): AllDays | undefined => {
+  const [, , type, written] = propertyOf(event, "dtstart") ?? []
+  // ical.js writes `T::` behind a date that stands where a time is expected.
+  const isWholeDay = type === "date" || /^\d{4}-\d{2}-\d{2}(?:T::)?$/.test(String(written))
+  const status = String(valueOf(event, "status")).trim().toUpperCase()
+  if (!isWholeDay || status === "CANCELLED") return undefined
+  const start = dayOf(written)
+  if (start === undefined) {
+    throw new CalendarProblem(`${quoted(String(written).replaceAll("-", ""), 40)} is not a date`)
+  }
+  const [also, except] = ["rdate", "exdate"].map((name) =>
+    event[1].flatMap(([is, , , ...values]) => (is === name ? values : []))
+  ) as [Array<unknown>, Array<unknown>]
+  if (also.length + except.length > maxDates) {
+    throw new CalendarProblem(`an event has more than ${maxDates} dates`)
+  }
+  const rule = valueOf(event, "rrule")
+  const isReplacement = propertyOf(event, "recurrence-id") !== undefined
+  return {
+    uid: isReplacement ? "" : String(valueOf(event, "uid")),
+    start,
+    length: Math.max(1, lengthOf(event, start)),
+    rule: rule === undefined ? undefined : String(rule),
+    also: also.map(dayOf).filter((day) => day !== undefined),
+    except: except.map(dayOf).filter((day) => day !== undefined)
+  }
+}
+
+const lengthOf = (event: Component, start: number): number => {
+  const end = dayOf(valueOf(event, "dtend"))
+  if (end !== undefined) return end - start
+  const duration = String(valueOf(event, "duration"))
+  const [, weeks = 0, days = 0] = /^P(?:(\d{1,4})W)?(?:(\d{1,5})D)?/.exec(duration) ?? []
+  return 7 * Number(weeks) + Number(days)
+}
+
+/** The first one, if there are several. */
+const propertyOf = ([, properties]: Component, name: string): Property | undefined =>
+  properties.find(([is]) => is === name)
+
+const valueOf = (event: Component, name: string): unknown => propertyOf(event, name)?.[3]
+
+/** Of a date or a time. Of a period, the day on which it begins. */
+const dayOf = (value: unknown): number | undefined => {
+  const [date = ""] = /^\d{4}-\d{2}-\d{2}/.exec(String(value)) ?? []
+  const day = Date.parse(`${date}T00:00Z`) / dayMs
+  return !Number.isNaN(day) && isoDate(day) === date ? day : undefined
+}
+
+const isoDate = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
+
+const quoted = (text: string, length: number): string => JSON.stringify(text.slice(0, length))
+
+// ---------------------------------------------------------------------------
+
+/** The days between two days on which an event that begins at `start` recurs. */
+const recurrences = (
+  written: string,
+  start: number,
+  from: number,
+  to: number
+): ReadonlyArray<number> => {
+  const rule = written.trim().toUpperCase().replace(/;+$/, "")
+  const refusal = new CalendarProblem(`the rule ${quoted(written.trim(), 80)} is not supported`)
+  if (!supported.test(rule) || isMistaken(rule)) throw refusal
+  const days = `DTSTART;VALUE=DATE:${isoDate(start).replaceAll("-", "")}
+RRULE:${rule.replace(/(UNTIL=\d{8})T\d{6}Z?/, "$1")}`
+  let recurring: RRuleTemporal
+  try {
+    recurring = new RRuleTemporal({ rruleString: days, maxIterations: Number.MAX_SAFE_INTEGER })
+  } catch {
+    throw refusal
+  }
+  try {
+    return recurring
+      .between(new Date(from * dayMs), new Date(to * dayMs), true)
+      .map(({ epochMilliseconds }) => epochMilliseconds / dayMs)
+  } catch {
+    throw new CalendarProblem(tooMuchWork)
+  }
+}
+
+const listOf = (item: string) => `(?:${item})(?:,(?:${item}))*`
+const number = "0*[1-9]\\d{0,4}"
+const weekday = "(?:SU|MO|TU|WE|TH|FR|SA)"
+
+/** rrule-temporal passes over parts and values that it does not know, and then days are missing. */
+const supported = new RegExp(
+  `^(?:(?:^|;)(?:${[
+    "FREQ=(?:DAILY|WEEKLY|MONTHLY|YEARLY)",
+    `INTERVAL=${number}`,
+    `COUNT=${number}`,
+    "UNTIL=\\d{8}(?:T\\d{6}Z?)?",
+    `BYMONTH=${listOf("0?[1-9]|1[0-2]")}`,
+    `BYMONTHDAY=${listOf("[+-]?(?:0?[1-9]|[12]\\d|3[01])")}`,
+    `BYDAY=${listOf(`(?:[+-]?\\d{1,2})?${weekday}`)}`,
+    `WKST=${weekday}`
+  ].join("|")}))+$`
+)
+
+/**
+ * Rules for which rrule-temporal 2.2.8 names other days than RFC 5545 does: numbered weekdays of a
+ * whole year that come with other weekdays or with dates, or whose number is 53. Besides, numbers
+ * have a meaning in months and years alone.
+ */
+const isMistaken = (rule: string): boolean => {
+  const [, items = ""] = /BYDAY=([^;]*)/.exec(rule) ?? []
+  if (!/\d/.test(items)) return false
+  if (!/FREQ=(?:MONTHLY|YEARLY)/.test(rule) || /(?:^|,)[+-]?0+[A-Z]/.test(items)) return true
+  const isOfYear = rule.includes("FREQ=YEARLY") && !rule.includes("BYMONTH=")
+  const areInEachYear = items
+    .split(",")
+    .every((item) => /^[+-]?(?:\d|[1-4]\d|5[0-2])[A-Z]/.test(item))
+  return isOfYear && (!areInEachYear || rule.includes("BYMONTHDAY="))
 }

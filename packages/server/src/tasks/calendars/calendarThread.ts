@@ -1,0 +1,71 @@
+import { Effect, Result } from "effect"
+import type { Scope } from "effect"
+import { once } from "node:events"
+import { Worker } from "node:worker_threads"
+import { tooMuchWork } from "./CalendarProblem.ts"
+
+/** The days to exclude, or why there are none. */
+export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
+
+/** 5,000 yearly events take less than a second. */
+const timeLimitMs = 5_000
+
+/** A megabyte of short lines takes half of it. */
+const heapLimitMb = 256
+
+const idleLimitMs = 60_000
+
+/**
+ * Reads iCalendar files, one after the other, in a thread that may be ended wherever it is: two
+ * kilobytes can describe events that nobody could list in a day. The thread starts with the first
+ * file and ends when there has been none for a minute.
+ */
+export const calendarThread = (
+  limitMs = timeLimitMs
+): Effect.Effect<
+  (text: string, nowMs: number) => Effect.Effect<ReadCalendar>,
+  never,
+  Scope.Scope
+> =>
+  Effect.gen(function* () {
+    let thread: Worker | undefined
+    let idle: NodeJS.Timeout | undefined
+    const end = async () => {
+      const ended = thread
+      thread = undefined
+      await ended?.terminate()
+    }
+    const read = async (text: string, nowMs: number): Promise<ReadCalendar> => {
+      clearTimeout(idle)
+      thread ??= startThread()
+      const signal = AbortSignal.timeout(limitMs)
+      try {
+        const answer = once(thread, "message", { signal })
+        thread.postMessage({ text, nowMs })
+        const [{ days, problem }] = await answer
+        idle = setTimeout(end, idleLimitMs).unref()
+        return days === undefined ? Result.fail(problem) : Result.succeed(days)
+      } catch (cause) {
+        await end()
+        if (signal.aborted || isOutOfMemory(cause)) return Result.fail(tooMuchWork)
+        throw cause
+      }
+    }
+    yield* Effect.addFinalizer(() => Effect.promise(end))
+    return (text, nowMs) => Effect.promise(() => read(text, nowMs))
+  })
+
+const startThread = () => {
+  const thread = new Worker(new URL("./worker.ts", import.meta.url), {
+    name: "calendars",
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb }
+  })
+  // A failure ends the read. One that comes after the read was given up must not end the process.
+  thread.on("error", () => {})
+  thread.unref()
+  return thread
+}
+
+const isOutOfMemory = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
