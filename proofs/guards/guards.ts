@@ -138,9 +138,7 @@ function workspaceFilter(file: string, method: string, shownBy: string): Guard {
  */
 const workspaceFilters = (
   [
-    ["tasks/cron/CronTasksRepo.ts", "findWhere"],
-    ["tasks/delayed/DelayedTasksRepo.ts", "findWhere"],
-    ["tasks/chains/ChainsRepo.ts", "findWhere"],
+    ["tasks/TasksRepo.ts", "findWhere"],
     ["tasks/TasksRepo.ts", "findForUpdate"],
     ["tasks/TasksRepo.ts", "remove"],
     ["accounts/api-keys/ApiKeyRepo.ts", "find"],

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findCalendars } from "../engine/index.ts"
 import { timestampOf } from "../store/index.ts"
-import type { TaskRef } from "./TasksRepo.ts"
+import type { TaskRef } from "./TaskRow.ts"
 
 /** Notes that a task is saved with it. False if nobody has it any more. */
 export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (

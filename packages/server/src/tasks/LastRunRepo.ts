@@ -14,6 +14,13 @@ export interface LastRunRow {
   readonly last_run_finished_at: Date | null
 }
 
+/** The columns of a task that has no run yet. */
+export const neverRan: LastRunRow = {
+  last_run_id: null,
+  last_run_status: null,
+  last_run_finished_at: null
+}
+
 export interface TaskKey {
   readonly id: string
   readonly workspace_id: string

@@ -1,9 +1,9 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { FiringOptions, Precision } from "@scheduling/domain/cron/FiringOptions"
+import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { nextSlotInSteps } from "@scheduling/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { type Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -13,22 +13,47 @@ import { Outbox } from "../events/index.ts"
 import { calendarDaysOf, RunQueue } from "../engine/index.ts"
 import { StoreClock } from "../store/index.ts"
 import { calendarsOfOthers, useCalendar } from "./CalendarsOfTasksRepo.ts"
-import { slotOptionsOf } from "./firingOptions.ts"
 import { queueCheck } from "./queueCheck.ts"
-import type { TaskRef, TaskRow, TasksRepo } from "./TasksRepo.ts"
+import { slotOptionsOf } from "./TaskOptions.ts"
+import type { FiringColumns, TaskRef } from "./TaskRow.ts"
 
 /** A row of `tasks` that may have a schedule. */
-export interface ScheduledRow extends TaskRow {
+export interface ScheduledRow extends TaskRef, FiringColumns {
+  readonly key: string | null
   readonly status: TaskStatus
   readonly schedule: string | null
   readonly timezone: string
   readonly dst_overlap: DstOverlap
-  readonly firing_options: FiringOptions | null
-  readonly paused_reason: string | null
   readonly queue_id: string | null
-  readonly next_fire_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
+}
+
+const columns: Readonly<Record<keyof ScheduledRow, string>> = {
+  id: "id",
+  workspace_id: "workspace_id",
+  key: "key",
+  status: "status",
+  schedule: "schedule",
+  timezone: "coalesce(timezone, 'UTC')",
+  dst_overlap: "coalesce(dst_overlap, 'first')",
+  firing_options: "firing_options",
+  paused_reason: "paused_reason",
+  queue_id: "queue_id",
+  next_fire_at: "next_fire_at",
+  created_at: "created_at",
+  updated_at: "updated_at"
+}
+
+/** SQL for all that a `ScheduledRow` has, of cron tasks and of chains, which may have no schedule. */
+export const scheduledColumns = Object.entries(columns)
+  .map(([name, value]) => (name === value ? name : `${value} AS ${name}`))
+  .join(", ")
+
+/** The methods of `TasksRepo` that a schedule needs. */
+interface Writes<Row> {
+  readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
+  readonly update: (task: Row) => Effect.Effect<void>
 }
 
 /**
@@ -37,7 +62,7 @@ export interface ScheduledRow extends TaskRow {
  * locked it.
  */
 export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
-  repo: Pick<TasksRepo<Row>, "insert" | "update">
+  repo: Writes<Row>
 ) {
   const sql = yield* SqlClient.SqlClient
   const now = Effect.orDie((yield* StoreClock)(sql))

@@ -1,58 +1,282 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execution"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
-import { Effect, Option } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
+import type { UserId } from "@scheduling/domain/shared/Ids"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { DateTime, Effect, Option } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { keyIsTaken } from "../core/index.ts"
-import { intoWorkspace } from "../store/index.ts"
+import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
+import { afterEverythingElse, FairQueue } from "../http/index.ts"
+import {
+  type AskedPage,
+  askedPages,
+  batchPages,
+  intoWorkspace,
+  type PageRequest,
+  type PageRow,
+  rowsOf
+} from "../store/index.ts"
+import { joinLastRun, lastRunColumns, lastRunNames, recentIds } from "./LastRunRepo.ts"
+import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "./pageBytes.ts"
+import type { TaskRef, TaskRow } from "./TaskRow.ts"
 
-export interface TaskRef {
-  readonly id: string
-  readonly workspace_id: AuthorizedWorkspaceId
+/** What a request for a list of tasks can say. */
+export interface TaskQuery<Status extends string> extends PageQuery {
+  readonly status?: Status
+  readonly name?: string
+  readonly key?: string
 }
 
-export interface TaskRow extends TaskRef {
-  readonly key: string | null
+interface TaskListing<Status extends string> extends Omit<TaskQuery<Status>, keyof PageQuery> {
+  readonly page: PageRequest
 }
 
-/** What the repositories of cron tasks, delayed tasks and chains have in common. */
-export interface TasksRepo<Row extends TaskRow> {
+/** How the rows of one kind are stored and read. */
+export interface TaskTable<Listed extends TaskRow> {
+  readonly kind: ExecutionKind
+  /** The columns that are read, and written by an update. */
+  readonly columns: ReadonlyArray<string>
+  /** Further columns that an insert writes. */
+  readonly inserted?: ReadonlyArray<string>
+  /**
+   * Values that may be long, and their SQL. A page with too many of them is read alone, and ends
+   * early.
+   */
+  readonly long: Readonly<Record<string, string>>
+  /** The column whose value depends on the time. */
+  readonly derived?: { readonly column: string; readonly at: (now: Date) => Statement.Fragment }
+  readonly hasStatus?: (
+    workspaceId: AuthorizedWorkspaceId,
+    status: Listed["status"],
+    now: Date
+  ) => Statement.Fragment
+  /** Whether the latest run is an execution of the task, which its row is joined with. */
+  readonly joinsLastRun: boolean
+  /** Adds what the statement did not find. */
+  readonly complete: (
+    rows: ReadonlyArray<Listed>,
+    now: Date
+  ) => Effect.Effect<ReadonlyArray<Listed>, SqlError.SqlError>
+}
+
+/** The rows of `tasks` of one kind. */
+export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
   readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
-  /** For a statement that inserts more than the task. */
-  readonly insertBy: <A>(
-    task: Row,
-    statement: (insertion: Statement.Fragment) => Effect.Effect<A, SqlError.SqlError>
-  ) => Effect.Effect<A, NotFound | Conflict>
+  readonly find: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<Option.Option<Listed>>
+  readonly findByKey: (
+    workspaceId: AuthorizedWorkspaceId,
+    key: string
+  ) => Effect.Effect<Option.Option<Listed>>
   /** Locks the row: no schedule fires it and no other change touches it until the commit. */
   readonly findForUpdate: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<Option.Option<Row>>
+  /**
+   * Requests without a filter that arrive together share one statement, and each page is read only
+   * once.
+   */
+  readonly list: (
+    workspaceId: AuthorizedWorkspaceId,
+    listing: TaskListing<Listed["status"]>
+  ) => Effect.Effect<ReadonlyArray<Listed & PageRow>>
+  /** Lists the tasks of every workspace that the user is a member of. */
+  readonly listOfMember: (
+    userId: UserId,
+    listing: TaskListing<Listed["status"]>
+  ) => Effect.Effect<ReadonlyArray<Listed & PageRow>>
   readonly update: (task: Row) => Effect.Effect<void>
   /** Fails if another task of the kind has the key. The row must be locked. */
   readonly giveKey: (task: TaskRef, key: string | null) => Effect.Effect<void, Conflict>
   readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
 }
 
-interface OfOneKind<Row> {
-  readonly kind: ExecutionKind
-  readonly columns: ReadonlyArray<keyof Row & string>
+/** Writes a task with a statement that inserts more than the task. */
+export interface InsertsBy<Row> {
+  readonly insertBy: <A>(
+    task: Row,
+    statement: (insertion: Statement.Fragment) => Effect.Effect<A, SqlError.SqlError>
+  ) => Effect.Effect<A, NotFound | Conflict>
 }
 
-/** The rows of `tasks` of one kind. */
-export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
+export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow, Listed extends TaskRow>(
+  table: TaskTable<Listed>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const repo: TasksRepo<Row, Listed> & InsertsBy<Row> = {
+    ...(yield* readsOf(sql, table)),
+    ...writesOf(sql, table, yield* LiveChanges)
+  }
+  return repo
+})
+
+const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   sql: SqlClient.SqlClient,
-  { columns, kind }: OfOneKind<Row>
-): Effect.fn.Return<TasksRepo<Row>> {
-  const tell = tellAfterCommit(sql, yield* LiveChanges)
+  { columns, complete, derived, hasStatus, joinsLastRun, kind, long }: TaskTable<Listed>
+) {
+  const ofKind = sql.literal(`t.kind = '${kind}'`)
+  const short = columns.filter((name) => long[name] === undefined && name !== derived?.column)
+  const columnsWith = (shown: Readonly<Record<string, string>>) =>
+    sql.literal(
+      [
+        ...short.map((name) => `t.${name}`),
+        ...Object.entries(shown).map(([name, value]) => `${value} AS ${name}`)
+      ].join(", ")
+    )
+  const allColumns = columnsWith(long)
+  const lightColumns = columnsWith(unlessHeavy(long))
+  const nothing = sql.literal("")
+
+  /** Further columns of the select list, and the join that they need. */
+  const derivedAt = (now: Date) =>
+    derived === undefined ? nothing : sql`, ${derived.at(now)} AS ${sql.literal(derived.column)}`
+  const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
+  const joinedAt = (now: Date) => (joinsLastRun ? joinLastRun(sql, recentIds(now)) : nothing)
+
+  const rowsOfPages = rowsOf<Listed & { readonly bytes: number; readonly n: number }>([
+    ...short,
+    ...Object.keys(long),
+    "bytes",
+    "n",
+    ...(derived === undefined ? [] : [derived.column]),
+    ...(joinsLastRun ? lastRunNames : [])
+  ] as ReadonlyArray<keyof Listed & string>)
+
+  /**
+   * Reads several pages at once. They share the fixed cost of a statement and of opening the
+   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of 16,
+   * the round trip not counted. Heavy tasks come without what makes them heavy.
+   */
+  const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<AskedPage>) {
+    const now = yield* DateTime.nowAsDate
+    const rows = yield* rowsOfPages(sql`
+      SELECT ${lightColumns}, t.bytes, asked.n ${derivedAt(now)} ${lastRun}
+      FROM ${askedPages(sql, asked)}
+      CROSS JOIN LATERAL (
+        SELECT t.*
+        FROM tasks AS t
+        WHERE t.workspace_id = asked.workspace_id
+          AND ${ofKind}
+          AND t.id < asked.before
+        ORDER BY t.id DESC
+        LIMIT asked.rows
+      ) AS t
+      ${joinedAt(now)}`)
+    return yield* complete(rows, now) as Effect.Effect<typeof rows, SqlError.SqlError>
+  }, Effect.orDie)
+
+  const listUnfiltered = yield* batchPages(listPages)
+
+  /** The tasks that `select` selects, up to the one that makes the page too heavy. */
+  const listWeighed = Effect.fnUntraced(function* (select: (now: Date) => Statement.Fragment) {
+    const now = yield* DateTime.nowAsDate
+    const rows = yield* sql<Listed & PageRow>`
+      SELECT ${allColumns}, t.page_bytes ${derivedAt(now)} ${lastRun}
+      FROM (${select(now)}) AS t
+      ${joinedAt(now)}
+      WHERE ${withinPage(sql)}
+      ORDER BY t.id DESC`
+    return yield* complete(rows, now)
+  }, Effect.orDie)
+
+  const findWhere = Effect.fnUntraced(function* (
+    workspaceId: AuthorizedWorkspaceId,
+    condition: Statement.Fragment
+  ) {
+    const now = yield* DateTime.nowAsDate
+    const rows = yield* sql<Listed>`
+      SELECT ${allColumns} ${derivedAt(now)} ${lastRun}
+      FROM tasks AS t
+      ${joinedAt(now)}
+      WHERE t.workspace_id = ${workspaceId}
+        AND ${ofKind}
+        AND ${condition}`
+    return Option.fromNullishOr((yield* complete(rows, now))[0])
+  }, Effect.orDie)
+
+  const asListed = (
+    { key, name, page, status }: TaskListing<Listed["status"]>,
+    hasStatus: (status: Listed["status"]) => Statement.Fragment = (wanted) =>
+      sql`t.status = ${wanted}`
+  ) => sql`
+    ${ofKind}
+    AND t.id < ${page.before}
+    ${status === undefined ? nothing : sql`AND ${hasStatus(status)}`}
+    ${name === undefined ? nothing : sql`AND strpos(lower(t.name), lower(${name})) > 0`}
+    ${key === undefined ? nothing : sql`AND t.key = ${key}`}
+    ORDER BY t.id DESC
+    LIMIT ${page.limit + 1}`
+
+  /** A page of 2 MB takes the process 20 ms. So few are read at once, and workspaces take turns. */
+  const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: afterEverythingElse })
+
+  const listAlone = (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) =>
+    listWeighed(
+      (now) => sql`
+        SELECT t.*, ${pageBytes(sql)}
+        FROM tasks AS t
+        WHERE t.workspace_id = ${workspaceId}
+          AND ${asListed(listing, hasStatus && ((status) => hasStatus(workspaceId, status, now)))}`
+    )
+
+  return {
+    find: (workspaceId: AuthorizedWorkspaceId, id: string) =>
+      findWhere(workspaceId, sql`t.id = ${id}`),
+
+    findByKey: (workspaceId: AuthorizedWorkspaceId, key: string) =>
+      findWhere(workspaceId, sql`t.key = ${key}`),
+
+    list: (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) => {
+      const { key, name, page, status } = listing
+      // A filter may have to look at 10,000 tasks, so no other page waits for that.
+      return key === undefined && name === undefined && status === undefined
+        ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
+            isHeavyIn(rows, page)
+              ? heavyPages.run(workspaceId, listAlone(workspaceId, listing))
+              : Effect.succeed<ReadonlyArray<Listed & PageRow>>(rows)
+          )
+        : listAlone(workspaceId, listing)
+    },
+
+    // Takes a page of each workspace, read from the end of its index, and then one page of all
+    // these.
+    listOfMember: (userId: UserId, listing: TaskListing<Listed["status"]>) =>
+      listWeighed(
+        () => sql`
+          SELECT t.*, ${pageBytes(sql)}
+          FROM memberships
+          CROSS JOIN LATERAL (
+            SELECT t.*
+            FROM tasks AS t
+            WHERE t.workspace_id = memberships.workspace_id
+              AND ${asListed(listing)}
+          ) AS t
+          WHERE memberships.user_id = ${userId}
+          ORDER BY t.id DESC
+          LIMIT ${listing.page.limit + 1}`
+      )
+  }
+})
+
+const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
+  sql: SqlClient.SqlClient,
+  { columns, inserted = [], kind }: TaskTable<Listed>,
+  changes: typeof LiveChanges.Service
+) => {
+  const tell = tellAfterCommit(sql, changes)
   const ofKind = sql.literal(`kind = '${kind}'`)
   const toldAs =
     (change: Extract<Change, { readonly type: "task" }>["change"]) =>
     ({ id }: TaskRef): Change => ({ type: "task", kind, task_id: TaskId.make(id), change })
 
-  const insertBy: TasksRepo<Row>["insertBy"] = (task, statement) =>
-    statement(sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task), kind })}`).pipe(
+  const insertBy: InsertsBy<Row>["insertBy"] = (task, statement) =>
+    statement(
+      sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
+    ).pipe(
       Effect.tap(tell([task], toldAs("created"))),
       Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
       intoWorkspace,
@@ -60,11 +284,14 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
     )
 
   return {
-    insert: (task) => insertBy(task, (insertion) => Effect.asVoid(sql`${insertion}`)),
+    insert: (task: Row) => insertBy(task, (insertion) => Effect.asVoid(sql`${insertion}`)),
 
     insertBy,
 
-    findForUpdate: Effect.fn("TasksRepo.findForUpdate")(function* (workspaceId, id) {
+    findForUpdate: Effect.fn("TasksRepo.findForUpdate")(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) {
       const rows = yield* sql<Row>`
         SELECT ${sql.literal(columns.join(", "))}
         FROM tasks
@@ -75,8 +302,8 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
       return Option.fromNullishOr(rows[0])
     }, Effect.orDie),
 
-    update: Effect.fn("TasksRepo.update")(function* (task) {
-      const { id, workspace_id, ...values } = valuesOf(task)
+    update: Effect.fn("TasksRepo.update")(function* (task: Row) {
+      const { id, workspace_id, ...values } = valuesOf(task, columns)
       yield* sql`
         UPDATE tasks
         SET ${sql.update(values)}
@@ -87,7 +314,7 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
     }, Effect.orDie),
 
     giveKey: Effect.fn("TasksRepo.giveKey")(
-      function* ({ id, workspace_id }, key) {
+      function* ({ id, workspace_id }: TaskRef, key: string | null) {
         yield* sql`
           UPDATE tasks
           SET key = ${key}
@@ -99,7 +326,10 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
       Effect.catchTag("SqlError", Effect.die)
     ),
 
-    remove: Effect.fn("TasksRepo.remove")(function* (workspaceId, id) {
+    remove: Effect.fn("TasksRepo.remove")(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) {
       const removed = yield* sql<TaskRef>`
         DELETE FROM tasks
         WHERE workspace_id = ${workspaceId}
@@ -110,33 +340,23 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow>(
       return removed.length > 0
     }, Effect.orDie)
   }
-})
+}
 
-/** These are objects in a row and JSON in a statement. */
-const valuesOf = ({
-  call_options,
-  ending_options,
-  firing_options,
-  headers,
-  run_on,
-  ...task
-}: TaskRow & {
-  readonly headers?: object
-  readonly call_options?: object | null
-  readonly firing_options?: object | null
-  readonly ending_options?: object | null
-  readonly run_on?: object | null
-}) => ({
-  ...task,
-  ...(call_options !== undefined && {
-    call_options: call_options && JSON.stringify(call_options)
-  }),
-  ...(firing_options !== undefined && {
-    firing_options: firing_options && JSON.stringify(firing_options)
-  }),
-  ...(ending_options !== undefined && {
-    ending_options: ending_options && JSON.stringify(ending_options)
-  }),
-  ...(headers !== undefined && { headers: JSON.stringify(headers) }),
-  ...(run_on !== undefined && { run_on: run_on && JSON.stringify(run_on) })
-})
+/** Columns that are objects in a row and JSON in a statement. */
+const json: ReadonlySet<string> = new Set([
+  "headers",
+  "run_on",
+  "call_options",
+  "firing_options",
+  "ending_options"
+])
+
+const valuesOf = (task: object, columns: ReadonlyArray<string>) => {
+  const fields = task as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    columns.map((name) => {
+      const value = fields[name]
+      return [name, json.has(name) && value !== null ? JSON.stringify(value) : value]
+    })
+  )
+}

@@ -17,10 +17,8 @@ import { ChainsRepo } from "./chains/ChainsRepo.ts"
 import { StepRequests } from "./chains/StepRequests.ts"
 import { ChainsHandlers } from "./chains/http.ts"
 import { CronTasks } from "./cron/CronTasks.ts"
-import { CronTasksRepo } from "./cron/CronTasksRepo.ts"
 import { CronHandlers } from "./cron/http.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
-import { DelayedTasksRepo } from "./delayed/DelayedTasksRepo.ts"
 import { DelayedHandlers } from "./delayed/http.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
 import { Executions } from "./executions/Executions.ts"
@@ -37,9 +35,8 @@ import { Queues } from "./queues/Queues.ts"
 import { QueuesRepo } from "./queues/QueuesRepo.ts"
 import { QueuesHandlers } from "./queues/http.ts"
 
-export { type ScheduledRow, schedulesOf } from "./Schedules.ts"
+export { scheduledColumns, type ScheduledRow, schedulesOf } from "./Schedules.ts"
 export { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
-export { scheduledColumns } from "./scheduledColumns.ts"
 
 const Handlers = Layer.mergeAll(
   CronHandlers,
@@ -64,10 +61,7 @@ const Services = Layer.mergeAll(
 )
 
 const Repositories = Layer.mergeAll(
-  CronTasksRepo.layer,
-  DelayedTasksRepo.layer,
-  ChainsRepo.layer,
-  ChainRunsRepo.layer,
+  ChainsRepo.layer.pipe(Layer.provideMerge(ChainRunsRepo.layer)),
   QueuesRepo.layer,
   CalendarsRepo.layer,
   ExecutionsRepo.layer,

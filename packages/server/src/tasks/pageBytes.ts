@@ -1,3 +1,4 @@
+import { Record } from "effect"
 import type { SqlClient } from "effect/sql"
 import { maxPageBytes, type PageRequest } from "../store/index.ts"
 
@@ -24,19 +25,9 @@ export const withinPage = (sql: SqlClient.SqlClient) =>
  * its time.
  */
 export const unlessHeavy = (
-  sql: SqlClient.SqlClient,
-  columns: ReadonlyArray<string>,
-  long: ReadonlyArray<string>
-) =>
-  sql.literal(
-    columns
-      .map((name) =>
-        long.includes(name)
-          ? `CASE WHEN t.bytes * asked.rows <= ${maxPageBytes} THEN t.${name} END AS ${name}`
-          : `t.${name}`
-      )
-      .join(", ")
-  )
+  long: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> =>
+  Record.map(long, (value) => `CASE WHEN t.bytes * asked.rows <= ${maxPageBytes} THEN ${value} END`)
 
 /** Whether long columns were left out, so that the page has to be weighed. */
 export const isHeavyIn = (

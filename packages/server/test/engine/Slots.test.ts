@@ -7,9 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CronTasks } from "../../src/tasks/cron/CronTasks.ts"
-import { CronTasksRepo } from "../../src/tasks/cron/CronTasksRepo.ts"
 import { DelayedTasks } from "../../src/tasks/delayed/DelayedTasks.ts"
-import { DelayedTasksRepo } from "../../src/tasks/delayed/DelayedTasksRepo.ts"
 import { Executions } from "../../src/tasks/executions/Executions.ts"
 import { ExecutionsRepo } from "../../src/tasks/executions/ExecutionsRepo.ts"
 import { ExecutionStatsRepo } from "../../src/tasks/executions/ExecutionStatsRepo.ts"
@@ -27,8 +25,6 @@ import { settlement } from "./runner/support/settlement.ts"
 const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
   Layer.provideMerge(Executions.layer),
   Layer.provide([
-    CronTasksRepo.layer,
-    DelayedTasksRepo.layer,
     ExecutionsRepo.layer,
     ExecutionStatsRepo.layer,
     Ids.layer,

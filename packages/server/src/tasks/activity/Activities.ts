@@ -14,7 +14,7 @@ import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { toExecution } from "../executions/ExecutionsRepo.ts"
 import { timestampOf } from "../../store/index.ts"
-import { shownFiring } from "../firingOptions.ts"
+import { shownFiring } from "../TaskOptions.ts"
 import { recentIds } from "../LastRunRepo.ts"
 import { ActivityRepo, type RecentRow, type UpcomingRow } from "./ActivityRepo.ts"
 

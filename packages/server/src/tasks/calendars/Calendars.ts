@@ -45,10 +45,8 @@ export class Calendars extends Context.Service<
     readonly readBefore: (
       workspaceId: AuthorizedWorkspaceId,
       given: Given,
-      saves?: "a new task" | "a change"
-    ) => <A, E, R>(
-      change: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | NotFound | QuotaExceeded | RateLimited | ValidationFailed, R>
+      saves: "a new task" | "a change"
+    ) => Effect.Effect<void, NotFound | QuotaExceeded | RateLimited | ValidationFailed>
     /** Reads those that are due. Returns whether there may be more. */
     readonly refresh: Effect.Effect<boolean>
   }
@@ -149,12 +147,10 @@ export class Calendars extends Context.Service<
       })
 
       return Calendars.of({
-        readBefore:
-          (workspaceId, { excluded_calendar }, saves = "a new task") =>
-          (change) =>
-            excluded_calendar === undefined || excluded_calendar === null
-              ? change
-              : Effect.andThen(readNew(workspaceId, excluded_calendar.url, saves), change),
+        readBefore: (workspaceId, { excluded_calendar }, saves) =>
+          excluded_calendar === undefined || excluded_calendar === null
+            ? Effect.void
+            : readNew(workspaceId, excluded_calendar.url, saves),
 
         refresh: Effect.gen(function* () {
           const at = yield* now

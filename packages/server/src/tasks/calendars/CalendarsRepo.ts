@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
-import { scheduledColumns } from "../scheduledColumns.ts"
+import { scheduledColumns } from "../Schedules.ts"
 import type { ScheduledRow } from "../Schedules.ts"
 import { intoWorkspace } from "../../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"

@@ -1,92 +1,38 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Chain, ChainStep } from "@scheduling/domain/chains/Chain"
-import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
-import type { TaskStatus } from "@scheduling/domain/cron/Firing"
-import type { Callbacks } from "@scheduling/domain/calls/Callbacks"
+import { Chain } from "@scheduling/domain/chains/Chain"
 import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
-import { Context, Effect, Layer, Option, Struct } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
-import { intoWorkspace, type PageRow, timestampOf } from "../../store/index.ts"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { insertVersion, removeReplaced } from "../../engine/index.ts"
-import { shownFiring } from "../firingOptions.ts"
-import { havingKey, havingName, type TaskListing } from "../listing.ts"
-import { pageBytes, withinPage } from "../pageBytes.ts"
+import { intoWorkspace } from "../../store/index.ts"
+import type { OptionColumn } from "../TaskOptions.ts"
+import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { type TasksRepo, tasksRepo } from "../TasksRepo.ts"
+import { ChainRunsRepo } from "./ChainRunsRepo.ts"
+import { toLastChainRun } from "./chainRun.ts"
 
-/** A row of `tasks` of the kind `chain`. */
-export interface ChainRow extends Omit<
-  Chain,
-  | keyof FiringOptions
-  | keyof Callbacks
-  | "paused_reason"
-  | "workspace_id"
-  | "next_run_at"
-  | "last_run"
-  | "created_at"
-  | "updated_at"
-> {
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly steps: ReadonlyArray<ChainStep>
-  readonly firing_options: FiringOptions | null
-  readonly ending_options: Callbacks | null
-  readonly paused_reason: string | null
-  readonly next_fire_at: Date | null
-  readonly created_at: Date
-  readonly updated_at: Date
+/** A row of `tasks` of the kind `chain`, with its steps, which are in a table of their own. */
+export type ChainRow = PlainColumns<Chain> & TaskRow & FiringColumns
+
+export type ListedChain = ChainRow & Pick<Chain, "last_run">
+
+/** The columns of a chain that say of its present steps what a run needs to know. */
+interface VersionColumns {
+  readonly version_id: string
+  readonly steps_bytes: number
+  readonly run_on: RunOn | null
+  readonly worker_wait_seconds: number
 }
-
-/**
- * A chain as `tasks` stores it. The steps are in tables of their own, and a version has all of
- * them.
- */
-type StoredChain = Omit<ChainRow, "steps"> & {
-  readonly version_id?: string
-  readonly steps_bytes?: number
-  readonly run_on?: RunOn | null
-  readonly worker_wait_seconds?: number
-}
-
-export const toChain = (row: ChainRow, lastRun: Chain["last_run"]): Chain => ({
-  id: row.id,
-  workspace_id: row.workspace_id,
-  key: row.key,
-  name: row.name,
-  steps: row.steps,
-  schedule: row.schedule,
-  queue_id: row.queue_id,
-  timezone: row.timezone,
-  overlap: row.overlap,
-  missed: row.missed,
-  dst_overlap: row.dst_overlap,
-  status: row.status,
-  ...shownFiring(row),
-  ...row.ending_options,
-  last_run: lastRun,
-  created_at: timestampOf(row.created_at),
-  updated_at: timestampOf(row.updated_at)
-})
 
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
   /** An update changes everything except the steps. */
-  Omit<TasksRepo<ChainRow>, "insertBy"> & {
-    readonly find: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string
-    ) => Effect.Effect<Option.Option<ChainRow>>
+  TasksRepo<ChainRow, ListedChain> & {
     /** The names of its steps in order. They are much less to read than the steps. */
     readonly findStepNames: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ReadonlyArray<string>>>
-    readonly findByKey: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string
-    ) => Effect.Effect<Option.Option<ChainRow>>
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      listing: TaskListing<TaskStatus>
-    ) => Effect.Effect<ReadonlyArray<ChainRow & PageRow>>
     /** The row must be locked. Runs that have started keep the steps that they have. */
     readonly replaceSteps: (chain: ChainRow) => Effect.Effect<void>
     /**
@@ -96,152 +42,117 @@ export class ChainsRepo extends Context.Service<
     readonly removeSteps: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/tasks/chains/ChainsRepo") {
-  static readonly layer: Layer.Layer<ChainsRepo, never, SqlClient.SqlClient> = Layer.effect(
-    ChainsRepo,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(`${columnNames.join(", ")}, ${stepsColumn}`)
+  static readonly layer: Layer.Layer<ChainsRepo, never, ChainRunsRepo | SqlClient.SqlClient> =
+    Layer.effect(
+      ChainsRepo,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const runs = yield* ChainRunsRepo
 
-      const findWhere = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        condition: Statement.Fragment
-      ) {
-        const rows = yield* sql<ChainRow>`
-          SELECT ${columns}
-          FROM tasks AS t
-          WHERE workspace_id = ${workspaceId}
-            AND kind = 'chain'
-            AND ${condition}`
-        return Option.fromNullishOr(rows[0])
-      }, Effect.orDie)
+        const withLastRuns = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedChain>) {
+          const workspaces = Map.groupBy(rows, ({ workspace_id }) => workspace_id)
+          const latest = yield* Effect.forEach(workspaces, ([workspaceId, chains]) =>
+            runs.listLatest(
+              workspaceId,
+              chains.map(({ id }) => id)
+            )
+          )
+          const lastRuns = new Map(latest.flat().map((run) => [run.chain_id, toLastChainRun(run)]))
+          return rows.map((row) => ({ ...row, last_run: lastRuns.get(row.id) ?? null }))
+        })
 
-      const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
-        findWhere(workspaceId, sql`id = ${id}`)
+        const tasks = yield* tasksRepo<ChainRow & Partial<VersionColumns>, ListedChain>({
+          kind: "chain",
+          columns: columns.filter((name) => name !== "steps"),
+          inserted: ["version_id", "steps_bytes", "run_on", "worker_wait_seconds"],
+          long: { steps },
+          joinsLastRun: false,
+          complete: withLastRuns
+        })
 
-      const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
-        const { run_on, worker_wait_seconds } = steps[0] ?? runOn.defaults
-        return {
-          run_on,
-          worker_wait_seconds,
-          version_id: yield* insertVersion(sql, { workspace_id, chain_id: id, steps }),
-          steps_bytes: Buffer.byteLength(JSON.stringify(steps))
-        }
-      })
+        const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
+          const { run_on, worker_wait_seconds } = steps[0] ?? runOn.defaults
+          const version: VersionColumns = {
+            run_on,
+            worker_wait_seconds,
+            version_id: yield* insertVersion(sql, { workspace_id, chain_id: id, steps }),
+            steps_bytes: Buffer.byteLength(JSON.stringify(steps))
+          }
+          return version
+        })
 
-      const retire = (workspaceId: AuthorizedWorkspaceId, chainId: string) =>
-        sql`
-          UPDATE chain_versions
-          SET replaced_at = now()
-          WHERE workspace_id = ${workspaceId}
-            AND chain_id = ${chainId}
-            AND replaced_at IS NULL`
-
-      /** The rows without their steps. */
-      const tasks = yield* tasksRepo<StoredChain>(sql, { kind: "chain", columns: columnNames })
-
-      return ChainsRepo.of({
-        insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
-          const version = yield* intoWorkspace(versionOf(chain))
-          yield* tasks.insert({ ...withoutSteps(chain), ...version })
-        }),
-
-        update: (chain) => tasks.update(withoutSteps(chain)),
-
-        giveKey: tasks.giveKey,
-
-        find,
-
-        findStepNames: Effect.fn("ChainsRepo.findStepNames")(function* (workspaceId, id) {
-          const rows = yield* sql<{ readonly names: ReadonlyArray<string> }>`
-            SELECT
-              array(
-                SELECT name
-                FROM chain_steps
-                WHERE chain_steps.version_id = t.version_id
-                ORDER BY step_index
-              ) AS names
-            FROM tasks AS t
+        const retire = (workspaceId: AuthorizedWorkspaceId, chainId: string) =>
+          sql`
+            UPDATE chain_versions
+            SET replaced_at = now()
             WHERE workspace_id = ${workspaceId}
-              AND kind = 'chain'
-              AND id = ${id}`
-          return Option.map(Option.fromNullishOr(rows[0]), ({ names }) => names)
-        }, Effect.orDie),
+              AND chain_id = ${chainId}
+              AND replaced_at IS NULL`
 
-        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
+        return ChainsRepo.of({
+          ...tasks,
 
-        findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
-          yield* tasks.findForUpdate(workspaceId, id)
-          // A statement of its own, because one that waits for a lock sees the steps as they were
-          // before.
-          return yield* find(workspaceId, id)
-        }),
+          insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
+            yield* tasks.insert({ ...chain, ...(yield* intoWorkspace(versionOf(chain))) })
+          }),
 
-        list: Effect.fn("ChainsRepo.list")(function* (workspaceId, { key, name, page, status }) {
-          return yield* sql<ChainRow & PageRow>`
-            SELECT ${columns}, page_bytes, row_bytes
-            FROM (
-              SELECT *, ${pageBytes(sql)}
+          findStepNames: Effect.fn("ChainsRepo.findStepNames")(function* (workspaceId, id) {
+            const rows = yield* sql<{ readonly names: ReadonlyArray<string> }>`
+              SELECT
+                array(
+                  SELECT name
+                  FROM chain_steps
+                  WHERE chain_steps.version_id = t.version_id
+                  ORDER BY step_index
+                ) AS names
               FROM tasks AS t
               WHERE workspace_id = ${workspaceId}
                 AND kind = 'chain'
-                AND id < ${page.before}
-                ${status === undefined ? sql.literal("") : sql`AND status = ${status}`}
-                ${havingName(sql, name)}
-                ${havingKey(sql, key)}
-              ORDER BY id DESC
-              LIMIT ${page.limit + 1}
-            ) AS t
-            WHERE ${withinPage(sql)}
-            ORDER BY id DESC`
-        }, Effect.orDie),
+                AND id = ${id}`
+            return Option.map(Option.fromNullishOr(rows[0]), ({ names }) => names)
+          }, Effect.orDie),
 
-        replaceSteps: Effect.fn("ChainsRepo.replaceSteps")(function* (chain) {
-          yield* retire(chain.workspace_id, chain.id)
-          const { run_on, ...version } = yield* versionOf(chain)
-          yield* sql`
-            UPDATE tasks
-            SET ${sql.update({ ...version, run_on: run_on && JSON.stringify(run_on) })}
-            WHERE workspace_id = ${chain.workspace_id}
-              AND kind = 'chain'
-              AND id = ${chain.id}`
-          yield* removeReplaced(sql, { workspace_id: chain.workspace_id, chain_id: chain.id })
-        }, Effect.orDie),
+          findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
+            yield* tasks.findForUpdate(workspaceId, id)
+            // A statement of its own, because one that waits for a lock sees the steps as they were
+            // before.
+            return yield* tasks.find(workspaceId, id)
+          }),
 
-        remove: Effect.fn("ChainsRepo.remove")(function* (workspaceId, id) {
-          const removed = yield* tasks.remove(workspaceId, id)
-          yield* retire(workspaceId, id)
-          return removed
-        }, Effect.orDie),
+          replaceSteps: Effect.fn("ChainsRepo.replaceSteps")(function* (chain) {
+            yield* retire(chain.workspace_id, chain.id)
+            const { run_on, ...version } = yield* versionOf(chain)
+            yield* sql`
+              UPDATE tasks
+              SET ${sql.update({ ...version, run_on: run_on && JSON.stringify(run_on) })}
+              WHERE workspace_id = ${chain.workspace_id}
+                AND kind = 'chain'
+                AND id = ${chain.id}`
+            yield* removeReplaced(sql, { workspace_id: chain.workspace_id, chain_id: chain.id })
+          }, Effect.orDie),
 
-        removeSteps: Effect.fn("ChainsRepo.removeSteps")(function* (workspaceId, id) {
-          yield* removeReplaced(sql, { workspace_id: workspaceId, chain_id: id })
-        }, Effect.orDie)
+          remove: Effect.fn("ChainsRepo.remove")(function* (workspaceId, id) {
+            const removed = yield* tasks.remove(workspaceId, id)
+            yield* retire(workspaceId, id)
+            return removed
+          }, Effect.orDie),
+
+          removeSteps: Effect.fn("ChainsRepo.removeSteps")(function* (workspaceId, id) {
+            yield* removeReplaced(sql, { workspace_id: workspaceId, chain_id: id })
+          }, Effect.orDie)
+        })
       })
-    })
-  )
+    )
 }
 
-const withoutSteps = (chain: ChainRow): StoredChain => Struct.omit(chain, ["steps"])
-
-const columnNames = [
-  "id",
-  "workspace_id",
-  "key",
-  "name",
-  "schedule",
-  "queue_id",
-  "timezone",
-  "overlap",
-  "missed",
-  "dst_overlap",
+export const chainOptions = [
   "firing_options",
-  "ending_options",
-  "paused_reason",
-  "status",
-  "next_fire_at",
-  "created_at",
-  "updated_at"
-] satisfies ReadonlyArray<keyof ChainRow>
+  "ending_options"
+] satisfies ReadonlyArray<OptionColumn>
+
+const { columns, show } = taskColumns<Chain, ChainRow>(Chain, chainOptions)
+
+export const toChain = (row: ListedChain): Chain => show(row, row.last_run)
 
 const plainStep = `json_build_object(
       'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
@@ -249,7 +160,7 @@ const plainStep = `json_build_object(
       'run_on', run_on, 'worker_wait_seconds', worker_wait_seconds, 'run_if', run_if
     )`
 
-const stepsColumn = `(
+const steps = `(
   SELECT json_agg(
     CASE
       WHEN call_options IS NULL THEN ${plainStep}
@@ -259,4 +170,4 @@ const stepsColumn = `(
   )
   FROM chain_steps
   WHERE chain_steps.version_id = t.version_id
-) AS steps`
+)`

@@ -4,8 +4,8 @@ import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
 import { Auth, laterDecision } from "../../accounts/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
-import { createdIfNew, Idempotency, implement, inWorkspace, Waiting } from "../../http/index.ts"
-import { Batches } from "../batches/Batches.ts"
+import { implement, inWorkspace, Waiting } from "../../http/index.ts"
+import { taskHandlers } from "../taskHandlers.ts"
 import { Chains } from "./Chains.ts"
 import { StepRequests } from "./StepRequests.ts"
 
@@ -15,68 +15,16 @@ export const ChainsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const auth = yield* Auth
     const chains = yield* Chains
-    const idempotency = yield* Idempotency
     const calendars = yield* Calendars
-    const batches = yield* Batches
     const waiting = yield* Waiting
     const stepRequests = yield* StepRequests
     return handlers.handleAll({
-      list: inWorkspace((workspaceId, { query }) => chains.list(workspaceId, query)),
-
-      create: inWorkspace((workspaceId, { headers, payload }) =>
-        chains.create(workspaceId, payload).pipe(
-          idempotency.once({
-            key: headers["idempotency-key"],
-            workspaceId,
-            operation: "chains.create",
-            payload,
-            answer: Chain
-          }),
-          calendars.readBefore(workspaceId, payload)
-        )
-      ),
-
-      createMany: inWorkspace((workspaceId, { headers, payload }) =>
-        batches.create(
-          {
-            key: headers["idempotency-key"],
-            workspaceId,
-            operation: "chains.createMany",
-            items: payload.items,
-            answer: ChainBatchResult
-          },
-          (input) => chains.create(workspaceId, input),
-          (input) => calendars.readBefore(workspaceId, input)(Effect.void)
-        )
-      ),
-
-      get: inWorkspace((workspaceId, { params }) => chains.get(workspaceId, params.chain_id)),
-
-      upsert: inWorkspace((workspaceId, { params, payload }) =>
-        chains
-          .upsert(workspaceId, params.key, payload)
-          .pipe(calendars.readBefore(workspaceId, payload, "a change"), createdIfNew)
-      ),
-
-      update: inWorkspace((workspaceId, { params, payload }) =>
-        chains
-          .update(workspaceId, params.chain_id, payload)
-          .pipe(calendars.readBefore(workspaceId, payload, "a change"))
-      ),
-
-      remove: inWorkspace((workspaceId, { params }) => chains.remove(workspaceId, params.chain_id)),
-
-      run: inWorkspace((workspaceId, { headers, params }) =>
-        chains.run(workspaceId, params.chain_id).pipe(
-          idempotency.once({
-            key: headers["idempotency-key"],
-            workspaceId,
-            operation: `chains.run ${params.chain_id}`,
-            payload: null,
-            answer: ChainRun
-          })
-        )
-      ),
+      ...(yield* taskHandlers({
+        name: "chains",
+        tasks: chains,
+        answers: { task: Chain, batch: ChainBatchResult, run: ChainRun },
+        prepare: calendars.readBefore
+      })),
 
       pause: inWorkspace((workspaceId, { params }) => chains.pause(workspaceId, params.chain_id)),
 
@@ -97,10 +45,6 @@ export const ChainsHandlers = implement(
 
       stepRequest: inWorkspace((workspaceId, { params: { chain_id, execution_id, run_id } }) =>
         stepRequests.get(workspaceId, chain_id, run_id, execution_id)
-      ),
-
-      cancel: inWorkspace((workspaceId, { params }) =>
-        chains.cancel(workspaceId, params.chain_id, params.execution_id)
       )
     })
   })

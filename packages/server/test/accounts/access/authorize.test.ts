@@ -9,12 +9,12 @@ import type { ChainRunsRepo } from "../../../src/tasks/chains/ChainRunsRepo.ts"
 import type { Chains } from "../../../src/tasks/chains/Chains.ts"
 import type { ChainsRepo } from "../../../src/tasks/chains/ChainsRepo.ts"
 import type { CronTasks } from "../../../src/tasks/cron/CronTasks.ts"
-import type { CronTasksRepo } from "../../../src/tasks/cron/CronTasksRepo.ts"
 import type { DelayedTasks } from "../../../src/tasks/delayed/DelayedTasks.ts"
-import type { DelayedTasksRepo } from "../../../src/tasks/delayed/DelayedTasksRepo.ts"
 import type { Executions } from "../../../src/tasks/executions/Executions.ts"
 import type { ExecutionsRepo } from "../../../src/tasks/executions/ExecutionsRepo.ts"
 import type { ExecutionStatsRepo } from "../../../src/tasks/executions/ExecutionStatsRepo.ts"
+import type { TaskRow } from "../../../src/tasks/TaskRow.ts"
+import type { TasksRepo } from "../../../src/tasks/TasksRepo.ts"
 import { inWorkspace } from "../../../src/http/inWorkspace.ts"
 import type { Channels } from "../../../src/notifications/channels/Channels.ts"
 import type { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
@@ -53,8 +53,7 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<ApiKeyRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<ChainRunsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<ChainsRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<CronTasksRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<DelayedTasksRepo["Service"]>>().toBeNever()
+    expectTypeOf<TakesNamed<TasksRepo<TaskRow, TaskRow>>>().toBeNever()
     expectTypeOf<TakesNamed<ExecutionsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<ExecutionStatsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SigningSecrets["Service"]>>().toBeNever()

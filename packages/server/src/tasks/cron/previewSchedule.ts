@@ -10,7 +10,8 @@ import { findCalendars } from "../../engine/index.ts"
 import { checkPrecision } from "../Schedules.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 
-export const previewing = (sql: SqlClient.SqlClient) => {
+/** Lists the next slots of a schedule that need not be that of a task. */
+export const previewSchedule = (sql: SqlClient.SqlClient) => {
   // Slices of several at once would add up before the event loop turns.
   const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: afterEverythingElse })
 

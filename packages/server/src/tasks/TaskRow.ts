@@ -1,0 +1,85 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import type { Schema } from "effect"
+import { timestampOf } from "../store/index.ts"
+import {
+  type OptionColumn,
+  type OptionColumns,
+  type RareOption,
+  rareOptions,
+  shownFiring
+} from "./TaskOptions.ts"
+
+export interface TaskRef {
+  readonly id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+}
+
+/** What the rows of `tasks` of all kinds have. */
+export interface TaskRow extends TaskRef, Pick<OptionColumns, "ending_options"> {
+  readonly timeout_seconds?: number
+  readonly call_options?: CallOptions | null
+  readonly key: string | null
+  readonly status: string
+  readonly queue_id: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** The fields of an answer that its row has in columns of the same name. */
+export type PlainColumns<Task> = Omit<
+  Task,
+  | RareOption
+  | "created_at"
+  | "last_run"
+  | "next_run_at"
+  | "paused_reason"
+  | "updated_at"
+  | "workspace_id"
+>
+
+/** The columns of a kind that has a schedule. */
+export interface FiringColumns extends Pick<OptionColumns, "firing_options"> {
+  readonly paused_reason: string | null
+  readonly next_fire_at: Date | null
+}
+
+/** Fields of answers that are not columns of the same name. */
+const otherFields: ReadonlySet<string> = new Set([
+  ...rareOptions,
+  "last_run",
+  "next_run_at",
+  "paused_reason"
+])
+
+/**
+ * The columns of a kind, from the fields of its answers and the groups of rare options that it has,
+ * and how an answer shows its rows.
+ */
+export const taskColumns = <Task extends { readonly last_run: unknown }, Row extends TaskRow>(
+  { fields }: { readonly fields: Schema.Struct.Fields },
+  options: ReadonlyArray<OptionColumn>
+) => {
+  const plain = Object.keys(fields).filter((name) => !otherFields.has(name))
+  const hasSchedule = options.includes("firing_options")
+  const columns = [...plain, ...options, ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])]
+  return {
+    columns,
+
+    show: (row: Row & Partial<OptionColumns>, lastRun: Task["last_run"]): Task => {
+      const shown: Record<string, unknown> = {}
+      for (const name of plain) {
+        const value: unknown = row[name as keyof Row]
+        shown[name] = value instanceof Date ? timestampOf(value) : value
+      }
+      const task = {
+        ...shown,
+        ...row.call_options,
+        ...(hasSchedule && shownFiring(row as Row & FiringColumns)),
+        ...row.ending_options,
+        last_run: lastRun
+      }
+      return task as object as Task
+    }
+  }
+}

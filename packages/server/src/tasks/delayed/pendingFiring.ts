@@ -1,0 +1,168 @@
+import type {
+  DelayedTaskDefinition,
+  DelayedTaskStatus
+} from "@scheduling/domain/delayed/DelayedTask"
+import { maxDelaySeconds } from "@scheduling/domain/delayed/DelayedTask"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { orNotFound } from "../../core/index.ts"
+import { RunQueue } from "../../engine/index.ts"
+import { Limits } from "../../plans/index.ts"
+import { StoreClock, transactionOf, undoneAlone } from "../../store/index.ts"
+import type { Firing } from "../Firing.ts"
+import type { LastRunRow } from "../LastRunRepo.ts"
+import { queueCheck } from "../queueCheck.ts"
+import type { TaskRow } from "../TaskRow.ts"
+import type { InsertsBy, TasksRepo } from "../TasksRepo.ts"
+
+/** The fields that say when a task runs. */
+export const dueFields = ["run_at", "delay_seconds"] as const
+
+interface Due {
+  readonly run_at?: string
+  readonly delay_seconds?: number
+}
+
+interface PendingRow extends TaskRow {
+  readonly status: Exclude<DelayedTaskStatus, "running">
+  readonly run_at: Date
+}
+
+/**
+ * The firing of tasks that run once. Delays begin and runs are due by the clock of the store. A
+ * task shows as pending until the node's own clock reaches that time. If the clocks differ, the
+ * queue has the last word: it refuses to move or withdraw a run that has started.
+ */
+export const pendingFiring = Effect.fnUntraced(function* <
+  Row extends PendingRow,
+  Listed extends TaskRow & Pick<PendingRow, "run_at">
+>(
+  repo: TasksRepo<Row, Listed> & InsertsBy<Row>,
+  listed: (row: Row, status: DelayedTaskStatus, run: LastRunRow) => Listed
+) {
+  const sql = yield* SqlClient.SqlClient
+  const transaction = transactionOf(sql)
+  const alone = undoneAlone(sql)
+  const now = Effect.orDie((yield* StoreClock)(sql))
+  const limits = yield* Limits
+  const queue = yield* RunQueue
+  const checkQueue = yield* queueCheck
+
+  /** Fails if the run has started, and so rolls the whole change back. */
+  const reschedule = (run: Parameters<RunQueue["Service"]["reschedule"]>[0]) =>
+    Effect.flatMap(queue.reschedule(run), (moved) =>
+      moved === null ? notPending : Effect.succeed(moved)
+    )
+
+  const firing: Firing<Row, Listed, DelayedTaskDefinition, never, Conflict> = {
+    hold: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
+
+    // Most are created with one statement and no transaction. On a busy node every statement waits
+    // for a turn of its event loop.
+    insert: Effect.fnUntraced(function* (workspaceId, input, rowAt) {
+      const at = yield* now
+      const run_at = (yield* runAtOf(input, at)) ?? at
+      const row: Row = { ...rowAt(at), status: "pending", run_at }
+      const inserted = repo.insertBy(row, (insertion) =>
+        queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at, insertion })
+      )
+      const isAllowed =
+        row.queue_id === null && (yield* limits.takeOneOfMany(workspaceId, "pending_delayed_tasks"))
+      const run = yield* isAllowed
+        ? Effect.catchTag(alone(inserted), "SqlError", Effect.die)
+        : transaction(
+            limits
+              .allowMoreOfMany(workspaceId, "pending_delayed_tasks")
+              .pipe(Effect.andThen(checkQueue(workspaceId, row.queue_id)), Effect.andThen(inserted))
+          )
+      return listed(row, isPending(row, at) ? "pending" : "running", {
+        last_run_id: ExecutionId.make(run.id),
+        last_run_status: run.status,
+        last_run_finished_at: null
+      })
+    }),
+
+    moved: Effect.fnUntraced(function* (task, changes) {
+      const at = yield* now
+      const run_at = yield* runAtOf(changes, at)
+      if (!isPending(task, at)) return yield* notPending
+      return { run_at: run_at ?? task.run_at, updated_at: at } as Partial<Row>
+    }),
+
+    update: Effect.fnUntraced(function* (_, changed) {
+      const { id, run_at, workspace_id } = changed
+      yield* repo.update(changed)
+      // Even if the time stays the same, because a run that has just started would not see the
+      // change.
+      yield* reschedule({ workspace_id, task_id: id, run_at, trigger: "schedule" })
+    }),
+
+    isDefined: (row, given) => row.status !== "cancelled" && isDueAs(row, given),
+
+    isOver: ({ status }) => status !== "pending",
+
+    /** The task stays on record as cancelled. */
+    remove: Effect.fnUntraced(function* (workspaceId, id) {
+      const task = yield* found(repo.findForUpdate(workspaceId, id))
+      const at = yield* now
+      if (task.status === "cancelled") return
+      if (!isPending(task, at)) return yield* notPending
+      yield* repo.update({ ...task, status: "cancelled", updated_at: at })
+      const withdrawn = yield* queue.withdraw({ workspace_id: workspaceId, task_id: id })
+      if (!withdrawn) return yield* notPending
+    }),
+
+    run: (workspaceId, id) =>
+      transaction(
+        Effect.gen(function* () {
+          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          const at = yield* now
+          const ref = { workspace_id: workspaceId, task_id: id }
+          if (isPending(task, at)) {
+            yield* repo.update({ ...task, run_at: at, updated_at: at })
+            return yield* reschedule({ ...ref, run_at: at, trigger: "manual" })
+          }
+          const { status } = yield* found(repo.find(workspaceId, id))
+          if (status !== "finished") return yield* notIdle
+          return yield* queue.enqueue({ ...ref, kind: "delayed" })
+        })
+      )
+  }
+  return firing
+})
+
+/** A time that had passed when the task was created or changed meant that moment. */
+const isDueAs = (
+  task: Pick<PendingRow, "run_at" | "updated_at">,
+  { run_at }: DelayedTaskDefinition
+): boolean =>
+  run_at !== undefined &&
+  Math.max(Date.parse(run_at), task.updated_at.getTime()) === task.run_at.getTime()
+
+/** When the task should run, if the input says so. A time in the past means now. */
+const runAtOf = Effect.fnUntraced(function* (due: Due, now: Date) {
+  if (due.delay_seconds !== undefined) return new Date(now.getTime() + due.delay_seconds * 1000)
+  if (due.run_at === undefined) return undefined
+  const runAtMs = Date.parse(due.run_at)
+  if (runAtMs > now.getTime() + maxDelaySeconds * 1000) {
+    return yield* new ValidationFailed({
+      issues: [{ path: ["run_at"], message: "Expected a time at most 365 days ahead" }]
+    })
+  }
+  return new Date(Math.max(runAtMs, now.getTime()))
+})
+
+const isPending = (task: Pick<PendingRow, "status" | "run_at">, now: Date): boolean =>
+  task.status === "pending" && task.run_at > now
+
+const notPending = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "The task is no longer pending." }))
+)
+
+const notIdle = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "A task that is running or cancelled cannot be run." }))
+)
+
+const found = orNotFound("task")

@@ -1,0 +1,175 @@
+import type { BatchOutcomes } from "@scheduling/domain/shared/requests/Batch"
+import type {
+  Conflict,
+  NotFound,
+  QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { ExecutionId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Effect, type Schema } from "effect"
+import { createdIfNew, Idempotency, inWorkspace } from "../http/index.ts"
+import { Batches } from "./batches/Batches.ts"
+import type { Tasks } from "./Tasks.ts"
+import type { TaskQuery } from "./TasksRepo.ts"
+
+interface InWorkspace {
+  readonly workspace_id: WorkspaceId
+}
+
+/** The parameters of a path that names one task. */
+type OfTask = InWorkspace & ({ readonly task_id: string } | { readonly chain_id: string })
+
+const idIn = (params: OfTask) => ("task_id" in params ? params.task_id : params.chain_id)
+
+interface Keyed {
+  readonly "idempotency-key"?: string
+}
+
+/** The handlers of the endpoints that every kind of task has. */
+export const taskHandlers = Effect.fnUntraced(function* <
+  Task,
+  Encoded,
+  Input,
+  Definition,
+  Update,
+  Status extends string,
+  E,
+  Stays,
+  Run,
+  RunError,
+  EncodedRun,
+  EncodedBatch,
+  F
+>({
+  answers,
+  name,
+  prepare,
+  tasks
+}: {
+  /** The name of the group, which is part of what an idempotency key stands for. */
+  readonly name: "chains" | "cron" | "delayed"
+  readonly tasks: Omit<Tasks<Task, Input, Definition, Update, Status, E, Stays>, "run"> & {
+    readonly run: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Run, RunError>
+  }
+  readonly answers: {
+    readonly task: Schema.Codec<Task, Encoded>
+    readonly batch: Schema.Codec<BatchOutcomes<Task>, EncodedBatch>
+    readonly run: Schema.Codec<Run, EncodedRun>
+  }
+  /** What is done before a change, outside of its transaction. */
+  readonly prepare: (
+    workspaceId: AuthorizedWorkspaceId,
+    given: Input | Definition | Update,
+    saves: "a new task" | "a change"
+  ) => Effect.Effect<void, F>
+}) {
+  const idempotency = yield* Idempotency
+  const batches = yield* Batches
+  return {
+    list: inWorkspace(
+      (
+        workspaceId,
+        { query }: { readonly params: InWorkspace; readonly query: TaskQuery<Status> }
+      ) => tasks.list(workspaceId, query)
+    ),
+
+    create: inWorkspace(
+      (
+        workspaceId,
+        {
+          headers,
+          payload
+        }: { readonly params: InWorkspace; readonly headers: Keyed; readonly payload: Input }
+      ) =>
+        Effect.andThen(
+          prepare(workspaceId, payload, "a new task"),
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `${name}.create`,
+            payload,
+            answer: answers.task
+          })(tasks.create(workspaceId, payload))
+        )
+    ),
+
+    createMany: inWorkspace(
+      (
+        workspaceId,
+        {
+          headers,
+          payload
+        }: {
+          readonly params: InWorkspace
+          readonly headers: Keyed
+          readonly payload: { readonly items: ReadonlyArray<Input> }
+        }
+      ) =>
+        batches.create(
+          {
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `${name}.createMany`,
+            items: payload.items,
+            answer: answers.batch
+          },
+          (
+            input
+          ): Effect.Effect<Task, NotFound | Conflict | QuotaExceeded | ValidationFailed | F> =>
+            tasks.create(workspaceId, input),
+          (input) => prepare(workspaceId, input, "a new task")
+        )
+    ),
+
+    get: inWorkspace((workspaceId, { params }: { readonly params: OfTask }) =>
+      tasks.get(workspaceId, idIn(params))
+    ),
+
+    upsert: inWorkspace(
+      (
+        workspaceId,
+        {
+          params,
+          payload
+        }: { readonly params: InWorkspace & { readonly key: string }; readonly payload: Definition }
+      ) =>
+        Effect.andThen(
+          prepare(workspaceId, payload, "a change"),
+          createdIfNew(tasks.upsert(workspaceId, params.key, payload))
+        )
+    ),
+
+    update: inWorkspace(
+      (workspaceId, { params, payload }: { readonly params: OfTask; readonly payload: Update }) =>
+        Effect.andThen(
+          prepare(workspaceId, payload, "a change"),
+          tasks.update(workspaceId, idIn(params), payload)
+        )
+    ),
+
+    remove: inWorkspace((workspaceId, { params }: { readonly params: OfTask }) =>
+      tasks.remove(workspaceId, idIn(params))
+    ),
+
+    run: inWorkspace(
+      (workspaceId, { headers, params }: { readonly params: OfTask; readonly headers: Keyed }) =>
+        tasks.run(workspaceId, idIn(params)).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: `${name}.run ${idIn(params)}`,
+            payload: null,
+            answer: answers.run
+          })
+        )
+    ),
+
+    cancel: inWorkspace(
+      (
+        workspaceId,
+        { params }: { readonly params: OfTask & { readonly execution_id: ExecutionId } }
+      ) => tasks.cancel(workspaceId, idIn(params), params.execution_id)
+    )
+  }
+})
