@@ -206,14 +206,6 @@ const requests = [
     "return this[what] < share * (share * free - this.address[what])",
     "return free > 0"
   ]),
-  guard("many doors for a crowd", "http/server/Doors.ts", "http/server/Doors.test.ts", [
-    "? 64 : 1",
-    "? 1 : 1"
-  ]),
-  guard("the doors of one process", "http/server/Doors.ts", "http/server/Doors.test.ts", [
-    "alone.listen(wanted,",
-    "alone.listen({ ...wanted, ...sharedPort },"
-  ]),
   guard("one request of a connection", "http/server/NodeServer.ts", "adversarial/flood.test.ts", [
     "if (!this.#turns.take(event, request, answer)) return true",
     ""

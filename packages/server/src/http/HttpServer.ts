@@ -4,7 +4,6 @@ import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } fro
 import { AppConfig, isMetered } from "../core/index.ts"
 import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
-import { DoorCount, freeAddress, sharedPort } from "./server/Doors.ts"
 import {
   answerTo,
   isRouteNotFound,
@@ -46,16 +45,10 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
         runFork(Effect.logWarning(message).pipe(Effect.annotateLogs({ request_id })))
       )
       const cannotListen = (cause: unknown) => CannotListen.because(host, port, cause)
-      const address = yield* Effect.mapError(freeAddress({ host, port }), cannotListen)
       const http = yield* Effect.mapError(
-        NodeHttpServer.make(() => server, {
-          ...address,
-          ...sharedPort,
-          gracefulShutdownTimeout: "25 seconds"
-        }),
+        NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" }),
         ({ cause }) => cannotListen(cause)
       )
-      yield* Effect.mapError(server.openOthers((yield* DoorCount) - 1), cannotListen)
       // Runs before the framework waits for the last connection. That wait has no limit, so a
       // client that never ends its request would keep the process alive.
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))

@@ -9,7 +9,6 @@ import { HashCost } from "../../src/accounts/passwords/Passwords.ts"
 import { AppConfig } from "../../src/core/config/Config.ts"
 import { onlySelfHosted } from "../../src/core/config/plans.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
-import { DoorCount } from "../../src/http/server/Doors.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { leapingClock } from "./leap.ts"
 import { accountMaker } from "./makeAccount.ts"
@@ -96,7 +95,6 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
         Layer.provideMerge(Layer.fresh(HttpServerLayer)),
         Layer.provide(Layer.succeed(AppConfig, config)),
         Layer.provide(Layer.succeed(HashCost, hashCost)),
-        Layer.provide(Layer.succeed(DoorCount, 1)),
         Layer.provide(Layer.succeed(StoreClock, () => DateTime.nowAsDate))
       )
     )

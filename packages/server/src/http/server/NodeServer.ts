@@ -1,9 +1,13 @@
-import { type IncomingMessage, type ServerOptions, ServerResponse, STATUS_CODES } from "node:http"
+import {
+  type IncomingMessage,
+  Server,
+  type ServerOptions,
+  ServerResponse,
+  STATUS_CODES
+} from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { Arrivals } from "../fairness/Arrivals.ts"
 import { Clients } from "../fairness/Clients.ts"
-import { ServerOfManyDoors } from "./Doors.ts"
 import { refuseFurtherUpgradeListeners } from "../../core/index.ts"
 import { notServing, parserError, type RawAnswer, stalled } from "../answers/Errors.ts"
 import { messageId, nextRequestId } from "../request/RequestId.ts"
@@ -38,17 +42,16 @@ export const makeNodeServer = (
     readers,
     requestTimeout
   } = serverLimits
-): ServerOfManyDoors => {
+): Server => {
   const clients = new Clients()
   const unsent = new UnsentAnswers(readers)
   const turns = new Turns((turn) => server.begin(turn))
-  const arrivals = new Arrivals((socket) => server.beginConnection(socket))
 
   const mayConnect = (socket: Socket): boolean => {
     const free = connections - clients.connections
     if (clients.admit(socket, free)) {
       server.unused.watch(socket)
-      return arrivals.take(socket)
+      return true
     }
     socket.destroy()
     // Makes room: nobody should be turned away for the sake of idle connections.
@@ -123,8 +126,8 @@ export const makeNodeServer = (
 
 // ---------------------------------------------------------------------------
 
-/** Announces a connection or a request only when it has its turn. */
-class ServerOfTurns extends ServerOfManyDoors {
+/** Announces a connection only if it is admitted, and a request only when it has its turn. */
+class ServerOfTurns extends Server {
   readonly unused = new UnusedConnections()
   readonly #turns: Turns
   readonly #mayConnect: (socket: Socket) => boolean
