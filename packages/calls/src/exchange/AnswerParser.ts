@@ -31,7 +31,7 @@ const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\0\r\n]*)$/
 const nothing = Buffer.alloc(0)
 const carriageReturn = 13
 const lineFeed = 10
-const mayFollowSize = new Set(Buffer.from("\r\n; \t"))
+const semicolon = 59
 
 type Place =
   | "head"
@@ -57,6 +57,7 @@ export class AnswerParser {
   private missing = 0
   private hasSize = false
   private isLineEmpty = true
+  private isAfterReturn = false
   /** Whether the connection may carry another answer after this one. */
   isReusable = true
   /** How long the server says it keeps an idle connection. */
@@ -151,7 +152,7 @@ export class AnswerParser {
         case "":
           throw new InvalidAnswer()
         case "content-length":
-          if (length !== undefined && length !== value.trim()) throw new InvalidAnswer()
+          if (length !== undefined) throw new InvalidAnswer()
           length = value.trim()
           break
         case "transfer-encoding":
@@ -175,20 +176,20 @@ export class AnswerParser {
       }
     }
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
+    // Somebody on the way may see another end of the answer than we do.
+    if (length !== undefined && encoding !== undefined) throw new InvalidAnswer()
     // An interim answer: the final one follows.
     if (status < 200) return
 
     this.isReusable = isKept
     this.reader.onHead(status, { retryAfter, complete })
     if (this.isBodyless || status === 204 || status === 304) this.place = "after the answer"
-    else if (encoding !== undefined) this.beginEncoded(encoding, length)
+    else if (encoding !== undefined) this.beginEncoded(encoding)
     else if (length === undefined) this.beginEndless()
     else this.beginSized(Number(length))
   }
 
-  /** With a length beside the encoding, somebody on the way may see another end than we do. */
-  private beginEncoded(encoding: string, length: string | undefined): void {
-    if (length !== undefined) this.isReusable = false
+  private beginEncoded(encoding: string): void {
     if (!/(?:^|,)[ \t]*chunked[ \t]*$/i.test(encoding)) this.beginEndless()
     else this.place = "size of a chunk"
   }
@@ -216,9 +217,11 @@ export class AnswerParser {
 
   private readSize(bytes: Buffer, start: number): number {
     for (let at = start; at < bytes.length; at++) {
-      const digit = hexDigit(bytes[at] ?? 0)
+      const byte = bytes[at] ?? 0
+      const digit = hexDigit(byte)
       if (digit === -1) {
-        if (!this.hasSize || !mayFollowSize.has(bytes[at] ?? 0)) throw new InvalidAnswer()
+        const mayFollow = byte === carriageReturn || byte === semicolon
+        if (!this.hasSize || !mayFollow) throw new InvalidAnswer()
         this.place = "extension of a chunk"
         return at
       }
@@ -229,26 +232,28 @@ export class AnswerParser {
     return bytes.length
   }
 
-  private skipExtension(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(lineFeed, at)
-    if (end === -1) return bytes.length
-    this.hasSize = false
-    this.isLineEmpty = true
-    this.place = this.missing === 0 ? "trailer" : "chunk"
-    return end + 1
+  private skipExtension(bytes: Buffer, start: number): number {
+    for (let at = start; at < bytes.length; at++) {
+      if (!this.endsLine(bytes[at])) continue
+      this.hasSize = false
+      this.isLineEmpty = true
+      this.place = this.missing === 0 ? "trailer" : "chunk"
+      return at + 1
+    }
+    return bytes.length
   }
 
   private readEndOfChunk(bytes: Buffer, at: number): number {
     const byte = bytes[at]
-    if (byte === lineFeed) this.place = "size of a chunk"
-    else if (byte !== carriageReturn) throw new InvalidAnswer()
+    if (!this.isAfterReturn && byte !== carriageReturn) throw new InvalidAnswer()
+    if (this.endsLine(byte)) this.place = "size of a chunk"
     return at + 1
   }
 
   private skipTrailer(bytes: Buffer, start: number): number {
     for (let at = start; at < bytes.length; at++) {
       const byte = bytes[at]
-      if (byte === lineFeed) {
+      if (this.endsLine(byte)) {
         if (this.isLineEmpty) {
           this.place = "after the answer"
           return at + 1
@@ -259,6 +264,14 @@ export class AnswerParser {
       }
     }
     return bytes.length
+  }
+
+  /** Lines end with both characters, and neither stands alone. */
+  private endsLine(byte: number | undefined): boolean {
+    const isEnd = this.isAfterReturn
+    if (isEnd !== (byte === lineFeed)) throw new InvalidAnswer()
+    this.isAfterReturn = byte === carriageReturn
+    return isEnd
   }
 }
 
