@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream"
 import { AppConfig } from "../core/index.ts"
 import { type Migrations, migrations } from "./migrations/index.ts"
 import { databaseSocket } from "./pool/DatabaseSocket.ts"
-import { growWhileShort } from "./pool/PoolGrowth.ts"
 import { PoolUse } from "./pool/PoolUse.ts"
 import { withTransactionTurns } from "./pool/TransactionTurns.ts"
 import {
@@ -33,26 +32,20 @@ type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrat
 /** The migrated database that the configuration names. */
 export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
-    const { databasePool, databasePoolMax, databaseUrl, dataDir } = yield* AppConfig
+    const { databasePool, databaseUrl, dataDir } = yield* AppConfig
     return databaseUrl === undefined
       ? embeddedLayer({ dataDir })
-      : postgresLayer({
-          url: databaseUrl,
-          maxConnections: databasePool,
-          grownConnections: databasePoolMax
-        })
+      : postgresLayer({ url: databaseUrl, maxConnections: databasePool })
   })
 )
 
-const session = {
-  applicationName: "scheduling-service",
-  /**
-   * Several requests share a connection and go out as one write, which gives 1.5 to 2 times the
-   * throughput.
-   */
-  multiplex: true,
-  transformJson: false
-}
+const session = { applicationName: "scheduling-service", transformJson: false }
+
+/**
+ * Several requests share a connection and go out as one write, which gives 1.5 to 2 times the
+ * throughput.
+ */
+const shared = { multiplex: true }
 
 const statementTimeoutSeconds = 30
 
@@ -78,40 +71,36 @@ const server = {
 
 export const postgresLayer = ({
   maxConnections,
-  grownConnections = maxConnections,
   silenceMs = (statementTimeoutSeconds + 5) * 1000,
   url
 }: {
   readonly url: Redacted.Redacted
+  /** The most connections for requests, at least two. */
   readonly maxConnections: number
-  /**
-   * The size up to which the pool may grow while transactions wait and the server has room. By
-   * default the pool stays as it is.
-   */
-  readonly grownConnections?: number
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
-}): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> =>
-  migrated("postgres", maxConnections, (use) => {
-    const poolOf = (size: number) =>
+}): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> => {
+  // Single statements need few connections, because they share them.
+  const forStatements = Math.max(1, Math.floor(maxConnections / 4))
+  const forTransactions = Math.max(1, maxConnections - forStatements)
+  return migrated("postgres", new PoolUse(maxConnections, forTransactions), (use) => {
+    const poolOf = (options: { readonly maxConnections: number; readonly multiplex: boolean }) =>
       PgClient.make({
         ...session,
         ...server,
+        ...options,
         url,
-        maxConnections: size,
         stream: () => use.opened(databaseSocket(Redacted.value(url), silenceMs))
       })
     return PgClient.layerFrom(
       Effect.gen(function* () {
-        const pool = yield* poolOf(maxConnections)
-        if (grownConnections <= maxConnections) return withTransactionTurns(pool, use)
-        const more = yield* poolOf(grownConnections - maxConnections)
-        const sql = withTransactionTurns(pool, use, more)
-        yield* Effect.forkScoped(growWhileShort(sql, use, grownConnections))
-        return sql
+        const statements = yield* poolOf({ ...shared, maxConnections: forStatements })
+        const transactions = yield* poolOf({ multiplex: false, maxConnections: forTransactions })
+        return withTransactionTurns(statements, use, transactions)
       })
     )
   })
+}
 
 export const embeddedLayer = (
   options: EmbeddedPostgresOptions
@@ -127,11 +116,12 @@ const statementsInPipeline = 128
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
 ): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
-  migrated("embedded", 1, (pool) =>
+  migrated("embedded", new PoolUse(1, 1), (pool) =>
     PgClient.layerFrom(
       Effect.flatMap(store, (stream) =>
         PgClient.make({
           ...session,
+          ...shared,
           stream: () => pool.opened(stream()),
           username: "postgres",
           database: "postgres",
@@ -144,17 +134,11 @@ export const embeddedLayerOn = <E>(
 
 const migrated = <E>(
   kind: Store["Service"]["kind"],
-  size: number,
+  pool: PoolUse,
   client: (pool: PoolUse) => Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>
 ) =>
-  Layer.unwrap(
-    Effect.sync(() => {
-      const pool = new PoolUse(size)
-      return Layer.mergeAll(
-        Layer.effectDiscard(migrate),
-        Layer.succeed(Store, { kind, pool })
-      ).pipe(Layer.provideMerge(client(pool)))
-    })
+  Layer.mergeAll(Layer.effectDiscard(migrate), Layer.succeed(Store, { kind, pool })).pipe(
+    Layer.provideMerge(client(pool))
   )
 
 /** Runs the migrations that the database does not have yet. */

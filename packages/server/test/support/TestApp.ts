@@ -35,7 +35,6 @@ export const testConfig: AppConfig["Service"] = {
   port: 0,
   databaseUrl: undefined,
   databasePool: 4,
-  databasePoolMax: 4,
   dataDir: ".data",
   appSecret: testSecret,
   previousAppSecrets: [],

@@ -29,11 +29,6 @@ export class AppConfig extends Context.Service<
     /** Absent for the embedded store under `dataDir`. */
     readonly databaseUrl: Redacted.Redacted | undefined
     readonly databasePool: number
-    /**
-     * The size to which the pool may grow while transactions wait and the database has free
-     * connections.
-     */
-    readonly databasePoolMax: number
     readonly dataDir: string
     /** Absent only on the embedded store, which creates and keeps its own. */
     readonly appSecret: Redacted.Redacted | undefined
@@ -116,12 +111,6 @@ export class AppConfig extends Context.Service<
             "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY are given together or not at all"
         })
       }
-      const poolMax = config.databasePoolMax ?? Math.max(16, config.databasePool)
-      if (poolMax < config.databasePool) {
-        return yield* new InvalidConfig({
-          message: `DATABASE_POOL_MAX is ${poolMax}, but DATABASE_POOL is ${config.databasePool}: the most cannot be less`
-        })
-      }
       const problem = stripeProblem(config)
       if (problem !== undefined) return yield* new InvalidConfig({ message: problem })
       const plans = plansFile === undefined ? Result.succeed(onlySelfHosted) : readPlans(plansFile)
@@ -133,7 +122,6 @@ export class AppConfig extends Context.Service<
       }
       return AppConfig.of({
         ...config,
-        databasePoolMax: poolMax,
         otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
         plans: plans.success,
         // Without a list, a page in a browser on this machine could reach the service through a
@@ -223,8 +211,7 @@ const environment = Config.all({
   host: Config.NonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1")),
   port: Config.schema(port, "PORT").pipe(Config.withDefault(4000)),
   databaseUrl: optional(Config.schema(DatabaseUrl, "DATABASE_URL")),
-  databasePool: Config.schema(count(2, 1000), "DATABASE_POOL").pipe(Config.withDefault(4)),
-  databasePoolMax: optional(Config.schema(count(2, 1000), "DATABASE_POOL_MAX")),
+  databasePool: Config.schema(count(2, 1000), "DATABASE_POOL").pipe(Config.withDefault(8)),
   dataDir: Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data")),
   appSecret: optional(Config.schema(AppSecret, "APP_SECRET")),
   previousAppSecrets: Config.schema(

@@ -3,33 +3,19 @@ import type { Duplex } from "node:stream"
 
 /** How much of a node's connections to the database is in use. */
 export class PoolUse {
-  /** Open ones, also of the pools and sessions that the engine has. */
+  /** Open connections, also those of the engine. */
   connections = 0
   /** Transactions of requests under way. Each has a connection for itself. */
   transactions = 0
   /** Transactions that wait for a connection. */
   waiting = 0
-  #size: number
+  /** The most connections that requests may open. */
+  readonly size: number
   readonly #turns: Semaphore.Semaphore
 
-  constructor(size: number) {
-    this.#size = size
-    this.#turns = Semaphore.makeUnsafe(this.turnsIn(size))
-  }
-
-  /** The most connections that requests may open now. */
-  get size(): number {
-    return this.#size
-  }
-
-  resize(size: number): Effect.Effect<void> {
-    this.#size = size
-    return this.#turns.resize(this.turnsIn(size))
-  }
-
-  /** One connection is left to single statements. */
-  turnsIn(size: number): number {
-    return Math.max(1, size - 1)
+  constructor(size: number, transactionsAtOnce: number) {
+    this.size = size
+    this.#turns = Semaphore.makeUnsafe(transactionsAtOnce)
   }
 
   opened<Socket extends Duplex>(socket: Socket): Socket {

@@ -3,44 +3,21 @@ import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { PoolUse } from "./PoolUse.ts"
 
 /**
- * Lets transactions have all connections of a pool but one, which single statements share. A
- * transaction keeps its connection for as long as the node takes to send one statement after the
- * other. On a busy node that is 0.2 s, and whoever only reads waited for one to end.
- *
- * If the pool has none left, a transaction has one of `more`, as far as the use allows it. Two
- * pools, because single statements would fill a larger one too.
+ * Gives transactions connections of their own, in turns. A transaction keeps its connection for as
+ * long as the node takes to send one statement after the other. On a busy node that is 0.2 s, and
+ * single statements would wait for it.
  */
 export const withTransactionTurns = <Client extends SqlClient.SqlClient>(
   sql: Client,
   use: PoolUse,
-  more: Pick<SqlClient.SqlClient, "reserve"> = sql
-): Client => {
-  const least = use.size
-  const own = use.turnsIn(least)
-  let inPool = 0
-
-  /** If others took the last connections of the server, those of the pool have to do. */
-  const oneMore = Effect.catch(more.reserve, () => Effect.andThen(use.resize(least), sql.reserve))
-
-  const connection = Effect.suspend(() => {
-    if (inPool >= own) return oneMore
-    const taken = Effect.sync(() => {
-      inPool++
-    })
-    const left = Effect.sync(() => {
-      inPool--
-    })
-    return Effect.andThen(
-      Effect.acquireRelease(taken, () => left),
-      sql.reserve
-    )
-  })
-
-  return Object.assign(sql, {
+  transactions: Pick<SqlClient.SqlClient, "reserve"> = sql
+): Client =>
+  Object.assign(sql, {
     withTransaction: SqlClient.makeWithTransaction({
       transactionService: sql.transactionService,
       spanAttributes: [],
-      acquireConnection: (restore) => Effect.andThen(use.turn(restore), restore(connection)),
+      acquireConnection: (restore) =>
+        Effect.andThen(use.turn(restore), restore(transactions.reserve)),
       begin: (on, statement = "BEGIN") => control(on, statement),
       savepoint: (on, id) => control(on, `SAVEPOINT effect_sql_${id}`),
       releaseSavepoint: (on, id) => control(on, `RELEASE SAVEPOINT effect_sql_${id}`),
@@ -49,7 +26,6 @@ export const withTransactionTurns = <Client extends SqlClient.SqlClient>(
       rollbackSavepoint: (on, id) => control(on, `ROLLBACK TO SAVEPOINT effect_sql_${id}`)
     })
   })
-}
 
 const control = (on: SqlConnection.Connection, statement: string) =>
   Effect.asVoid(on.execute(statement, [], undefined))

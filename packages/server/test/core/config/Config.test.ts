@@ -24,8 +24,7 @@ const defaults = {
   host: "127.0.0.1",
   port: 4000,
   databaseUrl: undefined,
-  databasePool: 4,
-  databasePoolMax: 16,
+  databasePool: 8,
   dataDir: ".data",
   appSecret: undefined,
   previousAppSecrets: [],
@@ -76,11 +75,6 @@ const variables: Readonly<
   DATABASE_POOL: {
     field: "databasePool",
     good: ["2", "16"],
-    bad: ["1", "0", "1001", "ten", "2.5"]
-  },
-  DATABASE_POOL_MAX: {
-    field: "databasePoolMax",
-    good: ["4", "1000"],
     bad: ["1", "0", "1001", "ten", "2.5"]
   },
   DATA_DIR: { field: "dataDir", good: ["/var/lib/scheduling"], bad: [] },
@@ -193,10 +187,6 @@ describe("Configuration", () => {
   it.effect.each([
     [{ PORT: "abc" }, "PORT: expected a whole number from 1 to 65535"],
     [{ METRICS_PORT: "65536" }, "METRICS_PORT: expected a whole number from 1 to 65535"],
-    [
-      { DATABASE_POOL: "8", DATABASE_POOL_MAX: "4" },
-      "DATABASE_POOL_MAX is 4, but DATABASE_POOL is 8: the most cannot be less"
-    ],
     [{ APP_SECRET_FILE: "/nowhere/app" }, "APP_SECRET_FILE: /nowhere/app cannot be read"],
     [
       { APP_SECRET_FILE: "/nowhere/app", APP_SECRET: secret },
