@@ -60,7 +60,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     const { pool } = yield* Store
     const database = [
       ["scheduling_database_connections", "Open connections to the database.", "connections"],
-      ["scheduling_database_pool_size", "The most connections that requests may open now.", "size"],
+      ["scheduling_database_pool_size", "The most connections that requests may open.", "size"],
       ["scheduling_database_transactions", "Transactions under way.", "transactions"],
       [
         "scheduling_database_transactions_waiting",
