@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { encodeSpans } from "../../packages/server/src/core/spanProtobuf.ts"
+import { OtlpResource } from "effect/observability"
+import { tracesOf } from "../../packages/server/src/core/collector/Otlp.ts"
 import {
   makeSpanId,
   makeTraceId,
@@ -90,12 +91,14 @@ const microsWhenOff = () => {
   }, 20_000_000)
 }
 
+const resource = OtlpResource.make({ serviceName: "scheduling-service" })
+
 /** What spans take, from their making to the bytes that are sent, for each thing that is traced. */
 const microsTraced = (trace: (tracer: Tracer) => void) => {
   let spans: Array<Span> = []
   const keep = (span: Span) => {
     if (spans.push(span) < 1_000) return
-    encodeSpans({ "service.name": "scheduling-service" }, "scheduling", spans)
+    JSON.stringify(tracesOf(resource, spans))
     spans = []
   }
   const tracer = new Tracer(keep, { ratio: 1, spansPerSecond: Infinity })

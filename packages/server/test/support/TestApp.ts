@@ -65,7 +65,7 @@ export const testConfig: AppConfig["Service"] = {
   metricsToken: undefined,
   otlpEndpoint: undefined,
   otlpHeaders: undefined,
-  otlpProtocol: "http/protobuf",
+  otlpProtocol: "http/json",
   otlpServiceName: "scheduling-service",
   otlpSampled: 1
 }

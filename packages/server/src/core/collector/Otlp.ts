@@ -1,5 +1,5 @@
 import { Effect, Layer, type Logger, Metric, Redacted, type Scope } from "effect"
-import { FetchHttpClient, HttpBody, HttpClient } from "effect/http"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import {
   OtlpExporter,
   OtlpLogger,
@@ -17,12 +17,16 @@ import {
 } from "./CollectorHealth.ts"
 import { Meters } from "../Meters.ts"
 import { version } from "../version.ts"
-import { encodeSpans, spanKinds, spanStatuses } from "../spanProtobuf.ts"
 import { type Span, Tracer, Tracing } from "../Tracing.ts"
 
 const spansPerSecond = 5_000
 
 const scope = "scheduling"
+
+/** As OTLP numbers them. */
+const spanKinds = { internal: 1, server: 2, client: 3 } as const
+
+const spanStatuses = { ok: 1, error: 2 } as const
 
 const nanos = (ms: number): string => `${Math.round(ms * 1_000)}000`
 
@@ -44,6 +48,11 @@ const toOtlp = (span: Span) => ({
       : { code: spanStatuses.error, message: span.error },
   links: [],
   droppedLinksCount: 0
+})
+
+/** The message that carries spans. */
+export const tracesOf = (resource: OtlpResource.Resource, spans: ReadonlyArray<Span>) => ({
+  resourceSpans: [{ resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }]
 })
 
 /** How to reach the collector. Undefined if there is none. */
@@ -80,20 +89,9 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   Effect.gen(function* () {
     const to = yield* collector
     if (to === undefined) return undefined
-    const { otlpProtocol, otlpSampled } = yield* AppConfig
+    const { otlpSampled } = yield* AppConfig
     const resource = yield* OtlpResource.fromConfig(to.resource)
     const serialization = yield* OtlpSerialization.OtlpSerialization
-    const names = Object.fromEntries(
-      resource.attributes.map(({ key, value }) => [key, String(value.stringValue)])
-    )
-    const bodyOf = (spans: ReadonlyArray<Span>) =>
-      otlpProtocol === "http/json"
-        ? serialization.traces({
-            resourceSpans: [
-              { resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }
-            ]
-          })
-        : HttpBody.uint8Array(encodeSpans(names, scope, spans), "application/x-protobuf")
     const exporter = yield* OtlpExporter.make({
       label: "Tracer",
       url: to.urlOf("traces"),
@@ -101,7 +99,10 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
       exportInterval: "5 seconds",
       maxBatchSize: 1_000,
       shutdownTimeout: "3 seconds",
-      body: (spans) => [bodyOf(spans as ReadonlyArray<Span>), Effect.void]
+      body: (spans) => [
+        serialization.traces(tracesOf(resource, spans as ReadonlyArray<Span>)),
+        Effect.void
+      ]
     })
     const tracer = new Tracer((span) => exporter.push(span), {
       ratio: otlpSampled,

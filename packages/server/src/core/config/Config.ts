@@ -261,7 +261,7 @@ const environment = Config.all({
   otlpEndpoint: optional(Config.schema(OtlpEndpoint, "OTEL_EXPORTER_OTLP_ENDPOINT")),
   otlpHeaders: optional(Config.schema(OtlpHeaders, "OTEL_EXPORTER_OTLP_HEADERS")),
   otlpProtocol: Config.Literals(["http/protobuf", "http/json"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
-    Config.withDefault("http/protobuf" as const)
+    Config.withDefault("http/json" as const)
   ),
   otlpServiceName: Config.NonEmptyString("OTEL_SERVICE_NAME").pipe(
     Config.withDefault("scheduling-service")

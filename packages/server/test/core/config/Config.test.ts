@@ -55,7 +55,7 @@ const defaults = {
   metricsToken: undefined,
   otlpEndpoint: undefined,
   otlpHeaders: undefined,
-  otlpProtocol: "http/protobuf",
+  otlpProtocol: "http/json",
   otlpServiceName: "scheduling-service",
   otlpSampled: 1
 }
