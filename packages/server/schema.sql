@@ -152,17 +152,6 @@ CREATE TABLE calendars (
 );
 CREATE INDEX calendars_by_check ON calendars USING btree (check_at);
 
-CREATE TABLE callback_outbox (
-  ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  workspace_id uuid NOT NULL,
-  task_id uuid NOT NULL,
-  url text NOT NULL,
-  event text NOT NULL,
-  at timestamp with time zone NOT NULL,
-  data jsonb NOT NULL,
-  CONSTRAINT callback_outbox_pkey PRIMARY KEY (ordinal)
-) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-
 CREATE TABLE chain_steps (
   version_id uuid NOT NULL,
   step_index smallint NOT NULL,
@@ -431,7 +420,6 @@ CREATE TABLE notification_attempts (
 CREATE TABLE notification_channels (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
-  lane bigint NOT NULL,
   key text,
   name text NOT NULL,
   kind text NOT NULL,
@@ -446,20 +434,15 @@ CREATE TABLE notification_channels (
   last_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
-  next_at timestamp with time zone,
   held_until timestamp with time zone,
   failures integer DEFAULT 0 NOT NULL,
   window_ms integer DEFAULT 0 NOT NULL,
   sent_at timestamp with time zone,
-  lease uuid,
-  lease_until timestamp with time zone,
   CONSTRAINT notification_channels_pkey PRIMARY KEY (id),
   CONSTRAINT notification_channels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 ) WITH (fillfactor=80);
 CREATE INDEX notification_channels_by_workspace ON notification_channels USING btree (workspace_id, id DESC);
-CREATE INDEX notification_channels_due ON notification_channels USING btree (lane, next_at) WHERE next_at IS NOT NULL;
 CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels USING btree (workspace_id, key) WHERE key IS NOT NULL;
-CREATE TRIGGER notification_channels_lane BEFORE INSERT ON public.notification_channels FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE notification_deliveries (
   id uuid NOT NULL,
@@ -468,7 +451,7 @@ CREATE TABLE notification_deliveries (
   channel_id uuid,
   channel_kind text NOT NULL,
   target text,
-  lane bigint,
+  lane bigint NOT NULL,
   status text NOT NULL,
   begun integer NOT NULL,
   ended integer NOT NULL,
@@ -479,6 +462,7 @@ CREATE TABLE notification_deliveries (
   incident_key uuid,
   mergeable boolean NOT NULL,
   due_at timestamp with time zone NOT NULL,
+  next_at timestamp with time zone,
   give_up_at timestamp with time zone NOT NULL,
   attempts_count integer DEFAULT 0 NOT NULL,
   status_code integer,
@@ -494,10 +478,11 @@ CREATE INDEX notification_deliveries_by_workspace ON notification_deliveries USI
 CREATE INDEX notification_deliveries_called_back ON notification_deliveries USING btree (finished_at) WHERE channel_id IS NULL AND status = 'delivered'::text;
 CREATE INDEX notification_deliveries_dropped ON notification_deliveries USING btree (workspace_id, created_at) WHERE status = 'dropped'::text;
 CREATE INDEX notification_deliveries_ended ON notification_deliveries USING btree (finished_at) WHERE finished_at IS NOT NULL AND (channel_id IS NOT NULL OR status <> 'delivered'::text);
-CREATE INDEX notification_deliveries_to_callbacks ON notification_deliveries USING btree (lane, due_at) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
+CREATE INDEX notification_deliveries_next ON notification_deliveries USING btree (lane, next_at) WHERE next_at IS NOT NULL AND channel_id IS NOT NULL;
+CREATE INDEX notification_deliveries_next_callbacks ON notification_deliveries USING btree (lane, next_at) WHERE next_at IS NOT NULL AND channel_id IS NULL;
 CREATE INDEX notification_deliveries_unfinished ON notification_deliveries USING btree (channel_id, ordinal) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NOT NULL;
 CREATE INDEX notification_deliveries_waiting_callbacks ON notification_deliveries USING btree (workspace_id) WHERE (status = ANY (ARRAY['queued'::text, 'sending'::text])) AND channel_id IS NULL;
-CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON public.notification_deliveries FOR EACH ROW WHEN ((new.channel_id IS NULL)) EXECUTE FUNCTION lane_of_workspace();
+CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON public.notification_deliveries FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE notification_refusals (
   workspace_id uuid NOT NULL,
@@ -517,6 +502,17 @@ CREATE TABLE notification_settings (
   CONSTRAINT notification_settings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE notified_channels (
+  channel_id uuid NOT NULL,
+  subject_id uuid NOT NULL,
+  incident_key uuid NOT NULL,
+  CONSTRAINT notified_channels_pkey PRIMARY KEY (channel_id, subject_id),
+  CONSTRAINT notified_channels_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES notification_channels(id) ON DELETE CASCADE,
+  CONSTRAINT notified_channels_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES problems(subject_id) ON DELETE CASCADE
+);
+CREATE INDEX notified_channels_by_incident ON notified_channels USING btree (channel_id, incident_key);
+CREATE INDEX notified_channels_by_subject ON notified_channels USING btree (subject_id);
+
 CREATE TABLE outbox (
   ordinal bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   workspace_id uuid NOT NULL,
@@ -525,9 +521,11 @@ CREATE TABLE outbox (
   tags text[] DEFAULT '{}'::text[] NOT NULL,
   at timestamp with time zone NOT NULL,
   data jsonb DEFAULT '{}'::jsonb NOT NULL,
+  callback_url text,
   CONSTRAINT outbox_pkey PRIMARY KEY (ordinal)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-CREATE INDEX outbox_by_subject ON outbox USING btree (subject_id);
+CREATE INDEX outbox_by_subject ON outbox USING btree (subject_id) WHERE callback_url IS NULL;
+CREATE INDEX outbox_in_order ON outbox USING btree ((callback_url IS NOT NULL), ordinal);
 
 CREATE TABLE ping_urls (
   monitor_id uuid NOT NULL,
@@ -549,6 +547,24 @@ CREATE TABLE plan_pauses (
   CONSTRAINT plan_pauses_task_id_fkey FOREIGN KEY (task_id) REFERENCES tasks(id) ON DELETE CASCADE
 );
 CREATE INDEX plan_pauses_by_workspace ON plan_pauses USING btree (workspace_id);
+
+CREATE TABLE problems (
+  subject_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  event text NOT NULL,
+  failures integer NOT NULL,
+  since timestamp with time zone NOT NULL,
+  notified_at timestamp with time zone,
+  remind_at timestamp with time zone,
+  check_at timestamp with time zone,
+  tags text[] NOT NULL,
+  data jsonb NOT NULL,
+  CONSTRAINT problems_pkey PRIMARY KEY (subject_id),
+  CONSTRAINT problems_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+) WITH (fillfactor=80);
+CREATE INDEX problems_by_workspace ON problems USING btree (workspace_id);
+CREATE INDEX problems_to_check ON problems USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX problems_to_remind ON problems USING btree (remind_at) WHERE remind_at IS NOT NULL;
 
 CREATE TABLE process_monitors (
   monitor_id uuid NOT NULL,
@@ -846,17 +862,6 @@ CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_op
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
-CREATE TABLE tellings (
-  channel_id uuid NOT NULL,
-  subject_id uuid NOT NULL,
-  incident_key uuid NOT NULL,
-  CONSTRAINT tellings_pkey PRIMARY KEY (channel_id, subject_id),
-  CONSTRAINT tellings_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES notification_channels(id) ON DELETE CASCADE,
-  CONSTRAINT tellings_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES troubles(subject_id) ON DELETE CASCADE
-);
-CREATE INDEX tellings_by_incident ON tellings USING btree (channel_id, incident_key);
-CREATE INDEX tellings_by_subject ON tellings USING btree (subject_id);
-
 CREATE TABLE totp (
   user_id uuid NOT NULL,
   sealed_secret text NOT NULL,
@@ -866,24 +871,6 @@ CREATE TABLE totp (
   CONSTRAINT totp_pkey PRIMARY KEY (user_id),
   CONSTRAINT totp_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
-
-CREATE TABLE troubles (
-  subject_id uuid NOT NULL,
-  workspace_id uuid NOT NULL,
-  event text NOT NULL,
-  failures integer NOT NULL,
-  since timestamp with time zone NOT NULL,
-  told_at timestamp with time zone,
-  remind_at timestamp with time zone,
-  check_at timestamp with time zone,
-  tags text[] NOT NULL,
-  data jsonb NOT NULL,
-  CONSTRAINT troubles_pkey PRIMARY KEY (subject_id),
-  CONSTRAINT troubles_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
-) WITH (fillfactor=80);
-CREATE INDEX troubles_by_workspace ON troubles USING btree (workspace_id);
-CREATE INDEX troubles_to_check ON troubles USING btree (check_at) WHERE check_at IS NOT NULL;
-CREATE INDEX troubles_to_remind ON troubles USING btree (remind_at) WHERE remind_at IS NOT NULL;
 
 CREATE TABLE usage_days (
   workspace_id uuid NOT NULL,

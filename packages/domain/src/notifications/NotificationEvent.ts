@@ -39,7 +39,7 @@ export const DeliveredEvent = oneOf([...notificationEvents, "task.succeeded", "c
 })
 export type DeliveredEvent = typeof DeliveredEvent.Type
 
-/** Which event ends the trouble that another one begins. */
+/** The event that ends the problem that another event begins. */
 export const recoveries = {
   "task.failed": "task.recovered",
   "chain.failed": "chain.recovered",
@@ -47,9 +47,9 @@ export const recoveries = {
   "worker.offline": "worker.online"
 } as const satisfies Partial<Record<NotificationEvent, NotificationEvent>>
 
-export type TroubleEvent = keyof typeof recoveries
+export type ProblemEvent = keyof typeof recoveries
 
-export const isTrouble = (event: DeliveredEvent): event is TroubleEvent => event in recoveries
+export const isProblem = (event: DeliveredEvent): event is ProblemEvent => event in recoveries
 
 const endings: ReadonlySet<DeliveredEvent> = new Set(Object.values(recoveries))
 

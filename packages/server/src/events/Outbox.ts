@@ -41,7 +41,7 @@ export class Outbox extends Context.Service<
   {
     readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /**
-     * For subjects that were deleted or paused: they are no longer in trouble. No recovery is
+     * For subjects that were deleted or paused: their problem ends. No recovery is
      * announced, but channels that keep incidents close theirs.
      */
     readonly forget: (subject: {
@@ -80,21 +80,22 @@ export class Outbox extends Context.Service<
           yield* sql`
             DELETE FROM outbox
             WHERE workspace_id = ${workspace_id}
-              AND subject_id = ${subject_id}`
-          const told = yield* sql`
+              AND subject_id = ${subject_id}
+              AND callback_url IS NULL`
+          const known = yield* sql`
             INSERT INTO outbox (workspace_id, event, subject_id, at)
             SELECT workspace_id, ${subjectGone}, subject_id, ${yield* DateTime.nowAsDate}
-            FROM troubles
+            FROM problems
             WHERE workspace_id = ${workspace_id}
               AND subject_id = ${subject_id}
-              AND told_at IS NOT NULL
+              AND notified_at IS NOT NULL
             RETURNING ordinal`
-          if (told.length > 0) yield* sql.afterCommit(ring)
+          if (known.length > 0) yield* sql.afterCommit(ring)
           yield* sql`
-            DELETE FROM troubles
+            DELETE FROM problems
             WHERE workspace_id = ${workspace_id}
               AND subject_id = ${subject_id}
-              AND told_at IS NULL`
+              AND notified_at IS NULL`
         }, Effect.orDie)
       })
     })

@@ -11,13 +11,14 @@ const dataOfRun = `jsonb_build_object(
 /**
  * A part of a statement whose `finished` holds the runs that have just finished. It puts into the outbox
  * the runs that people may want to hear of: failures, if the workspace has a channel; and
- * successes, if the subject is in trouble, or an earlier failure was not processed yet or is written by
- * this statement. Usually nothing is in trouble, which is checked once per statement. `LIMIT` keeps
- * the look-ups from becoming joins with whole tables. What the statements of other nodes write at the
- * same time is not seen, so the sorter looks again (`notifications/sorting/troubles.ts`).
+ * successes, if the subject has an open problem, or an earlier failure was not routed yet or is written
+ * by this statement. Usually there is no problem at all, which is checked once per statement; the order
+ * by subject makes that check read the index of alerts and not the callbacks. `LIMIT` keeps the look-ups
+ * from becoming joins with whole tables. Results that other nodes write at the same time are not seen,
+ * so the router checks again later (`RoutingRepo.announceMissed`).
  *
- * What the call-backs of tasks are told goes to an outbox of its own. Tasks without call-backs are
- * not read: they are not in the index that is looked at.
+ * The event for a callback of a task has the URL of the callback. Tasks without callbacks are not
+ * read: they are not in the index that is used.
  */
 export const announceFinished = `
     outcomes AS NOT MATERIALIZED (
@@ -44,20 +45,32 @@ export const announceFinished = `
         )
         WHEN kind = 'delayed' THEN false
         WHEN task_id IN (SELECT task_id FROM outcomes WHERE has_failed) THEN true
-        WHEN NOT EXISTS (SELECT FROM troubles) AND NOT EXISTS (SELECT FROM outbox) THEN false
+        WHEN NOT EXISTS (SELECT FROM problems) AND (
+          SELECT true
+          FROM outbox
+          WHERE callback_url IS NULL
+          ORDER BY subject_id
+          LIMIT 1
+        ) IS NULL THEN false
         ELSE coalesce(
-          (SELECT true FROM troubles WHERE subject_id = outcomes.task_id LIMIT 1),
-          (SELECT true FROM outbox WHERE subject_id = outcomes.task_id LIMIT 1)
+          (SELECT true FROM problems WHERE subject_id = outcomes.task_id LIMIT 1),
+          (
+            SELECT true
+            FROM outbox
+            WHERE subject_id = outcomes.task_id
+              AND callback_url IS NULL
+            LIMIT 1
+          )
         )
       END
       ORDER BY coalesce(finished_at, now()), ordinal
       RETURNING ordinal
     ), called_back AS (
-      INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
+      INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)
       SELECT
-        workspace_id, task_id, wish.url,
-        noun || CASE WHEN has_failed THEN 'failed' ELSE 'succeeded' END,
-        coalesce(finished_at, now()), ${dataOfRun} || jsonb_build_object('name', wish.name)
+        workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'succeeded' END, task_id,
+        coalesce(finished_at, now()), ${dataOfRun} || jsonb_build_object('name', callback.name),
+        callback.url
       FROM outcomes
       CROSS JOIN LATERAL (
         SELECT
@@ -69,8 +82,8 @@ export const announceFinished = `
           AND tasks.workspace_id = outcomes.workspace_id
           AND tasks.ending_options IS NOT NULL
         LIMIT 1
-      ) AS wish
-      WHERE wish.url IS NOT NULL
+      ) AS callback
+      WHERE callback.url IS NOT NULL
       ORDER BY coalesce(finished_at, now()), ordinal
       RETURNING ordinal
     ), announced AS (

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { currentAuthor } from "../accounts/index.ts"
 import { createdIfNew, Idempotency, implement, inWorkspace } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
-import { Deliveries } from "./deliveries/Deliveries.ts"
+import { Deliveries } from "./sending/Deliveries.ts"
 import { Settings } from "./settings/Settings.ts"
 
 export const NotificationsHandlers = implement(

@@ -1,48 +1,71 @@
-/** Who is notified of what, and through which channel. */
-import { Layer } from "effect"
-import { whereRunning } from "../core/index.ts"
+/**
+ * Who is notified of what, and through which channel. An event becomes a message in these steps:
+ *
+ * 1. Outbox: the change itself writes an event, in its own transaction (`events/Outbox.ts`; for
+ *    finished runs `events/endedRuns.ts`, callbacks of tasks included).
+ * 2. Route: `routing/Router.ts` takes events from the outbox and loads what is known about them. The
+ *    pure function in `routing/route.ts` decides which deliveries they become.
+ * 3. Delivery: a row for one message to one channel, or to the URL of a callback
+ *    (`sending/DeliveriesRepo.ts`).
+ * 4. Attempt: `sending/Sender.ts` claims deliveries, sends each through its kind (`kinds/email.ts`,
+ *    `kinds/callback.ts`, …) and records the result. `sending/afterAttempt.ts` decides when to retry.
+ *
+ * `channels/` has the channels of a workspace and the consent of email addresses, `settings/` the
+ * rules, thresholds and quiet hours.
+ */
+import { DateTime, Effect, Layer } from "effect"
+import { AppConfig, dayMs, eachInTurn, loop, whereRunning } from "../core/index.ts"
 import { untilStopping } from "../http/index.ts"
-import { NotifierLayer } from "./Notifier.ts"
-import { CallbackOutboxRepo } from "./callbacks/CallbackOutboxRepo.ts"
-import { CallbackSenderRepo } from "./callbacks/CallbackSenderRepo.ts"
-import { CallingBackLayer } from "./callbacks/callingBack.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
-import { Confirming } from "./channels/Confirming.ts"
-import { ConfirmingRepo } from "./channels/ConfirmingRepo.ts"
-import { Disabling } from "./channels/Disabling.ts"
+import { Consent } from "./channels/Consent.ts"
+import { DisableChannel } from "./channels/DisableChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
-import { RefusalsRepo } from "./channels/RefusalsRepo.ts"
-import { Starter } from "./channels/Starter.ts"
-import { Deliveries } from "./deliveries/Deliveries.ts"
-import { DeliveriesRepo } from "./deliveries/DeliveriesRepo.ts"
 import { NotificationsHandlers } from "./http.ts"
-import { Sender } from "./sending/Sender.ts"
-import { SenderRepo } from "./sending/SenderRepo.ts"
-import { Transmitter } from "./sending/Transmitter.ts"
+import { Router, routing } from "./routing/Router.ts"
+import { RoutingRepo } from "./routing/RoutingRepo.ts"
+import { Deliveries } from "./sending/Deliveries.ts"
+import { DeliveriesRepo } from "./sending/DeliveriesRepo.ts"
+import { Sender, sending } from "./sending/Sender.ts"
+import { Transport } from "./sending/Transport.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsRepo } from "./settings/SettingsRepo.ts"
-import { Sorter } from "./sorting/Sorter.ts"
-import { SorterRepo } from "./sorting/SorterRepo.ts"
 
 export { setNotificationsRight } from "./setNotificationsRight.ts"
 
-const Repositories = Layer.mergeAll(
-  ChannelsRepo.layer,
-  ConfirmingRepo.layer,
-  RefusalsRepo.layer,
-  SettingsRepo.layer,
-  DeliveriesRepo.layer,
-  SenderRepo.layer,
-  SorterRepo.layer,
-  CallbackOutboxRepo.layer,
-  CallbackSenderRepo.layer
+/** Routing and sending in the background. Any number of nodes do it. */
+export const NotifierLayer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const wakeSender = yield* sending
+    yield* routing(wakeSender)
+    yield* tidyingUp
+  })
 )
+
+const tidyingUp = Effect.gen(function* () {
+  const { retentionDays } = yield* AppConfig
+  const deliveries = yield* DeliveriesRepo
+  const problems = yield* RoutingRepo
+  const tidyUp = Effect.gen(function* () {
+    const now = yield* DateTime.nowAsDate
+    const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
+    yield* eachInTurn([
+      problems.removeOrphans,
+      deliveries.removeFinished(daysAgo(retentionDays), daysAgo(1))
+    ])
+  })
+  yield* Effect.forkScoped(
+    loop("tidying up notifications", tidyUp, {
+      between: () => Effect.sleep("10 minutes"),
+      pauseAtMost: "1 minute"
+    })
+  )
+})
 
 /** Nodes with `RUNNER=off` send nothing. */
 const RunnerLayer = whereRunning(
-  untilStopping(NotifierLayer.pipe(Layer.provide([Sender.layer, Sorter.layer, CallingBackLayer])))
+  untilStopping(NotifierLayer.pipe(Layer.provide([Sender.layer, Router.layer])))
 )
 
 export const NotificationsLayer = Layer.mergeAll(
@@ -52,8 +75,7 @@ export const NotificationsLayer = Layer.mergeAll(
   RunnerLayer
 ).pipe(
   Layer.provide([Channels.layer, Deliveries.layer]),
-  Layer.provide(Settings.layer),
-  Layer.provide(Confirming.layer),
-  Layer.provide([Disabling.layer, Starter.layer, Transmitter.layer]),
-  Layer.provide(Repositories)
+  Layer.provide([Settings.layer, Consent.layer]),
+  Layer.provide([DisableChannel.layer, Transport.layer]),
+  Layer.provide([ChannelsRepo.layer, DeliveriesRepo.layer, RoutingRepo.layer, SettingsRepo.layer])
 )

@@ -1,7 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { eachAlone, isAhead } from "../store/index.ts"
-import { leaseMs } from "./sending/Sender.ts"
-import { checkAfterMs } from "./sorting/troubles.ts"
+import { checkAfterMs } from "./routing/route.ts"
 
 /**
  * Brings the times of deliveries, channels and reminders that were written before the clock of the
@@ -10,8 +9,16 @@ import { checkAfterMs } from "./sorting/troubles.ts"
 export const setNotificationsRight = (sql: SqlClient.SqlClient) =>
   eachAlone(
     sql`
+      UPDATE notification_channels
+      SET
+        held_until = now() + (held_until - sent_at),
+        sent_at = now()
+      WHERE ${sql.literal(isAhead("sent_at"))}`,
+    sql`
       UPDATE notification_deliveries
-      SET due_at = now() + greatest(interval '0', due_at - written.at)
+      SET
+        due_at = now() + greatest(interval '0', due_at - written.at),
+        next_at = now() + greatest(interval '0', next_at - written.at)
       FROM (
         SELECT
           deliveries.id,
@@ -25,43 +32,27 @@ export const setNotificationsRight = (sql: SqlClient.SqlClient) =>
           ) AS at
         FROM notification_deliveries AS deliveries
         WHERE deliveries.status IN ('queued', 'sending')
-          AND ${sql.literal(isAhead("deliveries.due_at"))}
+          AND (${sql.literal(isAhead("deliveries.due_at"))} OR ${sql.literal(isAhead("deliveries.next_at"))})
       ) AS written
       WHERE notification_deliveries.id = written.id
         AND ${sql.literal(isAhead("written.at"))}`,
     sql`
-      UPDATE notification_channels
-      SET
-        held_until = now() + (held_until - sent_at),
-        sent_at = now()
-      WHERE ${sql.literal(isAhead("sent_at"))}`,
+      UPDATE notification_deliveries AS deliveries
+      SET next_at = least(deliveries.next_at, greatest(deliveries.due_at, channels.held_until))
+      FROM notification_channels AS channels
+      WHERE channels.id = deliveries.channel_id
+        AND deliveries.status = 'queued'
+        AND ${sql.literal(isAhead("deliveries.next_at"))}`,
     sql`
-      UPDATE notification_channels AS channels
+      UPDATE problems
       SET
-        lease_until = least(lease_until, now() + ${leaseMs} * interval '1 millisecond'),
-        next_at = least(
-          next_at,
-          greatest(
-            held_until,
-            (
-              SELECT min(due_at)
-              FROM notification_deliveries AS deliveries
-              WHERE deliveries.channel_id = channels.id
-                AND deliveries.status IN ('queued', 'sending')
-            )
-          )
-        )
-      WHERE ${sql.literal(isAhead("next_at"))}`,
-    sql`
-      UPDATE troubles
-      SET
-        check_at = least(troubles.check_at, now() + ${checkAfterMs} * interval '1 millisecond'),
+        check_at = least(problems.check_at, now() + ${checkAfterMs} * interval '1 millisecond'),
         remind_at = least(
-          troubles.remind_at,
+          problems.remind_at,
           now() + (settings.settings ->> 'remind_every_seconds')::float8 * interval '1 second'
         )
-      FROM troubles AS ahead
+      FROM problems AS ahead
       LEFT JOIN notification_settings AS settings USING (workspace_id)
-      WHERE troubles.subject_id = ahead.subject_id
+      WHERE problems.subject_id = ahead.subject_id
         AND (${sql.literal(isAhead("ahead.check_at"))} OR ${sql.literal(isAhead("ahead.remind_at"))})`
   )

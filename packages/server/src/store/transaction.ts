@@ -7,7 +7,7 @@ import { type SqlClient, SqlError } from "effect/sql"
  *
  * Rows are locked in one order everywhere, so that transactions do not wait for each other in a
  * circle: users, workspaces, workers, queues, tasks, runs; the rows of the kinds of monitors,
- * monitors, the outboxes, troubles, channels, deliveries; within a table by id. A transaction that
+ * monitors, the outbox, problems, channels, deliveries; within a table by id. A transaction that
  * locks many rows of a queue skips those that are locked (`SKIP LOCKED`) and comes back for them. If
  * two transactions collide all the same, PostgreSQL ends one of them, and that one begins again.
  */

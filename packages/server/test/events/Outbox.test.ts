@@ -133,7 +133,7 @@ layer(
       const run = yield* begin
       yield* insertChannel(run.workspace_id)
       yield* sql`
-        INSERT INTO troubles (subject_id, workspace_id, event, failures, since, tags, data)
+        INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
         VALUES (${run.task_id}, ${run.workspace_id}, 'task.failed', 1, now(), '{}', '{}')`
       yield* end(run, "succeeded")
       assert.deepStrictEqual(yield* eventsOf(run.workspace_id), ["task.recovered"])

@@ -3,15 +3,15 @@ import { Effect, Redacted } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import type { AppConfig } from "../../src/core/config/Config.ts"
 import { Mailer } from "../../src/mail/Mailer.ts"
-import { confirmationMail } from "../../src/notifications/confirmationMail.ts"
-import { mailOf } from "../../src/notifications/mailOf.ts"
+import { confirmationMail } from "../../src/notifications/channels/confirmationMail.ts"
+import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { configLayer } from "../notifications/support/nodes.ts"
 import { deliveryId, down, nasty, subjectId } from "../notifications/support/messages.ts"
 import { smtpReceiver } from "../notifications/support/receivers.ts"
 
 const unsubscribe = "https://scheduling.test/notifications/unsubscribe/token"
 
-const toSomebody = (message = down) => mailOf("ops@example.com", message, unsubscribe)
+const toSomebody = (message = down) => alertMail("ops@example.com", message, unsubscribe)
 
 const sendTo = (url: string, mail = toSomebody(), config: Partial<AppConfig["Service"]> = {}) =>
   Effect.flatMap(Mailer, (mailer) => mailer.send(mail)).pipe(

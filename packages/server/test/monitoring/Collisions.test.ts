@@ -12,8 +12,8 @@ import { ProcessMonitorsRepo } from "../../src/monitoring/process/ProcessMonitor
 import { SslMonitorsRepo } from "../../src/monitoring/ssl/SslMonitorsRepo.ts"
 import { StatusChanges } from "../../src/monitoring/StatusChanges.ts"
 import { SettingsRepo } from "../../src/notifications/settings/SettingsRepo.ts"
-import { Sorter } from "../../src/notifications/sorting/Sorter.ts"
-import { SorterRepo } from "../../src/notifications/sorting/SorterRepo.ts"
+import { Router } from "../../src/notifications/routing/Router.ts"
+import { RoutingRepo } from "../../src/notifications/routing/RoutingRepo.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
 import { Ids } from "../../src/core/Ids.ts"
 import { Signals } from "../../src/events/Signals.ts"
@@ -21,24 +21,32 @@ import { transactionOf } from "../../src/store/transaction.ts"
 import { WorkersRepo } from "../../src/workers/WorkersRepo.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { insertWorkspace } from "../engine/runner/support/tasks.ts"
+import { AppConfig } from "../../src/core/config/Config.ts"
+import { Limits } from "../../src/plans/Limits.ts"
+import { LimitsRepo } from "../../src/plans/LimitsRepo.ts"
+import { UsageRepo } from "../../src/plans/UsageRepo.ts"
+import { testConfig } from "../support/TestApp.ts"
 import { untilWaiting } from "../support/collide.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 
-const TestLayer = Layer.mergeAll(StatusChanges.layer, Sorter.layer, WorkspacesRepo.layer).pipe(
+const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRepo.layer).pipe(
+  Layer.provide(Limits.layer),
   Layer.provideMerge([
     HeartbeatsRepo.layer,
     Ids.layer,
     IncidentsRepo.layer,
+    LimitsRepo.layer,
     MonitorEventsRepo.layer,
     MonitorsRepo.layer,
     Outbox.layer,
     ProcessMonitorsRepo.layer,
     SettingsRepo.layer,
-    SorterRepo.layer,
+    RoutingRepo.layer,
     SslMonitorsRepo.layer,
+    UsageRepo.layer,
     WorkersRepo.layer
   ]),
-  Layer.provide(Signals.layer),
+  Layer.provide([Signals.layer, Layer.succeed(AppConfig, testConfig)]),
   Layer.provideMerge(ownDatabaseLayer)
 )
 
@@ -111,7 +119,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
         const lock = yield* lockAny
         const monitorsRepo = yield* MonitorsRepo
         const outbox = yield* Outbox
-        const sorter = yield* Sorter
+        const router = yield* Router
         const statusChanges = yield* StatusChanges
         const workers = yield* WorkersRepo
         const workspaces = yield* WorkspacesRepo
@@ -142,7 +150,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
               [
                 Effect.forEach(monitors, goDown, { concurrency: 2, discard: true }),
                 Effect.forEach(monitors.toReversed(), remove, { discard: true }),
-                Effect.replicateEffect(sorter.sort, 20, { discard: true }),
+                Effect.replicateEffect(router.route, 20, { discard: true }),
                 transaction(
                   Effect.andThen(
                     workers.lock(workspace_id, worker_id),
@@ -166,14 +174,14 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
     )
 
     it.effect(
-      "is sorted while its monitor and its workspace are deleted, and nobody waits in a circle",
+      "is routed while its monitor and its workspace are deleted, and nobody waits in a circle",
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const lock = yield* lockAny
           const monitorsRepo = yield* MonitorsRepo
           const outbox = yield* Outbox
-          const sorter = yield* Sorter
+          const router = yield* Router
           const workspaces = yield* WorkspacesRepo
 
           const workspace_id = authorize(yield* insertWorkspace)
@@ -205,7 +213,7 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
             sql.withTransaction(workspaces.remove(workspace_id))
           )
           yield* untilWaiting(1)
-          const isSorted = yield* Effect.forkChild(sql.withTransaction(sorter.sort))
+          const isSorted = yield* Effect.forkChild(sql.withTransaction(router.route))
           yield* untilWaiting(2)
           yield* Deferred.succeed(mayGoOn, undefined)
           yield* Fiber.join(monitorGoes)

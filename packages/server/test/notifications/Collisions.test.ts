@@ -4,14 +4,10 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { authorize } from "../../src/accounts/access/authorize.ts"
-import { CallbackSender } from "../../src/notifications/callbacks/CallbackSender.ts"
-import { CallbackSenderRepo } from "../../src/notifications/callbacks/CallbackSenderRepo.ts"
-import { CallbackSorter } from "../../src/notifications/callbacks/CallbackSorter.ts"
-import { outcomeOf } from "../../src/notifications/sending/outcome.ts"
-import { Sender } from "../../src/notifications/sending/Sender.ts"
-import { SenderRepo } from "../../src/notifications/sending/SenderRepo.ts"
-import { Sorter } from "../../src/notifications/sorting/Sorter.ts"
-import { Outbox } from "../../src/events/Outbox.ts"
+import { Router } from "../../src/notifications/routing/Router.ts"
+import { afterAttempt } from "../../src/notifications/sending/afterAttempt.ts"
+import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.ts"
+import { alerts, callbacks, Sender } from "../../src/notifications/sending/Sender.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
@@ -28,6 +24,10 @@ const delivered = {
   after_seconds: null,
   gone: false
 } as const
+
+const refused = { ...delivered, outcome: "again", status_code: 500, error: "no" } as const
+
+let share = 7_000
 
 /** Writes after the deletion of the workspace has locked it, and before it goes on. */
 const whileDeleted = <A, E, R>(
@@ -63,54 +63,32 @@ const whileDeleted = <A, E, R>(
 /** The embedded store has one session, in which nothing waits for anything. */
 describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
-    it.effect("who writes what came of a message", () =>
-      Effect.gen(function* () {
-        const outbox = yield* Outbox
-        const repo = yield* SenderRepo
-        const workspace_id = authorize(yield* insertWorkspaceOf(77))
-        yield* insertChannels(workspace_id, [{ config: { url: "http://127.0.0.1:9" } }], {
-          group_seconds: 0
-        })
-        const at = new Date()
-        yield* outbox.announce({
-          workspace_id,
-          event: "monitor.down",
-          subject_id: randomUUID(),
-          at,
-          data: { name: "db" }
-        })
-        yield* (yield* Sorter).sort
-        const [claimed] = yield* (yield* Sender).claim({ limit: 1, except: [], except_failing: [] })
-        assert.isDefined(claimed)
-        const update = repo.update(outcomeOf(claimed, delivered, at, 0))
-        assert.isTrue(yield* whileDeleted(workspace_id, update))
-      })
-    )
-
-    it.effect("who writes what came of a call-back", () =>
+    it.effect.each([
+      { name: "a message", queue: alerts, result: delivered },
+      { name: "a message that is sent again", queue: alerts, result: refused },
+      { name: "a callback", queue: callbacks, result: delivered }
+    ])("who records an attempt of $name", ({ queue, result }) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const repo = yield* CallbackSenderRepo
-        const workspace_id = authorize(yield* insertWorkspaceOf(78))
-        yield* sql`
-          INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
-          VALUES (
-            ${workspace_id}, ${randomUUID()}, 'http://127.0.0.1:9', 'task.succeeded', now(),
-            '{"kind": "cron", "name": "often"}'
-          )`
-        yield* (yield* CallbackSorter).sort
-        const sender = yield* CallbackSender
-        const [callback] = yield* sender.claim({ limit: 1, except: [], except_targets: [] })
-        assert.isDefined(callback)
-        const now = new Date()
-        const update = repo.update({
-          callback,
-          verdict: delivered,
-          status: "delivered",
-          due_at: now,
-          now
-        })
-        assert.isTrue(yield* whileDeleted(workspace_id, update))
+        const repo = yield* DeliveriesRepo
+        const workspace_id = authorize(yield* insertWorkspaceOf(++share))
+        const url = "http://127.0.0.1:9"
+        yield* insertChannels(workspace_id, [{ config: { url } }], { group_seconds: 0 })
+        const callback_url = queue.callbacks ? url : null
+        // Two, so that another one comes next.
+        for (const subject_id of [randomUUID(), randomUUID()]) {
+          yield* sql`
+            INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)
+            VALUES (
+              ${workspace_id}, 'task.failed', ${subject_id}, now(),
+              '{"kind": "cron", "name": "often"}', ${callback_url}
+            )`
+        }
+        yield* (yield* Router).route
+        const [claimed] = yield* (yield* Sender).claim(queue, [])
+        assert.isDefined(claimed)
+        const record = repo.record(claimed, afterAttempt(claimed, result, new Date(), 0))
+        assert.isTrue(yield* whileDeleted(workspace_id, record))
       })
     )
   })

@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DeliveriesRepo, endedKinds } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
+import { DeliveriesRepo, finishedKinds } from "../../src/notifications/sending/DeliveriesRepo.ts"
 import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
 
-/** As many deliveries to a channel, or call-backs. Their number of events tells them apart. */
+/** As many deliveries to a channel, or callbacks. Their number of events tells them apart. */
 const insert = Effect.fnUntraced(function* (
   what: { readonly isCallback: boolean; readonly status: string; readonly begun: number },
   finishedAt: Date | null,
@@ -31,7 +31,7 @@ const insert = Effect.fnUntraced(function* (
 layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
   "deliveries that are over",
   (it) => {
-    it.effect("are removed when their time is up, call-backs that were delivered sooner", () =>
+    it.effect("are removed when their time is up, callbacks that were delivered sooner", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const repo = yield* DeliveriesRepo
@@ -46,7 +46,7 @@ layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
         ] as const) {
           yield* insert({ isCallback, status, begun }, finishedAt)
         }
-        yield* repo.removeEnded(daysAgo(30), daysAgo(1))
+        yield* repo.removeFinished(daysAgo(30), daysAgo(1))
         const left = yield* sql<{ readonly begun: number }>`
           SELECT begun
           FROM notification_deliveries
@@ -67,7 +67,7 @@ layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
           yield* insert(what, daysAgo(40), 10)
         }
         yield* sql`ANALYZE notification_deliveries`
-        for (const areOfKind of Object.values(endedKinds)) {
+        for (const areOfKind of Object.values(finishedKinds)) {
           const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`
             EXPLAIN
             SELECT id

@@ -29,9 +29,9 @@ const begin = Effect.gen(function* () {
     sql,
     /** As if the time of a lease had passed, which the node that was killed held. */
     endLeases: postgres.query(`
-      UPDATE notification_channels
-      SET lease_until = now(), next_at = now()
-      WHERE lease IS NOT NULL`)
+      UPDATE notification_deliveries
+      SET next_at = now()
+      WHERE status = 'sending'`)
   }
 })
 
@@ -89,7 +89,7 @@ const places: Readonly<
   Record<string, (scene: OwnScene) => Effect.Effect<Effect.Effect<unknown>, unknown, Scope.Scope>>
 > = {
   "before the transition": ({ sql }) => lockOn(sql, "LOCK TABLE incidents IN EXCLUSIVE MODE"),
-  "after the transition": ({ sql }) => lockOn(sql, "LOCK TABLE troubles IN EXCLUSIVE MODE"),
+  "after the transition": ({ sql }) => lockOn(sql, "LOCK TABLE problems IN EXCLUSIVE MODE"),
   "before the send": ({ sql }) => lockOn(sql, "LOCK TABLE notification_attempts IN EXCLUSIVE MODE")
 }
 

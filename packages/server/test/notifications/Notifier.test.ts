@@ -81,7 +81,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       }
       yield* waitFor(() => counted() === 10_000, 60_000)
       assert.isBelow(receiver.received.length, 8)
-      assert.match(receiver.received.at(-1)?.body.title, /^[\d,]+ in trouble$/)
+      assert.match(receiver.received.at(-1)?.body.title, /^[\d,]+ failing$/)
       assert.lengthOf(receiver.received.at(-1)?.body.events, 10)
       const waited = receiver.received.flatMap(({ at, body }, index) => {
         const before = receiver.received
@@ -187,21 +187,20 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const [channel = ""] = yield* insertChannels(noisy, [{ config: { url: dead.url } }])
       yield* sql`
         INSERT INTO notification_channels (
-          id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at, next_at
+          id, workspace_id, name, kind, config, sealed_secrets, created_at, updated_at
         )
-        SELECT
-          gen_random_uuid(), workspace_id, name, kind, config, sealed_secrets, now(), now(), now()
+        SELECT gen_random_uuid(), workspace_id, name, kind, config, sealed_secrets, now(), now()
         FROM notification_channels
         CROSS JOIN generate_series(1, 10000)
         WHERE id = ${channel}`
       yield* sql`
         INSERT INTO notification_deliveries (
           id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects,
-          mergeable, due_at, give_up_at, created_at
+          mergeable, due_at, next_at, give_up_at, created_at
         )
         SELECT
           gen_random_uuid(), workspace_id, id, kind, 'queued', 1, 0, 0, '[]', '{}',
-          false, now(), now() + interval '1 day', now()
+          false, now(), now(), now() + interval '1 day', now()
         FROM notification_channels
         WHERE workspace_id = ${noisy}`
       const workspace = yield* newWorkspace

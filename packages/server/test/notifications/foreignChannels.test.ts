@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
-import { DeliveriesRepo } from "../../src/notifications/deliveries/DeliveriesRepo.ts"
-import { emptyDelivery } from "../../src/notifications/deliveries/emptyDelivery.ts"
+import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.ts"
+import { newDelivery } from "../../src/notifications/sending/newDelivery.ts"
 import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
@@ -13,8 +13,7 @@ const now = new Date("2026-06-01T12:00:00Z")
 const later = new Date("2026-06-01T13:00:00Z")
 
 const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) => ({
-  ...emptyDelivery(randomUUID(), { workspace_id, id: channel_id, kind: "email" }, now),
-  begun: 1,
+  ...newDelivery(randomUUID(), { workspace_id, id: channel_id, kind: "email" }, now),
   give_up_at: later
 })
 
@@ -25,22 +24,29 @@ const begin = Effect.gen(function* () {
   const id = randomUUID()
   yield* sql`
     INSERT INTO notification_channels (
-      id, workspace_id, name, kind, config, sealed_secrets, confirmed, next_at, created_at,
-      updated_at
+      id, workspace_id, name, kind, config, sealed_secrets, confirmed, created_at, updated_at
     )
-    VALUES (
-      ${id}, ${own}, 'ops', 'email', '{}', '', false, ${later}, ${now}, ${now}
-    )`
+    VALUES (${id}, ${own}, 'ops', 'email', '{}', '', false, ${now}, ${now})`
   const look = Effect.map(
-    sql<{ readonly confirmed: boolean; readonly next_at: Date; readonly statuses: string }>`
+    sql<{
+      readonly confirmed: boolean
+      readonly statuses: string
+      readonly next: ReadonlyArray<string>
+    }>`
       SELECT
-        confirmed, next_at,
+        confirmed,
         (
           SELECT coalesce(string_agg(status, ' '), '')
           FROM notification_deliveries
           WHERE channel_id = notification_channels.id
             AND workspace_id = notification_channels.workspace_id
-        ) AS statuses
+        ) AS statuses,
+        ARRAY (
+          SELECT workspace_id
+          FROM notification_deliveries
+          WHERE channel_id = notification_channels.id
+            AND next_at IS NOT NULL
+        ) AS next
       FROM notification_channels
       WHERE id = ${id}`,
     ([row]) => row
@@ -67,12 +73,12 @@ layer(
       const repo = yield* DeliveriesRepo
       const { id, look, other, own } = yield* begin
       yield* repo.insert(deliveryOf(other, id))
-      assert.deepInclude(yield* look, { next_at: later, statuses: "" })
+      assert.deepInclude(yield* look, { next: [], statuses: "" })
       yield* repo.insert(deliveryOf(own, id))
-      assert.deepInclude(yield* look, { next_at: now, statuses: "queued" })
-      yield* repo.updateToCancelled(other, id, now)
+      assert.deepInclude(yield* look, { next: [own], statuses: "queued" })
+      yield* repo.cancel(other, id, "all", now)
       assert.deepInclude(yield* look, { statuses: "queued" })
-      yield* repo.updateToCancelled(own, id, now)
+      yield* repo.cancel(own, id, "all", now)
       assert.deepInclude(yield* look, { statuses: "cancelled" })
     })
   )

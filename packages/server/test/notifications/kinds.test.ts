@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect, Result, Schema } from "effect"
 import { describeKind } from "../../src/notifications/channels/describeKind.ts"
-import { kinds } from "../../src/notifications/kinds.ts"
+import { kinds } from "../../src/notifications/kinds/kinds.ts"
 import { down, messageWith, nasty, other, sendBy, subjectId, told, up } from "./support/messages.ts"
 import type { Received, Reply } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
@@ -51,7 +51,7 @@ const isAllowed = (property: Property, value: unknown) =>
     : typeof value === (property.type === "integer" ? "number" : property.type)
 
 describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
-  const schema = describeKind(kind, null).config_schema
+  const schema = describeKind("webhook", kind, null).config_schema
   const properties = Object(schema["properties"]) as Readonly<Record<string, Property>>
   const example = Object.fromEntries(
     Object.entries(properties).map(([field, property]) => [field, exampleOf(property)])
@@ -122,8 +122,8 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
     ["other", other]
   ] as const)("says %s as the vendor wants it", ([tone, message]) =>
     Effect.gen(function* () {
-      const { requests, urls, verdict } = yield* sendBy(kind, config, message, ok)
-      assert.strictEqual(summary(verdict), "delivered", verdict.error ?? "")
+      const { requests, urls, result } = yield* sendBy(kind, config, message, ok)
+      assert.strictEqual(summary(result), "delivered", result.error ?? "")
       assert.match(urls[0]?.host ?? "", host)
       const last = requests.at(-1)
       assert(last !== undefined)
@@ -134,8 +134,8 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
 
   it.live("keeps to the vendor's limits, and lets no name mention anybody or add a header", () =>
     Effect.gen(function* () {
-      const { requests, verdict } = yield* sendBy(kind, config, nasty, ok)
-      assert.strictEqual(verdict.outcome, "delivered", verdict.error ?? "")
+      const { requests, result } = yield* sendBy(kind, config, nasty, ok)
+      assert.strictEqual(result.outcome, "delivered", result.error ?? "")
       for (const request of requests) {
         limits(request)
         assert.isTrue(request.text.isWellFormed())
@@ -147,9 +147,9 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
 
   it.live.each([...answers, ...common])("takes %j for what it means", ([expected, reply]) =>
     Effect.gen(function* () {
-      const { verdict } = yield* sendBy(kind, config, down, () => reply)
-      assert.strictEqual(summary(verdict), expected, verdict.error ?? "")
-      if (expected !== "delivered") assert.isNotEmpty(verdict.error)
+      const { result } = yield* sendBy(kind, config, down, () => reply)
+      assert.strictEqual(summary(result), expected, result.error ?? "")
+      if (expected !== "delivered") assert.isNotEmpty(result.error)
     })
   )
 })
@@ -158,9 +158,9 @@ it.live("Every kind is tried again where nobody answers", () =>
   Effect.forEach(
     http,
     Effect.fnUntraced(function* ({ config, kind, name }) {
-      const { verdict } = yield* sendBy(kind, config, down, () => ({ hangs: true }))
-      assert.strictEqual(verdict.outcome, "again", name)
-      assert.match(verdict.error ?? "", /^timeout/, name)
+      const { result } = yield* sendBy(kind, config, down, () => ({ hangs: true }))
+      assert.strictEqual(result.outcome, "again", name)
+      assert.match(result.error ?? "", /^timeout/, name)
     }),
     // Each waits for its timeout, and all of them at the same time.
     { concurrency: "unbounded", discard: true }
@@ -193,10 +193,10 @@ it.live("An alert that Jira does not know any more counts as closed", () =>
   Effect.gen(function* () {
     const vendor = http.find(({ name }) => name === "jira_service_management")
     assert(vendor !== undefined)
-    const { requests, verdict } = yield* sendBy(vendor.kind, vendor.config, up, () => ({
+    const { requests, result } = yield* sendBy(vendor.kind, vendor.config, up, () => ({
       status: 404
     }))
-    assert.strictEqual(verdict.outcome, "delivered")
+    assert.strictEqual(result.outcome, "delivered")
     assert.lengthOf(requests, 1)
   })
 )
@@ -205,7 +205,7 @@ it.live("A Telegram group that has become a supergroup is found under its new id
   Effect.gen(function* () {
     const vendor = http.find(({ name }) => name === "telegram")
     assert(vendor !== undefined)
-    const { verdict } = yield* sendBy(vendor.kind, vendor.config, down, () => ({
+    const { result } = yield* sendBy(vendor.kind, vendor.config, down, () => ({
       status: 400,
       body: {
         ok: false,
@@ -214,8 +214,8 @@ it.live("A Telegram group that has become a supergroup is found under its new id
         parameters: { migrate_to_chat_id: -1_001_234_567_890 }
       }
     }))
-    assert.deepInclude(verdict, { outcome: "again", after_seconds: 0, gone: false })
-    assert.deepStrictEqual(verdict.changes, { chat_id: "-1001234567890" })
+    assert.deepInclude(result, { outcome: "again", after_seconds: 0, gone: false })
+    assert.deepStrictEqual(result.changes, { chat_id: "-1001234567890" })
   })
 )
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { linkTo } from "../../src/notifications/channels/links.ts"
+import { linkTo } from "../../src/notifications/channels/mailLinks.ts"
 import { Secrets } from "../../src/core/Secrets.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { ask, type Member, outcome, password, randomEmail, signUp } from "../support/http.ts"
@@ -143,7 +143,7 @@ layer(withMail)("An email channel", (it) => {
       assert.strictEqual((yield* ask("POST", at("unsubscribe", { to }), form)).status, 200)
       assert.deepInclude((yield* channels.get(body.id)).body, {
         enabled: false,
-        disabled_reason: "The receiver unsubscribed."
+        disabled_reason: "The recipient unsubscribed."
       })
       const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
       assert.includeMembers(

@@ -2,11 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { CallbackSorter } from "../../src/notifications/callbacks/CallbackSorter.ts"
-import {
-  maxSendingOfShare,
-  maxSendingTo
-} from "../../src/notifications/callbacks/CallbackSender.ts"
+import { Router } from "../../src/notifications/routing/Router.ts"
+import { callbacks } from "../../src/notifications/sending/Sender.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
 import { selfHosted } from "../../src/core/config/plans.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
@@ -27,16 +24,16 @@ const newWorkspace = Effect.suspend(() => insertWorkspaceOf(++share))
 const end = Effect.fnUntraced(function* (workspaceId: string, url: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
-    INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
+    INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)
     SELECT
-      ${workspaceId}, ${randomUUID()}, ${url}, 'task.succeeded', now(),
-      '{"kind": "cron", "name": "often"}'
+      ${workspaceId}, 'task.succeeded', ${randomUUID()}, now(),
+      '{"kind": "cron", "name": "often"}', ${url}
     FROM generate_series(1, ${count}::int)`
 })
 
-const sortAll = Effect.gen(function* () {
-  const sorter = yield* CallbackSorter
-  while ((yield* sorter.sort) === "more");
+const routeAll = Effect.gen(function* () {
+  const router = yield* Router
+  while ((yield* router.route) === "more");
 })
 
 const countsOf = Effect.fnUntraced(function* (workspaceId: string) {
@@ -54,28 +51,28 @@ const most = selfHosted.limits.waiting_callbacks
 layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true,
   timeout: "120 seconds"
-})("Many call-backs", (it) => {
+})("Many callbacks", (it) => {
   it.effect("wait up to the limit of the plan, and what is dropped is one record that counts", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
       const other = yield* newWorkspace
       yield* end(workspace, "http://127.0.0.1:9/", most + 1_500)
       yield* end(other, "http://127.0.0.1:9/", 1)
-      yield* sortAll
+      yield* routeAll
       yield* end(workspace, "http://127.0.0.1:9/", 100)
-      yield* sortAll
+      yield* routeAll
       assert.deepStrictEqual(yield* countsOf(workspace), [
         { status: "dropped", rows: 1, events: 1_600 },
         { status: "queued", rows: most, events: most }
       ])
       assert.deepStrictEqual(yield* countsOf(other), [{ status: "queued", rows: 1, events: 1 }])
       const sql = yield* SqlClient.SqlClient
-      assert.lengthOf(yield* sql`SELECT FROM callback_outbox`, 0)
+      assert.lengthOf(yield* sql`SELECT FROM outbox`, 0)
       yield* sql`DELETE FROM notification_deliveries`
     }).pipe(Effect.provide(stepsLayer()))
   )
 
-  it.effect("delay neither alerts nor the call-backs of others, not even where they hang", () =>
+  it.effect("delay neither alerts nor the callbacks of others, not even where they hang", () =>
     Effect.gen(function* () {
       const noisy = yield* newWorkspace
       const quiet = yield* newWorkspace
@@ -90,7 +87,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           (length) => length >= count,
           400
         )
-      yield* reached(hanging, maxSendingTo)
+      yield* reached(hanging, callbacks.mostOfTarget)
       const began = Date.now()
       yield* end(quiet, `${hook.url}/quiet`, 1)
       yield* end(noisy, `${hook.url}/noisy`, 1)
@@ -106,7 +103,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       yield* reached(hook, 1)
       assert.isBelow(Date.now() - began, 8_000)
       assert.strictEqual(hook.received[0]?.url, "/quiet")
-      assert.isAtMost(hanging.received.length, maxSendingOfShare)
+      assert.isAtMost(hanging.received.length, callbacks.mostOfShare)
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 })

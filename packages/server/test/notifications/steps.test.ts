@@ -3,8 +3,8 @@ import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
-import { Sender } from "../../src/notifications/sending/Sender.ts"
-import { Sorter } from "../../src/notifications/sorting/Sorter.ts"
+import { Router } from "../../src/notifications/routing/Router.ts"
+import { alerts, Sender } from "../../src/notifications/sending/Sender.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
@@ -39,17 +39,17 @@ const begin = Effect.fnUntraced(function* (
   return { workspace_id, receiver, channel, say }
 })
 
-const sort = Effect.flatMap(Sorter, ({ sort: one }) => one)
+const route = Effect.flatMap(Router, (router) => router.route)
 
 /** Sends all that is due now. */
 const send = Effect.gen(function* () {
   const sender = yield* Sender
-  const claimed = yield* sender.claim({ limit: 100, except: [], except_failing: [] })
+  const claimed = yield* sender.claim(alerts, [])
   yield* Effect.forEach(claimed, sender.send, { concurrency: 10 })
   return claimed.length
 })
 
-const step = Effect.andThen(sort, send)
+const step = Effect.andThen(route, send)
 
 const statuses = (channel: string) =>
   Effect.map(deliveriesTo(channel), (rows) => rows.map(({ status }) => status))
@@ -138,7 +138,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
-        const { remind } = yield* Sorter
+        const { remind } = yield* Router
         const task_id = yield* insertTask(workspace_id)
         const end = Effect.fnUntraced(function* (status: string, atMs: number, head?: string) {
           const id = makeRunId(noon, noon)
@@ -169,7 +169,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         yield* TestClock.adjust("41 seconds")
         assert.deepStrictEqual(yield* states, ["down"])
         yield* sql`
-          UPDATE troubles
+          UPDATE problems
           SET check_at = ${new Date(noon)}
           WHERE subject_id = ${task_id}`
         yield* end("succeeded", 20)
@@ -181,7 +181,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("what goes on is said again, until it is over", () =>
     Effect.gen(function* () {
       const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })
-      const { remind } = yield* Sorter
+      const { remind } = yield* Router
       const subject = randomUUID()
       yield* say("monitor.down", subject)
       yield* step
@@ -226,15 +226,13 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       const [row] = yield* sql<{
         readonly enabled: boolean
         readonly disabled_reason: string
-        readonly next_at: Date | null
       }>`
-        SELECT enabled, disabled_reason, next_at
+        SELECT enabled, disabled_reason
         FROM notification_channels
         WHERE id = ${channel}`
       assert.deepStrictEqual(row, {
         enabled: false,
-        disabled_reason: "answered 410: no •••• here any more",
-        next_at: null
+        disabled_reason: "answered 410: no •••• here any more"
       })
       assert.lengthOf(other.received, 1)
       assert.strictEqual(other.received[0]?.body.events[0].event, "channel.disabled")
@@ -317,8 +315,8 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       const { channel, receiver, say } = yield* begin()
       const sender = yield* Sender
       yield* say("monitor.down")
-      yield* sort
-      const lost = yield* sender.claim({ limit: 10, except: [], except_failing: [] })
+      yield* route
+      const lost = yield* sender.claim(alerts, [])
       assert.lengthOf(lost, 1)
       assert.strictEqual(yield* send, 0)
       yield* TestClock.adjust("25 seconds")
@@ -351,12 +349,12 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         WHERE workspace_id = ${workspace_id}`
         const [known, unknown] = [randomUUID(), randomUUID()]
         yield* say("monitor.down", known)
-        yield* sort
+        yield* route
         // This one is gone before anybody has heard of it.
         yield* say("monitor.down", unknown)
         for (const subject_id of [known, unknown, known])
           yield* forget({ workspace_id, subject_id })
-        yield* sort
+        yield* route
         const keys = sql<{
           readonly channel_id: string
           readonly incident_key: string | null
@@ -371,7 +369,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           { channel_id: pagerduty, incident_key: known, events: ["monitor.up"] },
           { channel_id: webhook, incident_key: null, events: ["monitor.down"] }
         ])
-        const left = yield* sql`SELECT 1 FROM troubles WHERE workspace_id = ${workspace_id}`
+        const left = yield* sql`SELECT 1 FROM problems WHERE workspace_id = ${workspace_id}`
         assert.isEmpty(left)
         assert.isEmpty(yield* sql`SELECT 1 FROM outbox WHERE workspace_id = ${workspace_id}`)
       })
@@ -392,7 +390,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           at,
           data: { name: `db ${index}`, incident_id }
         })
-        yield* sort
+        yield* route
       }
       const [only] = yield* deliveriesTo(channel)
       const links = yield* sql<{ readonly incident_id: string; readonly delivery_id: string }>`

@@ -141,14 +141,13 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         yield* sql`
           UPDATE notification_deliveries
           SET status = 'queued', finished_at = NULL, due_at = now() + interval '10 seconds',
-            created_at = now()`
+            next_at = now() + interval '20 seconds', created_at = now()`
         yield* sql`
           UPDATE notification_channels
-          SET sent_at = now(), held_until = now() + interval '20 seconds',
-            next_at = now() + interval '20 seconds', lease_until = now() + interval '25 seconds'`
+          SET sent_at = now(), held_until = now() + interval '20 seconds'`
         yield* sql`UPDATE notification_settings SET settings = '{"remind_every_seconds": 3600}'`
         yield* sql`
-          UPDATE troubles
+          UPDATE problems
           SET check_at = now() + interval '40 seconds', remind_at = now() + interval '1 hour'`
         assert.isFalse(yield* wasSetBack(sql))
 
@@ -178,10 +177,10 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
               (SELECT max(date_part('epoch', greatest(check_at, since) - now())) FROM process_monitors) AS process,
               (SELECT max(date_part('epoch', greatest(reported_at, failing_since) - now())) FROM process_reports) AS report,
               (SELECT max(date_part('epoch', due_at - now())) FROM notification_deliveries) AS delivery,
-              (SELECT max(date_part('epoch', next_at - now())) FROM notification_channels) AS channel,
-              (SELECT max(date_part('epoch', lease_until - now())) FROM notification_channels) AS channel_lease,
-              (SELECT max(date_part('epoch', check_at - now())) FROM troubles) AS missed_recovery,
-              (SELECT max(date_part('epoch', remind_at - now())) FROM troubles) AS reminder`,
+              (SELECT max(date_part('epoch', next_at - now())) FROM notification_deliveries) AS next_attempt,
+              (SELECT max(date_part('epoch', held_until - now())) FROM notification_channels) AS channel,
+              (SELECT max(date_part('epoch', check_at - now())) FROM problems) AS missed_recovery,
+              (SELECT max(date_part('epoch', remind_at - now())) FROM problems) AS reminder`,
           ([row]) => row ?? assert.fail("no row")
         )
         const inSeconds = yield* latest
@@ -199,8 +198,8 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
           process: 0,
           report: 0,
           delivery: 10,
+          next_attempt: 20,
           channel: 20,
-          channel_lease: 25,
           missed_recovery: 40,
           reminder: 3_600
         }

@@ -129,24 +129,23 @@ export const everyFamily = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
     `INSERT INTO incidents (id, workspace_id, monitor_id, kind, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at)
      VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,
-    `INSERT INTO notification_channels (id, workspace_id, lane, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)
-     VALUES (${channel}, ${workspace}, 7, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', true, ${t}, ${t})`,
+    `INSERT INTO notification_channels (id, workspace_id, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)
+     VALUES (${channel}, ${workspace}, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', true, ${t}, ${t})`,
     `INSERT INTO notification_refusals (workspace_id, address_hash, refused_at, asked_at)
      VALUES (${workspace}, 'a1', ${t}, NULL)`,
-    `INSERT INTO notification_deliveries (id, workspace_id, channel_id, channel_kind, status, begun, ended, other, shown, subjects, incident_key, mergeable, due_at, give_up_at, created_at)
-     VALUES (${delivery}, ${workspace}, ${channel}, 'webhook', 'failed', 1, 0, 0, ${json}, ARRAY[${heartbeat}]::uuid[], NULL, false, ${t}, ${t}, ${t})`,
+    `INSERT INTO notification_deliveries (id, workspace_id, lane, channel_id, channel_kind, status, begun, ended, other, shown, subjects, incident_key, mergeable, due_at, give_up_at, created_at)
+     VALUES (${delivery}, ${workspace}, 7, ${channel}, 'webhook', 'failed', 1, 0, 0, ${json}, ARRAY[${heartbeat}]::uuid[], NULL, false, ${t}, ${t}, ${t})`,
     `INSERT INTO notification_attempts (delivery_id, number, started_at, finished_at, status_code, response_body, error)
      VALUES (${delivery}, 1, ${t}, ${t}, 500, ${odd}, NULL)`,
     `INSERT INTO notification_settings (workspace_id, version, settings, updated_at)
      VALUES (${workspace}, 2, ${json}, ${t})`,
     `INSERT INTO incident_deliveries (incident_id, delivery_id) VALUES (${incident}, ${delivery})`,
-    `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
-     VALUES (${workspace}, 'monitor.down', ${heartbeat}, ${array}, ${t}, ${json})`,
-    `INSERT INTO callback_outbox (workspace_id, task_id, url, event, at, data)
-     VALUES (${workspace}, ${cron}, 'https://api.example.com/done', 'task.succeeded', ${t}, ${json})`,
-    `INSERT INTO troubles (subject_id, workspace_id, event, failures, since, tags, data)
+    `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data, callback_url)
+     VALUES (${workspace}, 'monitor.down', ${heartbeat}, ${array}, ${t}, ${json}, NULL),
+            (${workspace}, 'task.succeeded', ${cron}, '{}', ${t}, ${json}, 'https://api.example.com/done')`,
+    `INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
      VALUES (${heartbeat}, ${workspace}, 'monitor.down', 1, ${t}, ${array}, ${json})`,
-    `INSERT INTO tellings (channel_id, subject_id, incident_key)
+    `INSERT INTO notified_channels (channel_id, subject_id, incident_key)
      VALUES (${channel}, ${heartbeat}, ${heartbeat})`
   ]
 }

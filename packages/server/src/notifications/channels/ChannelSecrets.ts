@@ -3,17 +3,17 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, type Schema as S, Schema } from "effect"
 import { issuesIn } from "../../http/index.ts"
 import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
-import type { Kind } from "../Kind.ts"
+import type { Kind } from "../kinds/Kind.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A configuration as it is kept: what may be shown, with secrets masked, and the secrets sealed. */
+/** A configuration as it is stored: `config` may be shown and has masked secrets, the secrets are sealed. */
 export interface SealedConfig {
   readonly config: Fields
   readonly sealed_secrets: string
 }
 
-/** What shows of a secret: of a short one nothing, as four characters would be half of it. */
+/** A secret as it is shown. Nothing of a short one is shown, as four characters would be half of it. */
 export const mask = (secret: string): string =>
   secret.length < 12 ? "••••" : `••••${secret.slice(-4)}`
 
@@ -52,8 +52,8 @@ export const openConfig = (
 }
 
 /**
- * What a change makes of a configuration: a secret that came back masked, or not at all, stays. If
- * the secrets are lost, none can stay.
+ * The configuration after a change. A secret that is given masked, or not at all, stays. If the secrets
+ * are lost, all must be entered again.
  */
 export const changeConfig = (
   kind: Kind,
@@ -92,7 +92,7 @@ export const changeConfig = (
       )
 }
 
-/** What the kind takes, or everything that is wrong with it. */
+/** The configuration, if the kind accepts it, or a list of everything that is wrong with it. */
 export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, ValidationFailed> =>
   Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
     errors: "all",
@@ -109,7 +109,7 @@ export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, 
     )
   )
 
-/** Takes the secrets of a channel out of what a provider said, in the ways that it may echo them. */
+/** Removes the secrets of a channel from the answer of a provider, however it may echo them. */
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
   if (text === null) return null
   const needles = secrets

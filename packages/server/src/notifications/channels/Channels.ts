@@ -1,20 +1,13 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
-  type NotificationChannel,
   type NotificationChannelDefinition,
   type NotificationChannelInput,
   type NotificationChannelUpdate,
-  type NotificationKinds
+  notificationKinds
 } from "@scheduling/domain/notifications/NotificationChannel"
-import {
-  Conflict,
-  type NotFound,
-  type QuotaExceeded,
-  type RateLimited,
-  ValidationFailed
-} from "@scheduling/domain/shared/Errors"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -26,8 +19,7 @@ import {
   isDefinedAs,
   orNotFound,
   Secrets,
-  upsertByKey,
-  type Upserted
+  upsertByKey
 } from "../../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
@@ -39,75 +31,21 @@ import {
   openConfig,
   sealConfig
 } from "./ChannelSecrets.ts"
-import { Confirming } from "./Confirming.ts"
-import { DeliveriesRepo } from "../deliveries/DeliveriesRepo.ts"
-import { kinds } from "../kinds.ts"
+import { Consent } from "./Consent.ts"
+import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
+import { kinds } from "../kinds/kinds.ts"
 import { describeKind } from "./describeKind.ts"
 import { Mailer } from "../../mail/index.ts"
 import { Settings } from "../settings/Settings.ts"
 
-type Refusal = NotFound | Conflict | ValidationFailed | QuotaExceeded | RateLimited
-
-export class Channels extends Context.Service<
-  Channels,
+export class Channels extends Context.Service<Channels>()(
+  "@scheduling/server/notifications/channels/Channels",
   {
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery & { readonly key?: string }
-    ) => Effect.Effect<Page<NotificationChannel>>
-    readonly get: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: NotificationChannelId
-    ) => Effect.Effect<NotificationChannel, NotFound>
-    readonly create: (
-      workspaceId: AuthorizedWorkspaceId,
-      input: NotificationChannelInput,
-      author: Author
-    ) => Effect.Effect<NotificationChannel, Refusal>
-    /**
-     * Gives the channel with the key this definition, or makes it. Changes nothing if it is already
-     * defined so.
-     */
-    readonly upsert: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string,
-      definition: NotificationChannelDefinition,
-      author: Author
-    ) => Effect.Effect<Upserted<NotificationChannel>, Refusal>
-    readonly update: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: NotificationChannelId,
-      changes: NotificationChannelUpdate,
-      author: Author
-    ) => Effect.Effect<NotificationChannel, Refusal>
-    readonly remove: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: NotificationChannelId,
-      author: Author
-    ) => Effect.Effect<void, NotFound>
-    readonly kinds: NotificationKinds
-  }
->()("@scheduling/server/notifications/channels/Channels") {
-  static readonly layer: Layer.Layer<
-    Channels,
-    never,
-    | AuditLog
-    | ChannelsRepo
-    | Confirming
-    | DeliveriesRepo
-    | Ids
-    | Limits
-    | Mailer
-    | Secrets
-    | Settings
-    | SqlClient.SqlClient
-  > = Layer.effect(
-    Channels,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
       const checkTargets = yield* targetCheck
-      const confirming = yield* Confirming
+      const consent = yield* Consent
       const deliveries = yield* DeliveriesRepo
       const ids = yield* Ids
       const limits = yield* Limits
@@ -151,7 +89,7 @@ export class Channels extends Context.Service<
 
       const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
 
-      /** What the changes make of its configuration, if a channel of its kind can have that. */
+      /** The changed configuration, if a channel of its kind can have it. */
       const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
         return yield* checked(
           row.kind,
@@ -159,7 +97,7 @@ export class Channels extends Context.Service<
         )
       })
 
-      const make = Effect.fnUntraced(function* (
+      const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: NotificationChannelInput,
         author: Author
@@ -179,13 +117,13 @@ export class Channels extends Context.Service<
           kind,
           enabled: input.enabled ?? true,
           disabled_reason: null,
-          ...(yield* confirming.agreed({ ...sealed, workspace_id: workspaceId, kind })),
+          ...(yield* consent.agreed({ ...sealed, workspace_id: workspaceId, kind })),
           created_at: now,
           updated_at: now
         }
         yield* repo.insert(defined)
         const row = { ...defined, ...neverSent }
-        if (!row.confirmed) yield* confirming.ask(row, "new")
+        if (!row.confirmed) yield* consent.ask(row, "new")
         yield* record("notification_channel.created", workspaceId, id, author, { kind })
         return toChannel(row)
       })
@@ -206,7 +144,7 @@ export class Channels extends Context.Service<
         const isMoved = config["to"] !== row.config["to"]
         const isAsked = isMoved || (!row.confirmed && !row.enabled && enabled)
         const { by_membership, confirmed } = isAsked
-          ? yield* confirming.agreed({ ...row, config })
+          ? yield* consent.agreed({ ...row, config })
           : row
         const updated: ChannelRow = {
           ...row,
@@ -221,30 +159,44 @@ export class Channels extends Context.Service<
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(workspace_id, updated)
-        if (row.enabled && !enabled)
-          yield* deliveries.updateToCancelled(workspace_id, id, updated.updated_at)
-        if (isAsked && !confirmed) yield* confirming.ask(updated, isMoved ? "new" : "known")
+        if (row.enabled && !enabled) {
+          yield* deliveries.cancel(workspace_id, id, "all", updated.updated_at)
+        }
+        if (isAsked && !confirmed) yield* consent.ask(updated, isMoved ? "new" : "known")
         yield* record("notification_channel.updated", workspace_id, id, author, {
           fields: Object.keys(changes)
         })
         return toChannel(updated)
       })
 
-      return Channels.of({
-        list: Effect.fn("Channels.list")(function* (workspaceId, query) {
+      return {
+        list: Effect.fn("Channels.list")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          query: PageQuery & { readonly key?: string }
+        ) {
           const page = pageRequest(query)
           return toPage(yield* repo.list(workspaceId, query, page), page, toChannel)
         }),
 
-        get: (workspaceId, id) => Effect.map(found(repo.find(workspaceId, id)), toChannel),
+        get: (workspaceId: AuthorizedWorkspaceId, id: NotificationChannelId) =>
+          Effect.map(found(repo.find(workspaceId, id)), toChannel),
 
-        create: Effect.fn("Channels.create")(make, transaction),
+        create: Effect.fn("Channels.create")(create, transaction),
 
+        /**
+         * Creates the channel with the key, or replaces its definition. Changes nothing if it has this
+         * definition already.
+         */
         upsert: Effect.fn("Channels.upsert")(
-          (workspaceId, key, { config: given, ...named }, author) =>
+          (
+            workspaceId: AuthorizedWorkspaceId,
+            key: string,
+            { config: given, ...named }: NotificationChannelDefinition,
+            author: Author
+          ) =>
             upsertByKey(key, {
               find: repo.findByKey(workspaceId, key),
-              make: make(workspaceId, { ...named, config: given, key }, author),
+              make: create(workspaceId, { ...named, config: given, key }, author),
               isDefined: Effect.fnUntraced(function* (row) {
                 if (row.kind !== named.kind) return yield* otherKind(row)
                 const config = yield* changed(row, onlyThese(row, given))
@@ -258,29 +210,40 @@ export class Channels extends Context.Service<
           againIfOvertaken
         ),
 
-        update: Effect.fn("Channels.update")(function* (workspaceId, id, changes, author) {
+        update: Effect.fn("Channels.update")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: NotificationChannelId,
+          changes: NotificationChannelUpdate,
+          author: Author
+        ) {
           return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes, author)
         }, transaction),
 
-        remove: Effect.fn("Channels.remove")(function* (workspaceId, id, author) {
+        remove: Effect.fn("Channels.remove")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: NotificationChannelId,
+          author: Author
+        ) {
           yield* found(repo.findForUpdate(workspaceId, id))
-          yield* deliveries.updateToCancelled(workspaceId, id, yield* DateTime.nowAsDate)
+          yield* deliveries.cancel(workspaceId, id, "all", yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
           yield* settings.removeChannel(workspaceId, id)
           yield* record("notification_channel.deleted", workspaceId, id, author)
         }, transaction),
 
         kinds: {
-          data: Object.values(kinds).map((kind) =>
-            describeKind(kind, kind.kind === "email" ? mailer.unavailable : null)
+          data: notificationKinds.map((kind) =>
+            describeKind(kind, kinds[kind], kind === "email" ? mailer.unavailable : null)
           )
         }
-      })
+      }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }
 
-/** As changes: what the channel has beside them goes. */
+/** The configuration as changes that also remove the other fields. */
 const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config

@@ -3,12 +3,12 @@ import type {
   NotificationChannel,
   NotificationKind
 } from "@scheduling/domain/notifications/NotificationChannel"
-import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../core/index.ts"
 import { intoWorkspace, type PageRequest, timestampOf } from "../../store/index.ts"
+import { updateNext } from "../sending/updateNext.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
 export interface ChannelRow extends SealedConfig {
@@ -20,7 +20,7 @@ export interface ChannelRow extends SealedConfig {
   readonly enabled: boolean
   readonly disabled_reason: string | null
   readonly confirmed: boolean
-  /** Confirmed by no link, but because the address is that of a member. */
+  /** Whether it was confirmed because the address is that of a member, and not by a link. */
   readonly by_membership: boolean
   readonly last_status: "delivered" | "again" | "never" | null
   readonly last_error: string | null
@@ -51,52 +51,17 @@ export const toChannel = (row: ChannelRow): NotificationChannel => ({
   updated_at: timestampOf(row.updated_at)
 })
 
-export class ChannelsRepo extends Context.Service<
-  ChannelsRepo,
+export interface RefusalRow {
+  readonly refused_at: Date
+  /** When the address was asked once more. */
+  readonly asked_at: Date | null
+}
+
+/** Channels, and the addresses that want no mails from a workspace. */
+export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
+  "@scheduling/server/notifications/channels/ChannelsRepo",
   {
-    readonly insert: (
-      channel: Omit<ChannelRow, "last_status" | "last_error" | "last_at">
-    ) => Effect.Effect<void, NotFound | Conflict>
-    readonly find: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string
-    ) => Effect.Effect<Option.Option<ChannelRow>>
-    readonly findByKey: (
-      workspaceId: AuthorizedWorkspaceId,
-      key: string
-    ) => Effect.Effect<Option.Option<ChannelRow>>
-    /** Locks the row: nothing is sent to it and no other change touches it until the commit. */
-    readonly findForUpdate: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string
-    ) => Effect.Effect<Option.Option<ChannelRow>>
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      filters: { readonly key?: string },
-      page: PageRequest
-    ) => Effect.Effect<ReadonlyArray<ChannelRow>>
-    /** Those of the ids that are channels of the workspace. They stay until the commit. */
-    readonly findIds: (
-      workspaceId: AuthorizedWorkspaceId,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlySet<string>>
-    readonly update: (
-      workspaceId: AuthorizedWorkspaceId,
-      channel: ChannelRow
-    ) => Effect.Effect<void, Conflict>
-    readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
-    /** By the link of a mail, which is the proof that somebody may. */
-    readonly findByLink: (id: string) => Effect.Effect<Option.Option<ChannelRow>>
-    readonly confirmByLink: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: string,
-      now: Date
-    ) => Effect.Effect<void>
-  }
->()("@scheduling/server/notifications/channels/ChannelsRepo") {
-  static readonly layer: Layer.Layer<ChannelsRepo, never, SqlClient.SqlClient> = Layer.effect(
-    ChannelsRepo,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(columnNames.join(", "))
 
@@ -112,9 +77,9 @@ export class ChannelsRepo extends Context.Service<
         return Option.fromNullishOr(rows[0])
       }, Effect.orDie)
 
-      return ChannelsRepo.of({
+      return {
         insert: Effect.fn("ChannelsRepo.insert")(
-          function* (channel) {
+          function* (channel: Omit<ChannelRow, "last_status" | "last_error" | "last_at">) {
             yield* sql`
               INSERT INTO notification_channels
               ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
@@ -123,11 +88,17 @@ export class ChannelsRepo extends Context.Service<
           intoWorkspace
         ),
 
-        find: (workspaceId, id) => findWhere(workspaceId, sql`id = ${id}`),
+        find: (workspaceId: AuthorizedWorkspaceId, id: string) =>
+          findWhere(workspaceId, sql`id = ${id}`),
 
-        findByKey: (workspaceId, key) => findWhere(workspaceId, sql`key = ${key}`),
+        findByKey: (workspaceId: AuthorizedWorkspaceId, key: string) =>
+          findWhere(workspaceId, sql`key = ${key}`),
 
-        findForUpdate: Effect.fn("ChannelsRepo.findForUpdate")(function* (workspaceId, id) {
+        /** Locks the row: nothing is recorded of it and no other change touches it until the commit. */
+        findForUpdate: Effect.fn("ChannelsRepo.findForUpdate")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string
+        ) {
           const rows = yield* sql<ChannelRow>`
             SELECT ${columns}
             FROM notification_channels
@@ -137,7 +108,11 @@ export class ChannelsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        list: Effect.fn("ChannelsRepo.list")(function* (workspaceId, { key }, page) {
+        list: Effect.fn("ChannelsRepo.list")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          { key }: { readonly key?: string },
+          page: PageRequest
+        ) {
           return yield* sql<ChannelRow>`
             SELECT ${columns}
             FROM notification_channels
@@ -148,7 +123,11 @@ export class ChannelsRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        findIds: Effect.fn("ChannelsRepo.findIds")(function* (workspaceId, ids) {
+        /** Those of the ids that are channels of the workspace. They stay until the commit. */
+        findIds: Effect.fn("ChannelsRepo.findIds")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          ids: ReadonlyArray<string>
+        ) {
           const rows = yield* sql<{ readonly id: string }>`
             SELECT id
             FROM notification_channels
@@ -160,7 +139,7 @@ export class ChannelsRepo extends Context.Service<
         }, Effect.orDie),
 
         update: Effect.fn("ChannelsRepo.update")(
-          function* (workspaceId, channel) {
+          function* (workspaceId: AuthorizedWorkspaceId, channel: ChannelRow) {
             yield* sql`
               UPDATE notification_channels
               SET
@@ -175,21 +154,25 @@ export class ChannelsRepo extends Context.Service<
                 updated_at = ${channel.updated_at}
               WHERE workspace_id = ${workspaceId}
                 AND id = ${channel.id}`
+            // What an unconfirmed channel may be sent is another delivery than before.
+            yield* updateNext(sql, [channel.id], channel.updated_at)
           },
           Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
           Effect.catchTag("SqlError", Effect.die)
         ),
 
-        remove: Effect.fn("ChannelsRepo.remove")(function* (workspaceId, id) {
-          const removed = yield* sql`
+        remove: Effect.fn("ChannelsRepo.remove")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string
+        ) {
+          yield* sql`
             DELETE FROM notification_channels
             WHERE workspace_id = ${workspaceId}
-              AND id = ${id}
-            RETURNING id`
-          return removed.length > 0
+              AND id = ${id}`
         }, Effect.orDie),
 
-        findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id) {
+        /** By the link of a mail, which is the proof that somebody may. */
+        findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id: string) {
           const rows = yield* sql<ChannelRow>`
             SELECT ${columns}
             FROM notification_channels
@@ -197,19 +180,176 @@ export class ChannelsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (workspaceId, id, now) {
+        confirmByLink: Effect.fn("ChannelsRepo.confirmByLink")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string,
+          now: Date
+        ) {
+          const confirmed = yield* sql`
+            UPDATE notification_channels
+            SET confirmed = true, by_membership = false, updated_at = ${now}
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}
+            RETURNING id`
+          if (confirmed.length > 0) yield* updateNext(sql, [id], now)
+        }, Effect.orDie),
+
+        /** Confirms the channels to the address of a member, unless it refused mails. */
+        confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (
+          userId: string,
+          email: string,
+          addressHashes: ReadonlyArray<string>,
+          now: Date
+        ) {
+          const confirmed = yield* sql<{ readonly id: string }>`
+            UPDATE notification_channels
+            SET confirmed = true, by_membership = true, updated_at = ${now}
+            WHERE kind = 'email'
+              AND NOT confirmed
+              AND config ->> 'to' = ${email}
+              AND workspace_id IN (
+                SELECT workspace_id
+                FROM memberships
+                WHERE user_id = ${userId}
+              )
+              AND workspace_id NOT IN (
+                SELECT workspace_id
+                FROM notification_refusals
+                WHERE address_hash = ANY (${addressHashes}::text[])
+              )
+            RETURNING id`
+          yield* updateNext(
+            sql,
+            confirmed.map(({ id }) => id),
+            now
+          )
+        }, Effect.orDie),
+
+        updateUnconfirmed: Effect.fn("ChannelsRepo.updateUnconfirmed")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string,
+          now: Date
+        ) {
           yield* sql`
             UPDATE notification_channels
-            SET confirmed = true, by_membership = false, updated_at = ${now}, next_at = ${now}
+            SET confirmed = false, by_membership = false, updated_at = ${now}
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
+        }, Effect.orDie),
+
+        /** The channels to the address. Locks them. */
+        listTo: Effect.fn("ChannelsRepo.listTo")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          email: string
+        ) {
+          return yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              AND kind = 'email'
+              AND config ->> 'to' = ${email}
+            ORDER BY id
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        /** The channels to the address that only a membership confirmed. Locks them. */
+        listByMembership: Effect.fn("ChannelsRepo.listByMembership")(function* (
+          workspaceIds: ReadonlyArray<string>,
+          email: string
+        ) {
+          return yield* sql<ChannelRow>`
+            SELECT ${columns}
+            FROM notification_channels
+            WHERE workspace_id = ANY (${workspaceIds}::uuid[])
+              AND by_membership
+              AND config ->> 'to' = ${email}
+            ORDER BY id
+            FOR UPDATE`
+        }, Effect.orDie),
+
+        /** Whether the address is the verified one of a member. */
+        isMember: Effect.fn("ChannelsRepo.isMember")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          email: string
+        ) {
+          const rows = yield* sql`
+            SELECT users.id
+            FROM users
+            JOIN memberships ON memberships.user_id = users.id
+            WHERE users.email = ${email}
+              AND users.email_verified_at IS NOT NULL
+              AND memberships.workspace_id = ${workspaceId}`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        /** The lane of the account that created the workspace, which all its workspaces have. */
+        findAccount: Effect.fn("ChannelsRepo.findAccount")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
+          const rows = yield* sql<{ readonly lane: bigint }>`
+            SELECT lane
+            FROM workspaces
+            WHERE id = ${workspaceId}`
+          return String(rows[0]?.lane)
+        }, Effect.orDie),
+
+        /** The refusal of an address. Locks it. */
+        findRefusal: Effect.fn("ChannelsRepo.findRefusal")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          addressHashes: ReadonlyArray<string>
+        ) {
+          const rows = yield* sql<RefusalRow>`
+            SELECT refused_at, asked_at
+            FROM notification_refusals
+            WHERE workspace_id = ${workspaceId}
+              AND address_hash = ANY (${addressHashes}::text[])
+            ORDER BY refused_at DESC
+            FOR UPDATE`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        /** A repeated refusal counts from now on. */
+        insertRefusal: Effect.fn("ChannelsRepo.insertRefusal")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          addressHash: string,
+          now: Date
+        ) {
+          yield* sql`
+            INSERT INTO notification_refusals (workspace_id, address_hash, refused_at)
+            VALUES (${workspaceId}, ${addressHash}, ${now})
+            ON CONFLICT (workspace_id, address_hash) DO UPDATE
+            SET refused_at = EXCLUDED.refused_at`
+        }, Effect.orDie),
+
+        updateAsked: Effect.fn("ChannelsRepo.updateAsked")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          addressHashes: ReadonlyArray<string>,
+          now: Date
+        ) {
+          yield* sql`
+            UPDATE notification_refusals
+            SET asked_at = ${now}
+            WHERE workspace_id = ${workspaceId}
+              AND address_hash = ANY (${addressHashes}::text[])`
+        }, Effect.orDie),
+
+        removeRefusals: Effect.fn("ChannelsRepo.removeRefusals")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          addressHashes: ReadonlyArray<string>
+        ) {
+          yield* sql`
+            DELETE FROM notification_refusals
+            WHERE workspace_id = ${workspaceId}
+              AND address_hash = ANY (${addressHashes}::text[])`
         }, Effect.orDie)
-      })
+      }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }
 
-export const columnNames = [
+const columnNames = [
   "id",
   "workspace_id",
   "key",

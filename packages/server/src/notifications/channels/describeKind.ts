@@ -1,10 +1,14 @@
-import type { NotificationKindInfo } from "@scheduling/domain/notifications/NotificationChannel"
+import type {
+  NotificationKind,
+  NotificationKindInfo
+} from "@scheduling/domain/notifications/NotificationChannel"
 import { Schema } from "effect"
-import type { Kind } from "../Kind.ts"
+import type { Kind } from "../kinds/Kind.ts"
 
-/** A kind as a form can be drawn from it. */
+/** Describes a kind so that a form can be drawn from it. */
 export const describeKind = (
-  { config, kind, secrets, title }: Kind,
+  kind: NotificationKind,
+  { config, secrets, title }: Kind,
   unavailable: string | null
 ): NotificationKindInfo => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(config, {

@@ -1,17 +1,77 @@
-import { Effect, Layer } from "effect"
-import { AccountEvents } from "../../accounts/index.ts"
-import { Confirming } from "./Confirming.ts"
-import { Starter } from "./Starter.ts"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
+import { NotificationChannelId, type UserId } from "@scheduling/domain/shared/Ids"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { AccountEvents, UsersRepo } from "../../accounts/index.ts"
+import { Ids, Secrets } from "../../core/index.ts"
+import { Mailer } from "../../mail/index.ts"
+import { kinds } from "../kinds/kinds.ts"
+import { SettingsRepo } from "../settings/SettingsRepo.ts"
+import { sealConfig } from "./ChannelSecrets.ts"
+import { ChannelsRepo } from "./ChannelsRepo.ts"
+import { Consent } from "./Consent.ts"
 
 /** Keeps the email channels of workspaces in step with their owners' and members' addresses. */
 export const FollowAccountsLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const confirming = yield* Confirming
-    const starter = yield* Starter
+    const consent = yield* Consent
     yield* (yield* AccountEvents).subscribe({
-      workspaceCreated: starter.begin,
-      emailVerified: confirming.confirmOfMember,
-      memberEmailGone: confirming.endOfMember
+      workspaceCreated: yield* firstChannel,
+      emailVerified: consent.confirmOfMember,
+      memberEmailGone: consent.endOfMember
     })
   })
 )
+
+/**
+ * In a new workspace failures and recoveries go to its owner by email, if the service has a mail
+ * server. Runs within the transaction that creates the workspace.
+ */
+const firstChannel = Effect.gen(function* () {
+  const channels = yield* ChannelsRepo
+  const ids = yield* Ids
+  const mailer = yield* Mailer
+  const settings = yield* SettingsRepo
+  const users = yield* UsersRepo
+  const ring = (yield* Secrets).keys("notification-channel")
+
+  return Effect.fn("firstChannel")(function* (workspaceId: AuthorizedWorkspaceId, ownerId: UserId) {
+    if (mailer.unavailable !== null) return
+    const owner = Option.getOrUndefined(yield* users.find(ownerId))
+    if (owner === undefined) return
+    const id = yield* ids.next
+    const now = yield* DateTime.nowAsDate
+    const isVerified = owner.email_verified_at !== null
+    yield* channels.insert({
+      ...sealConfig(ring, id, kinds.email, { to: owner.email }),
+      id,
+      workspace_id: workspaceId,
+      key: null,
+      name: "Owner",
+      kind: "email",
+      enabled: true,
+      disabled_reason: null,
+      confirmed: isVerified,
+      by_membership: isVerified,
+      created_at: now,
+      updated_at: now
+    })
+    const rules = [{ events: firstEvents, channel_ids: [NotificationChannelId.make(id)] }]
+    yield* settings.update(workspaceId, 0, { ...settingsDefaults, rules }, now)
+  }, Effect.orDie)
+})
+
+const firstEvents = [
+  "task.failed",
+  "task.recovered",
+  "task.disabled",
+  "chain.failed",
+  "chain.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring",
+  "worker.offline",
+  "worker.online",
+  "api_key.expiring",
+  "quota.near"
+] as const

@@ -6,25 +6,21 @@ import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
 import { Secrets } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
-import { Confirming } from "./Confirming.ts"
-import type { MailLink } from "../Kind.ts"
-import { channelOfToken, checkToken } from "./links.ts"
+import { Consent } from "./Consent.ts"
+import type { MailLink } from "../kinds/Kind.ts"
+import { channelOfToken, checkToken } from "./mailLinks.ts"
 
 /**
- * Where the links in mails lead. Opening one changes nothing, as scanners of mail servers open them
- * all; only the button of the page, or the one of the mail program, does. The token is all that is
- * asked for: only who got the mail has it.
+ * The pages behind the links in mails. Opening a link changes nothing, because scanners of mail servers
+ * open all of them; only the button of the page, or the one of the mail program, does. No credential is
+ * needed but the token, which only the recipient of the mail has.
  */
-export const linkRoutesLayer: Layer.Layer<
-  never,
-  never,
-  AuditLog | ChannelsRepo | Confirming | HttpRouter.HttpRouter | Secrets | SqlClient.SqlClient
-> = Layer.unwrap(
+export const linkRoutesLayer = Layer.unwrap(
   Effect.gen(function* () {
     const transaction = transactionOf(yield* SqlClient.SqlClient)
     const audit = yield* AuditLog
     const channels = yield* ChannelsRepo
-    const confirming = yield* Confirming
+    const consent = yield* Consent
     const ring = (yield* Secrets).keys("notification-link")
 
     const channelBehind = Effect.fnUntraced(function* (what: MailLink) {
@@ -41,7 +37,7 @@ export const linkRoutesLayer: Layer.Layer<
     const confirm = Effect.fnUntraced(function* (channel: ChannelRow) {
       if (channel.confirmed) return
       const now = yield* DateTime.nowAsDate
-      yield* confirming.confirm(channel, now)
+      yield* consent.confirm(channel, now)
       yield* audit.recordInWorkspace("notification_channel.confirmed", channel.workspace_id, {
         actor_id: null,
         target_id: channel.id,
@@ -50,7 +46,7 @@ export const linkRoutesLayer: Layer.Layer<
     }, transaction)
 
     const unsubscribe = Effect.fnUntraced(function* (channel: ChannelRow) {
-      yield* confirming.refuse(channel, yield* requestOrigin)
+      yield* consent.refuse(channel, yield* requestOrigin)
     }, transaction)
 
     const actions = { confirm, unsubscribe }

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut, escapeMarkdown } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
-import { providerUrl } from "../kindFields.ts"
+import { providerUrl } from "./fields.ts"
 
 /** 10015: unknown webhook. 50027: its token is wrong. */
 const goneCodes = new Set<unknown>([10_015, 50_027])

@@ -1,7 +1,7 @@
 import { MailAddress } from "@scheduling/domain/auth/emailAddress"
 import { Schema } from "effect"
-import type { Kind } from "../Kind.ts"
-import { mailOf } from "../mailOf.ts"
+import type { Kind } from "./Kind.ts"
+import { alertMail } from "./alertMail.ts"
 
 /** One address a channel, so that what bounces or unsubscribes is it alone. */
 export const email: Kind = {
@@ -14,5 +14,5 @@ export const email: Kind = {
   target: ["to"],
   keepsIncidents: false,
   spacingMs: 0,
-  send: ({ to }, message, { link, mail }) => mail(mailOf(to, message, link("unsubscribe")))
+  send: ({ to }, message, { link, mail }) => mail(alertMail(to, message, link("unsubscribe")))
 }

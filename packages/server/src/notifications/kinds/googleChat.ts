@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cutBytes, escapeHtml } from "../../core/index.ts"
-import { providerUrl } from "../kindFields.ts"
+import { providerUrl } from "./fields.ts"
 
 /** A card, because in plain text `<users/all>` would call everybody. A message may have 32,000 bytes. */
 export const googleChat = httpKind({

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { secret, serverUrl, under } from "../kindFields.ts"
+import { secret, serverUrl, under } from "./fields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const
 

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
-import { answerOf, goneAt, judge, type Kind, type ChannelResult } from "../Kind.ts"
-import { basic, secret, word } from "../kindFields.ts"
+import { answerOf, goneAt, classify, type Kind, type ChannelResult } from "./Kind.ts"
+import { basic, secret, word } from "./fields.ts"
 import { alertOf, priorities } from "./opsgenie.ts"
 
 const config = Schema.Struct({
@@ -35,19 +35,19 @@ export const jiraServiceManagement: Kind = {
     const alerts = `https://api.atlassian.com/jsm/ops/api/${cloud_id}/v1/alerts`
     const headers = { authorization: basic(email, api_token), accept: "application/json" }
     const post = (url: string, body: object): Effect.Effect<ChannelResult> =>
-      Effect.map(http({ method: "POST", url, headers, body }), (result) => judge(result, rules))
+      Effect.map(http({ method: "POST", url, headers, body }), (result) => classify(result, rules))
     if (message.tone !== "up") return post(alerts, alertOf(message, priority))
     return Effect.gen(function* () {
       const url = `${alerts}/alias?alias=${message.incident_key}`
       const found = yield* http({ method: "GET", url, headers })
-      const verdict = judge(found, rules)
+      const sent = classify(found, rules)
       if (found.status_code === 404) {
-        return { ...verdict, outcome: "delivered" as const, error: null }
+        return { ...sent, outcome: "delivered" as const, error: null }
       }
       const { id } = answerOf(found).json
-      if (verdict.outcome !== "delivered") return verdict
+      if (sent.outcome !== "delivered") return sent
       if (typeof id !== "string" || !/^[\w-]+$/.test(id)) {
-        return { ...verdict, outcome: "again" as const, error: "the alert has no id" }
+        return { ...sent, outcome: "again" as const, error: "the alert has no id" }
       }
       return yield* post(`${alerts}/${id}/close`, { note: message.title })
     })

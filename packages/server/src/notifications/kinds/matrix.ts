@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines, plainText } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines, plainText } from "./Message.ts"
 import { cut, escapeHtml } from "../../core/index.ts"
-import { bearer, secret, serverUrl, under, word } from "../kindFields.ts"
+import { bearer, secret, serverUrl, under, word } from "./fields.ts"
 
 /** The id of the delivery is the transaction's, so that a repeat is no second message. */
 export const matrix = httpKind({

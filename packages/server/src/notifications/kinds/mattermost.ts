@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
-import { serverUrl } from "../kindFields.ts"
+import { serverUrl } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 

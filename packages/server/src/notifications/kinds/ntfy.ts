@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut, cutBytes } from "../../core/index.ts"
-import { bearer, secret, serverUrl, word } from "../kindFields.ts"
+import { bearer, secret, serverUrl, word } from "./fields.ts"
 
 const tags = {
   down: "rotating_light",

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines, type Message } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines, type Message } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { secret } from "../kindFields.ts"
+import { secret } from "./fields.ts"
 
 const hosts = { us: "api.opsgenie.com", eu: "api.eu.opsgenie.com" } as const
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
+import { httpKind } from "./Kind.ts"
 import { cut } from "../../core/index.ts"
-import { secret } from "../kindFields.ts"
+import { secret } from "./fields.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 

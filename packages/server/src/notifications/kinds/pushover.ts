@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { form, formHeaders, secret } from "../kindFields.ts"
+import { form, formHeaders, secret } from "./fields.ts"
 
 const key = /^[A-Za-z0-9]{30}$/
 

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
-import { providerUrl } from "../kindFields.ts"
+import { providerUrl } from "./fields.ts"
 
 /** `&`, `<` and `>` are all that Slack reads: without them nothing mentions anybody or hides a link. */
 const escape = (text: string) =>

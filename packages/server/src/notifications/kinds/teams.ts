@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { goneAt, httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { goneAt, httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cutBytes, escapeMarkdown } from "../../core/index.ts"
-import { providerUrl } from "../kindFields.ts"
+import { providerUrl } from "./fields.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
-import { type Answer, answerOf, judge, type Kind } from "../Kind.ts"
-import { plainText } from "../Message.ts"
+import { type Answer, answerOf, classify, type Kind } from "./Kind.ts"
+import { plainText } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { secret, word } from "../kindFields.ts"
+import { secret, word } from "./fields.ts"
 
 const config = Schema.Struct({
   bot_token: secret(
@@ -55,7 +55,7 @@ export const telegram: Kind = {
       Effect.map((result) => {
         const answer = answerOf(result)
         const { migrate_to_chat_id: moved, retry_after } = parametersOf(answer)
-        const verdict = judge(result, {
+        const sent = classify(result, {
           gone: (one) => moved === undefined && isGone(one),
           again: () => moved !== undefined,
           refused: ({ json }) => json["ok"] === false,
@@ -63,8 +63,8 @@ export const telegram: Kind = {
             moved !== undefined ? 0 : typeof retry_after === "number" ? retry_after : null
         })
         return typeof moved === "number" || typeof moved === "string"
-          ? { ...verdict, changes: { chat_id: String(moved) } }
-          : verdict
+          ? { ...sent, changes: { chat_id: String(moved) } }
+          : sent
       })
     )
 }

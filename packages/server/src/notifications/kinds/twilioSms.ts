@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { basic, form, formHeaders, secret, word } from "../kindFields.ts"
+import { basic, form, formHeaders, secret, word } from "./fields.ts"
 
 /** Not a number, no mobile number, and one whose owner answered STOP. */
 const goneCodes = new Set<unknown>([21_211, 21_614, 21_610])

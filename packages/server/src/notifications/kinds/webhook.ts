@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
-import { judge, type Kind } from "../Kind.ts"
-import { secret, serverUrl } from "../kindFields.ts"
+import { classify, type Kind } from "./Kind.ts"
+import { secret, serverUrl } from "./fields.ts"
+import type { Message } from "./Message.ts"
 
 const config = Schema.Struct({
   url: serverUrl(
@@ -12,7 +13,7 @@ const config = Schema.Struct({
   )
 })
 
-/** A 410 says that the address is gone for good: nothing else does. */
+/** A 410 is the only answer that says that the address is gone for good. */
 export const webhook: Kind = {
   kind: "webhook",
   title: "Webhook",
@@ -22,28 +23,32 @@ export const webhook: Kind = {
   keepsIncidents: false,
   spacingMs: 0,
   send: ({ authorization, url }, message, { signedHttp }) =>
-    signedHttp({
-      method: "POST",
-      url,
-      headers: authorization === undefined ? {} : { authorization },
-      body: {
-        id: message.id,
-        workspace_id: message.workspace.id,
-        state: message.tone,
-        title: message.title,
-        events_count: message.count,
-        events: message.events.map(
-          ({ at, event, execution_id, facts, name, reason, subject_id }) => ({
-            event,
-            subject_id,
-            execution_id: execution_id ?? null,
-            name,
-            reason,
-            at,
-            facts
-          })
-        ),
-        created_at: message.created_at.toISOString()
-      }
-    }).pipe(Effect.map((result) => judge(result, { gone: ({ status }) => status === 410 })))
+    Effect.map(
+      signedHttp({
+        method: "POST",
+        url,
+        headers: authorization === undefined ? {} : { authorization },
+        body: webhookBody(message)
+      }),
+      (result) => classify(result, { gone: ({ status }) => status === 410 })
+    )
 }
+
+/** The JSON that webhooks and callbacks receive. */
+export const webhookBody = (message: Message) => ({
+  id: message.id,
+  workspace_id: message.workspace.id,
+  state: message.tone,
+  title: message.title,
+  events_count: message.count,
+  events: message.events.map(({ at, event, execution_id, facts, name, reason, subject_id }) => ({
+    event,
+    subject_id,
+    execution_id: execution_id ?? null,
+    name,
+    reason,
+    at,
+    facts
+  })),
+  created_at: message.created_at.toISOString()
+})

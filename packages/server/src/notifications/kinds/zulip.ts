@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { httpKind } from "../Kind.ts"
-import { bodyLines } from "../Message.ts"
+import { httpKind } from "./Kind.ts"
+import { bodyLines } from "./Message.ts"
 import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
-import { basic, form, formHeaders, line, secret, serverUrl, under, word } from "../kindFields.ts"
+import { basic, form, formHeaders, line, secret, serverUrl, under, word } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 

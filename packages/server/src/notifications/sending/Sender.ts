@@ -1,118 +1,223 @@
-import { Context, Effect, Layer, Random, Semaphore } from "effect"
+import { Context, Effect, Fiber, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { briefly, Doorbell, loop, mayBeStuck, Meters } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
-import { Disabling } from "../channels/Disabling.ts"
-import { messageOf } from "../Message.ts"
-import { outcomeOf } from "./outcome.ts"
-import { Meters } from "../../core/index.ts"
-import type { Claimed } from "./Claimed.ts"
-import { firstLane } from "./laneWalk.ts"
-import { type ClaimOptions, SenderRepo } from "./SenderRepo.ts"
-import { Transmitter } from "./Transmitter.ts"
+import { DisableChannel } from "../channels/DisableChannel.ts"
+import { messageOf } from "../kinds/Message.ts"
+import { afterAttempt } from "./afterAttempt.ts"
+import { type ClaimedDelivery, DeliveriesRepo } from "./DeliveriesRepo.ts"
+import { Transport } from "./Transport.ts"
+import { firstLane } from "./walkLanes.ts"
 
-/** Limits per node, per share, and per newly found lane. */
-export const maxSending = 128
-export const maxSendingOfShare = 16
-/** Of a share to channels that failed lately: when a provider hangs, the other channels have the rest. */
-export const maxFailingOfShare = 8
-const maxClaimedOfLane = 4
+// 1. `claim` leases deliveries that are due, as many as a node may send at a time.
+// 2. `send` hands each to its kind, through `Transport`.
+// 3. `send` then records the attempt, and `afterAttempt` says when the next one is.
+// 4. `sending` repeats this for the two queues, whenever something is due and there is room.
 
-export const timeoutSeconds = 10
+/** How many deliveries of a kind a node sends at a time. */
+export interface SendingQueue {
+  readonly callbacks: boolean
+  readonly most: number
+  readonly mostOfShare: number
+  /** Of a share to channels that failed lately. If a provider hangs, other channels have the rest. */
+  readonly mostFailingOfShare: number
+  /** To one URL. */
+  readonly mostOfTarget: number
+  /** Connections for recording, from the pool that requests wait for too. */
+  readonly connections: number
+}
 
-/** Longer than an attempt takes: a node that died is not waited for any longer. */
-export const leaseMs = 25_000
+/** Messages to channels. */
+export const alerts: SendingQueue = {
+  callbacks: false,
+  most: 128,
+  mostOfShare: 16,
+  mostFailingOfShare: 8,
+  mostOfTarget: Number.POSITIVE_INFINITY,
+  connections: 2
+}
 
-/** Sends what waits, one message at a time to each channel. */
-export class Sender extends Context.Service<
-  Sender,
+/** Callbacks of tasks. Their limits are apart, so that no alert waits for a callback. */
+export const callbacks: SendingQueue = {
+  callbacks: true,
+  most: 32,
+  mostOfShare: 8,
+  mostFailingOfShare: Number.POSITIVE_INFINITY,
+  mostOfTarget: 4,
+  connections: 1
+}
+
+/** At most so many deliveries of one lane are claimed by a statement. */
+const mostOfLane = 4
+
+const timeoutSeconds = 10
+
+/** Longer than an attempt takes. If a node dies, its deliveries are sent by others after this time. */
+const leaseMs = 25_000
+
+/** What other nodes did is found after this time. */
+const pollMs = 1_000
+
+/** Sends deliveries, one at a time to each channel. */
+export class Sender extends Context.Service<Sender>()(
+  "@scheduling/server/notifications/sending/Sender",
   {
-    /** Leases channels that have something to send. */
-    readonly claim: (
-      options: Pick<ClaimOptions, "limit" | "except" | "except_failing">
-    ) => Effect.Effect<ReadonlyArray<Claimed>>
-    /** Sends one message and writes down what came of it. */
-    readonly send: (claimed: Claimed) => Effect.Effect<void>
-    /** How long until something is due, as far as is known now. */
-    readonly idleMs: Effect.Effect<number>
-  }
->()("@scheduling/server/notifications/sending/Sender") {
-  static readonly layer: Layer.Layer<
-    Sender,
-    never,
-    Disabling | SenderRepo | SqlClient.SqlClient | Transmitter
-  > = Layer.effect(
-    Sender,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const clock = Effect.orDie((yield* StoreClock)(sql))
-      const disabling = yield* Disabling
-      const repo = yield* SenderRepo
-      const sent = (yield* Meters).counts(
+      const disableChannel = yield* DisableChannel
+      const repo = yield* DeliveriesRepo
+      const transport = yield* Transport
+      const counted = (yield* Meters).counts(
         "scheduling_notifications_total",
         "Attempts to deliver a notification: `again` is tried again, `never` was refused.",
         "outcome",
         ["delivered", "again", "never"]
       )
-      const transmitter = yield* Transmitter
-      /** Of the pool that requests wait for too, however many messages end at once. */
-      const connections = yield* Semaphore.make(2)
-      /** Lanes take turns where there are more of them than one statement visits. */
-      let afterLane = firstLane
+      const connections = {
+        alerts: yield* Semaphore.make(alerts.connections),
+        callbacks: yield* Semaphore.make(callbacks.connections)
+      }
+      /** Lanes take turns if there are more of them than one statement visits. */
+      const afterLane = { alerts: firstLane, callbacks: firstLane }
+      const nameOf = (isCallback: boolean) => (isCallback ? "callbacks" : "alerts")
 
       const record = Effect.fnUntraced(function* (
-        claimed: Claimed,
-        verdict: Effect.Success<ReturnType<Transmitter["Service"]["send"]>>
+        delivery: ClaimedDelivery,
+        result: Effect.Success<ReturnType<Transport["Service"]["send"]>>
       ) {
         const now = yield* clock
-        const outcome = outcomeOf(claimed, verdict, now, yield* Random.next)
-        // Another node has the channel by now, and sends it again.
-        if (!(yield* repo.update(outcome))) return
-        sent(verdict.outcome)
-        if (verdict.gone) {
-          const { channel, delivery } = claimed
-          yield* disabling.disable(channel, verdict.error ?? "gone", delivery.id, now)
+        const attempt = afterAttempt(delivery, result, now, yield* Random.next)
+        // If the lease was lost, another node sends the delivery again.
+        if (!(yield* repo.record(delivery, attempt))) return
+        const { channel_id, channel_kind, channel_name, id, workspace_id } = delivery
+        if (channel_id === null || channel_kind === "callback") return
+        counted(result.outcome)
+        if (!result.gone) return
+        const channel = {
+          id: channel_id,
+          workspace_id,
+          name: channel_name ?? "",
+          kind: channel_kind
         }
+        yield* disableChannel(channel, result.error ?? "gone", id, now)
       }, transaction)
 
-      return Sender.of({
-        claim: Effect.fn("Sender.claim")(function* (options) {
-          const now = yield* clock
-          const { claimed, reached } = yield* repo.claim({
-            ...options,
-            now,
-            lease_until: new Date(now.getTime() + leaseMs),
-            per_lane: maxClaimedOfLane,
-            after_lane: afterLane
-          })
-          afterLane = reached ?? firstLane
-          return claimed
-        }),
-
-        send: Effect.fn("Sender.send")(function* (claimed) {
-          const { channel, delivery } = claimed
-          const told = {
-            ...delivery,
-            workspace_id: channel.workspace_id,
-            workspace_name: channel.workspace_name
-          }
-          const isEmpty = delivery.begun + delivery.ended + delivery.other === 0
-          const verdict = yield* transmitter.send({
-            id: delivery.id,
-            channel,
-            message: isEmpty ? "confirmation" : messageOf(told),
-            attempt: delivery.attempts_count,
-            timeout_seconds: timeoutSeconds
-          })
-          yield* connections.withPermit(record(claimed, verdict))
-        }),
-
-        idleMs: Effect.gen(function* () {
-          const next = yield* repo.findNextAt
-          if (next === null) return Number.POSITIVE_INFINITY
-          return Math.max(0, next.getTime() - (yield* clock).getTime())
+      const claim = Effect.fn("Sender.claim")(function* (
+        queue: SendingQueue,
+        underWay: ReadonlyArray<ClaimedDelivery>
+      ) {
+        const limit = queue.most - underWay.length
+        if (limit <= 0) return []
+        const now = yield* clock
+        const shareOf = ({ share }: ClaimedDelivery) => share
+        const failing = underWay.filter(({ failures }) => failures > 0)
+        const { claimed, reached } = yield* repo.claim({
+          callbacks: queue.callbacks,
+          now,
+          lease_until: new Date(now.getTime() + leaseMs),
+          limit,
+          per_lane: mostOfLane,
+          after_lane: afterLane[nameOf(queue.callbacks)],
+          except: keysOfMany(underWay, queue.mostOfShare, shareOf),
+          except_failing: keysOfMany(failing, queue.mostFailingOfShare, shareOf),
+          except_targets: keysOfMany(underWay, queue.mostOfTarget, ({ target }) => target ?? "")
         })
+        afterLane[nameOf(queue.callbacks)] = reached ?? firstLane
+        return claimed
       })
+
+      const send = Effect.fn("Sender.send")(function* (delivery: ClaimedDelivery) {
+        const isEmpty = delivery.begun + delivery.ended + delivery.other === 0
+        const result = yield* transport.send({
+          delivery_id: delivery.id,
+          workspace_id: delivery.workspace_id,
+          channel_id: delivery.channel_id,
+          kind: delivery.channel_kind,
+          config: delivery,
+          message: isEmpty ? "confirmation" : messageOf(delivery),
+          attempt: delivery.attempts_count,
+          timeout_seconds: timeoutSeconds
+        })
+        const permits = connections[nameOf(delivery.channel_id === null)]
+        yield* permits.withPermit(record(delivery, result))
+      })
+
+      /** How long until something is due, as far as is known now. */
+      const idleMs = Effect.fnUntraced(function* (queue: SendingQueue) {
+        const next = yield* repo.findNextAt(queue.callbacks)
+        if (next === null) return Number.POSITIVE_INFINITY
+        return Math.max(0, next.getTime() - (yield* clock).getTime())
+      })
+
+      return { claim, send, idleMs }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }
+
+/**
+ * Sends in the background. While alerts take all that a node may send, no callback begins. Stopping
+ * lets what is under way finish. Returns what wakes the loops.
+ */
+export const sending = Effect.gen(function* () {
+  const forAlerts = yield* sendQueue("sending notifications", alerts, () => true)
+  const forCallbacks = yield* sendQueue(
+    "sending callbacks",
+    callbacks,
+    () => forAlerts.underWay() < alerts.most
+  )
+  return () => {
+    forAlerts.bell.ring()
+    forCallbacks.bell.ring()
+  }
+})
+
+const sendQueue = Effect.fnUntraced(function* (
+  loopName: string,
+  queue: SendingQueue,
+  mayBegin: () => boolean
+) {
+  const sender = yield* Sender
+  const bell = new Doorbell()
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
+  const underWay = new Map<Fiber.Fiber<void>, ClaimedDelivery>()
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => Fiber.awaitAll([...underWay.keys()])).pipe(
+      Effect.timeout("15 seconds"),
+      Effect.ignore
+    )
+  )
+
+  const sendSome = Effect.gen(function* () {
+    const claimed = mayBegin() ? yield* sender.claim(queue, [...underWay.values()]) : []
+    for (const delivery of claimed) {
+      const fiber = runFork(
+        Effect.catchCause(sender.send(delivery), (cause) =>
+          Effect.logWarning(`delivery ${delivery.id} is tried again: ${briefly(cause)}`)
+        )
+      )
+      underWay.set(fiber, delivery)
+      fiber.addObserver(() => {
+        underWay.delete(fiber)
+        bell.ring()
+      })
+    }
+    if (claimed.length > 0) return
+    const ms = yield* sender.idleMs(queue)
+    // What is due and was not claimed is another node's, or of a share that has enough.
+    yield* bell.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
+  })
+  yield* Effect.forkScoped(loop(loopName, sendSome, mayBeStuck))
+  return { bell, underWay: () => underWay.size }
+})
+
+/** The keys that at least so many of the items have. */
+const keysOfMany = <Item, Key>(
+  items: ReadonlyArray<Item>,
+  count: number,
+  keyOf: (item: Item) => Key
+): ReadonlyArray<Key> =>
+  [...Map.groupBy(items, keyOf)].flatMap(([key, own]) => (own.length >= count ? [key] : []))

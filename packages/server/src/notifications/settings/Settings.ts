@@ -1,10 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
-  type NotificationSettings,
   type NotificationSettingsInput,
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
-import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog, type Author } from "../../accounts/index.ts"
@@ -12,30 +11,11 @@ import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { SettingsRepo } from "./SettingsRepo.ts"
 
-/** Who hears of what. */
-export class Settings extends Context.Service<
-  Settings,
+/** The rules of a workspace: who is notified of what. */
+export class Settings extends Context.Service<Settings>()(
+  "@scheduling/server/notifications/settings/Settings",
   {
-    readonly get: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<NotificationSettings>
-    readonly replace: (
-      workspaceId: AuthorizedWorkspaceId,
-      input: NotificationSettingsInput,
-      author: Author
-    ) => Effect.Effect<NotificationSettings, Conflict | NotFound | ValidationFailed>
-    /** With a channel: it goes out of all rules, and rules that name no other one go. */
-    readonly removeChannel: (
-      workspaceId: AuthorizedWorkspaceId,
-      channelId: string
-    ) => Effect.Effect<void, NotFound>
-  }
->()("@scheduling/server/notifications/settings/Settings") {
-  static readonly layer: Layer.Layer<
-    Settings,
-    never,
-    AuditLog | ChannelsRepo | SettingsRepo | SqlClient.SqlClient
-  > = Layer.effect(
-    Settings,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
       const channels = yield* ChannelsRepo
@@ -63,10 +43,14 @@ export class Settings extends Context.Service<
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
       })
 
-      return Settings.of({
+      return {
         get: repo.find,
 
-        replace: Effect.fn("Settings.replace")(function* (workspaceId, input, author) {
+        replace: Effect.fn("Settings.replace")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          input: NotificationSettingsInput,
+          author: Author
+        ) {
           yield* checkChannels(workspaceId, input)
           const { version, ...given } = input
           const rules = given.rules.map((rule) => ({
@@ -93,7 +77,11 @@ export class Settings extends Context.Service<
           return yield* repo.find(workspaceId)
         }, transaction),
 
-        removeChannel: Effect.fn("Settings.removeChannel")(function* (workspaceId, channelId) {
+        /** Removes a channel from all rules, and the rules that name no other channel. */
+        removeChannel: Effect.fn("Settings.removeChannel")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          channelId: string
+        ) {
           const settings = yield* repo.findForUpdate(workspaceId)
           if (!settings.rules.some(({ channel_ids }) => includes(channel_ids, channelId))) return
           const rules = settings.rules
@@ -105,9 +93,11 @@ export class Settings extends Context.Service<
           const now = yield* DateTime.nowAsDate
           yield* repo.update(workspaceId, settings.version, { ...settings, rules }, now)
         })
-      })
+      }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }
 
 const lowerCase = <Id extends string>(id: Id): Id => id.toLowerCase() as Id

@@ -3,12 +3,11 @@ import {
   type NotificationSettings,
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { intoWorkspace, timestampOf } from "../../store/index.ts"
 
-/** What is kept of them as one value. */
+/** The settings that are stored as one value. */
 export type Rules = Omit<NotificationSettings, "version" | "updated_at">
 
 interface SettingsRow {
@@ -18,7 +17,7 @@ interface SettingsRow {
   readonly updated_at: Date
 }
 
-/** As a workspace has them that never said anything. */
+/** The settings of a workspace that never changed them. */
 export const noSettings: NotificationSettings = {
   version: 0,
   rules: [],
@@ -41,34 +40,14 @@ const toSettings = (row: SettingsRow): NotificationSettings => ({
   updated_at: timestampOf(row.updated_at)
 })
 
-export class SettingsRepo extends Context.Service<
-  SettingsRepo,
+export class SettingsRepo extends Context.Service<SettingsRepo>()(
+  "@scheduling/server/notifications/settings/SettingsRepo",
   {
-    readonly find: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<NotificationSettings>
-    /** Until the commit nobody else changes them. */
-    readonly findForUpdate: (
-      workspaceId: AuthorizedWorkspaceId
-    ) => Effect.Effect<NotificationSettings>
-    /** Of all the workspaces that have some. */
-    readonly findAll: (
-      workspaceIds: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyMap<string, NotificationSettings>>
-    /** False where another version is there by now. */
-    readonly update: (
-      workspaceId: AuthorizedWorkspaceId,
-      version: number,
-      settings: Rules,
-      now: Date
-    ) => Effect.Effect<boolean, NotFound>
-  }
->()("@scheduling/server/notifications/settings/SettingsRepo") {
-  static readonly layer: Layer.Layer<SettingsRepo, never, SqlClient.SqlClient> = Layer.effect(
-    SettingsRepo,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      return SettingsRepo.of({
-        find: Effect.fn("SettingsRepo.find")(function* (workspaceId) {
+      return {
+        find: Effect.fn("SettingsRepo.find")(function* (workspaceId: AuthorizedWorkspaceId) {
           const [row] = yield* sql<SettingsRow>`
             SELECT *
             FROM notification_settings
@@ -76,7 +55,10 @@ export class SettingsRepo extends Context.Service<
           return row === undefined ? noSettings : toSettings(row)
         }, Effect.orDie),
 
-        findForUpdate: Effect.fn("SettingsRepo.findForUpdate")(function* (workspaceId) {
+        /** Locks the settings until the commit. */
+        findForUpdate: Effect.fn("SettingsRepo.findForUpdate")(function* (
+          workspaceId: AuthorizedWorkspaceId
+        ) {
           const [row] = yield* sql<SettingsRow>`
             SELECT *
             FROM notification_settings
@@ -85,7 +67,8 @@ export class SettingsRepo extends Context.Service<
           return row === undefined ? noSettings : toSettings(row)
         }, Effect.orDie),
 
-        findAll: Effect.fn("SettingsRepo.findAll")(function* (workspaceIds) {
+        /** The settings of those workspaces that have any. */
+        findAll: Effect.fn("SettingsRepo.findAll")(function* (workspaceIds: ReadonlyArray<string>) {
           const rows = yield* sql<SettingsRow>`
             SELECT *
             FROM notification_settings
@@ -93,7 +76,13 @@ export class SettingsRepo extends Context.Service<
           return new Map(rows.map((row) => [row.workspace_id, toSettings(row)]))
         }, Effect.orDie),
 
-        update: Effect.fn("SettingsRepo.update")(function* (workspaceId, version, settings, now) {
+        /** Returns false if the settings have another version by now. */
+        update: Effect.fn("SettingsRepo.update")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          version: number,
+          settings: Rules,
+          now: Date
+        ) {
           const json = JSON.stringify(keptOf(settings))
           const changed =
             version === 0
@@ -110,7 +99,9 @@ export class SettingsRepo extends Context.Service<
                   RETURNING version`
           return changed.length > 0
         }, intoWorkspace)
-      })
+      }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -3,8 +3,8 @@ import { nextFire } from "@scheduling/schedules/fires"
 import type { QuietHours } from "@scheduling/domain/notifications/NotificationSettings"
 
 /**
- * When the quiet hours end that go on now, or nothing. They go on where their end comes before their
- * next beginning, which the code of schedules knows, clock changes included.
+ * When the current quiet hours end. Undefined outside of quiet hours. It is quiet now if the end comes
+ * before the next beginning. The code of schedules knows both, clock changes included.
  */
 export const quietUntil = (quiet: QuietHours | null, now: Date): Date | undefined => {
   if (quiet === null) return undefined

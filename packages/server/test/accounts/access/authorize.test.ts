@@ -18,10 +18,8 @@ import type { TasksRepo } from "../../../src/tasks/TasksRepo.ts"
 import { inWorkspace } from "../../../src/http/inWorkspace.ts"
 import type { Channels } from "../../../src/notifications/channels/Channels.ts"
 import type { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
-import type { RefusalsRepo } from "../../../src/notifications/channels/RefusalsRepo.ts"
-import type { ConfirmingRepo } from "../../../src/notifications/channels/ConfirmingRepo.ts"
-import type { Deliveries } from "../../../src/notifications/deliveries/Deliveries.ts"
-import type { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
+import type { Deliveries } from "../../../src/notifications/sending/Deliveries.ts"
+import type { DeliveriesRepo } from "../../../src/notifications/sending/DeliveriesRepo.ts"
 import type { Settings } from "../../../src/notifications/settings/Settings.ts"
 import type { SettingsRepo } from "../../../src/notifications/settings/SettingsRepo.ts"
 import type { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
@@ -59,15 +57,12 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<SigningSecrets["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<RefusalsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
-    // By a link that proves as much.
-    type OfChannels = "findByLink"
+    // By a link that proves as much, or for a member, wherever they are one.
+    type OfChannels = "findByLink" | "confirmOfMember"
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
-    // Of a member, wherever they are one.
-    expectTypeOf<TakesNamed<ConfirmingRepo["Service"]>>().toEqualTypeOf<"confirmOfMember">()
     expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
     // Erases what an account or a workspace left, after it is gone.
     expectTypeOf<TakesNamed<AuditLog["Service"]>>().toEqualTypeOf<"erase">()

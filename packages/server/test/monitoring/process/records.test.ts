@@ -256,7 +256,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       const { id } = (yield* monitors.create(input)).body
       // As if people had been told that it is down.
       yield* sql`
-        INSERT INTO troubles (subject_id, workspace_id, event, failures, since, told_at, tags, data)
+        INSERT INTO problems (subject_id, workspace_id, event, failures, since, notified_at, tags, data)
         VALUES (
           ${id}, ${member.workspace.split("/").at(-1)}, 'monitor.down', 1, now(), now(), '{}',
           '{"name":"Database"}'

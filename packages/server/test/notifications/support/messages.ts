@@ -8,15 +8,15 @@ import type {
   Outgoing,
   Transports,
   ChannelResult
-} from "../../../src/notifications/Kind.ts"
-import { messageOf, type ToldEvent } from "../../../src/notifications/Message.ts"
+} from "../../../src/notifications/kinds/Kind.ts"
+import { messageOf, type MessageEvent } from "../../../src/notifications/kinds/Message.ts"
 import { httpReceiver, type Reply, type Received } from "./receivers.ts"
 
 export const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
 export const subjectId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 export const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-export const told = (fields: Partial<ToldEvent> = {}): ToldEvent => ({
+export const told = (fields: Partial<MessageEvent> = {}): MessageEvent => ({
   event: "task.failed",
   subject_id: subjectId,
   name: "Nightly report",
@@ -28,7 +28,7 @@ export const told = (fields: Partial<ToldEvent> = {}): ToldEvent => ({
 
 export const messageWith = (
   counts: { readonly begun?: number; readonly ended?: number; readonly other?: number },
-  shown: ReadonlyArray<ToldEvent>,
+  shown: ReadonlyArray<MessageEvent>,
   workspaceName = "Acme"
 ) =>
   messageOf({
@@ -63,7 +63,7 @@ export const nasty = messageWith(
 )
 
 export interface Sent {
-  readonly verdict: ChannelResult
+  readonly result: ChannelResult
   readonly requests: ReadonlyArray<Received>
   /** Where each would have gone. */
   readonly urls: ReadonlyArray<URL>
@@ -103,6 +103,6 @@ export const sendBy = (
       mail: () => Effect.die(new Error("no mail here")),
       link: (what) => `https://scheduling.test/notifications/${what}/token`
     }
-    const verdict = yield* kind.send(config, message, transports)
-    return { verdict, requests: receiver.received, urls }
+    const result = yield* kind.send(config, message, transports)
+    return { result, requests: receiver.received, urls }
   }).pipe(Effect.scoped, Effect.provide(callLayer(), { local: true }))

@@ -7,23 +7,18 @@ import { AppConfig } from "../../../src/core/config/Config.ts"
 import { LimitsRepo } from "../../../src/plans/LimitsRepo.ts"
 import { Limits } from "../../../src/plans/Limits.ts"
 import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
-import { CallbackOutboxRepo } from "../../../src/notifications/callbacks/CallbackOutboxRepo.ts"
-import { CallbackSender } from "../../../src/notifications/callbacks/CallbackSender.ts"
-import { CallbackSenderRepo } from "../../../src/notifications/callbacks/CallbackSenderRepo.ts"
-import { CallbackSorter } from "../../../src/notifications/callbacks/CallbackSorter.ts"
 import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
-import { DeliveriesRepo } from "../../../src/notifications/deliveries/DeliveriesRepo.ts"
-import { Disabling } from "../../../src/notifications/channels/Disabling.ts"
-import { kinds } from "../../../src/notifications/kinds.ts"
+import { DisableChannel } from "../../../src/notifications/channels/DisableChannel.ts"
+import { NotifierLayer } from "../../../src/notifications/index.ts"
+import { kinds } from "../../../src/notifications/kinds/kinds.ts"
 import { Mailer } from "../../../src/mail/Mailer.ts"
-import { NotifierLayer } from "../../../src/notifications/Notifier.ts"
+import { Router } from "../../../src/notifications/routing/Router.ts"
+import { RoutingRepo } from "../../../src/notifications/routing/RoutingRepo.ts"
+import { DeliveriesRepo } from "../../../src/notifications/sending/DeliveriesRepo.ts"
 import { Sender } from "../../../src/notifications/sending/Sender.ts"
-import { SenderRepo } from "../../../src/notifications/sending/SenderRepo.ts"
+import { Transport } from "../../../src/notifications/sending/Transport.ts"
 import { SettingsRepo } from "../../../src/notifications/settings/SettingsRepo.ts"
-import { Sorter } from "../../../src/notifications/sorting/Sorter.ts"
-import { SorterRepo } from "../../../src/notifications/sorting/SorterRepo.ts"
-import { Transmitter } from "../../../src/notifications/sending/Transmitter.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
 import { OutboxBell, OutboxDoorbell } from "../../../src/events/OutboxBell.ts"
 import { Ids } from "../../../src/core/Ids.ts"
@@ -50,11 +45,8 @@ const Base = Layer.mergeAll(
 const Repositories = Layer.mergeAll(
   ChannelsRepo.layer,
   DeliveriesRepo.layer,
-  SenderRepo.layer,
+  RoutingRepo.layer,
   SettingsRepo.layer,
-  SorterRepo.layer,
-  CallbackOutboxRepo.layer,
-  CallbackSenderRepo.layer,
   LimitsRepo.layer,
   UsageRepo.layer,
   AuditLog.layer,
@@ -65,10 +57,10 @@ const Repositories = Layer.mergeAll(
 /** The two steps, to be taken by hand. */
 export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
-    Layer.mergeAll(Sorter.layer, Sender.layer, CallbackSorter.layer, CallbackSender.layer).pipe(
+    Layer.mergeAll(Router.layer, Sender.layer).pipe(
       Layer.provideMerge(Limits.layer),
-      Layer.provideMerge(Disabling.layer),
-      Layer.provideMerge(Transmitter.layer),
+      Layer.provideMerge(DisableChannel.layer),
+      Layer.provideMerge(Transport.layer),
       Layer.provideMerge([Mailer.layer, callLayer()]),
       Layer.provideMerge(Repositories),
       Layer.provideMerge(Base),

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
+import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import { deliveryId, subjectId } from "./messages.ts"
 import type { Received, Reply } from "./receivers.ts"
 
@@ -7,7 +7,7 @@ type Tone = "down" | "up" | "other"
 
 /** A vendor as its documentation describes it: what it takes, what it answers, and what that means. */
 interface Vendor {
-  readonly name: NotificationKind
+  readonly name: DeliveryKind
   readonly config: Readonly<Record<string, unknown>>
   /** Fields that it must not take. */
   readonly refused: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -36,6 +36,19 @@ const characters = (text: unknown, max: number) => {
 const privateServers = [{ server: "ftp://x.test" }, { server: "http://user:pw@x.test" }]
 
 export const vendors: ReadonlyArray<Vendor> = [
+  {
+    name: "callback",
+    config: { url: "https://api.example.com/done" },
+    refused: [{ url: "ftp://x.test" }, { authorization: "Bearer abc def" }],
+    host: /^api\.example\.com$/,
+    ok: () => ({ status: 204 }),
+    check: ({ body, headers }, tone) => {
+      assert.match(String(headers["webhook-signature"]), /^v1,/)
+      assert.deepInclude(body, { id: deliveryId, state: tone, events_count: 1 })
+    },
+    limits: ({ body }) => assert.lengthOf(body.events, 10),
+    answers: [["never", { status: 410 }]]
+  },
   {
     name: "webhook",
     config: { url: "https://alerts.example.com/hook", authorization: "Bearer abc def" },

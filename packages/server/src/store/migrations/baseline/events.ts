@@ -7,7 +7,8 @@ export const events = Effect.gen(function* () {
 
   // Events that are not routed yet. An event is written in the transaction of the change that it is
   // about. There are no foreign keys: a workspace that is deleted meanwhile must not fail the
-  // statement that settles the runs of all workspaces.
+  // statement that settles the runs of all workspaces. An event with a `callback_url` goes to that URL
+  // only, whatever the rules of the workspace say.
   yield* sql`
     CREATE TABLE outbox (
       ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -16,20 +17,13 @@ export const events = Effect.gen(function* () {
       subject_id uuid NOT NULL,
       tags text[] NOT NULL DEFAULT '{}',
       at timestamptz NOT NULL,
-      data jsonb NOT NULL DEFAULT '{}'
+      data jsonb NOT NULL DEFAULT '{}',
+      callback_url text
     ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
-  yield* sql`CREATE INDEX outbox_by_subject ON outbox (subject_id)`
-
-  // Finished runs of tasks with a callback, written as the runs are settled and moved to the
-  // deliveries at once. They are apart from the outbox, so that alerts do not wait behind them.
+  // Callbacks come last, so that no alert waits behind them.
+  yield* sql`CREATE INDEX outbox_in_order ON outbox ((callback_url IS NOT NULL), ordinal)`
+  // Settling runs asks for the alerts that are not routed yet, and must not read callbacks for it.
   yield* sql`
-    CREATE TABLE callback_outbox (
-      ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      workspace_id uuid NOT NULL,
-      task_id uuid NOT NULL,
-      url text NOT NULL,
-      event text NOT NULL,
-      at timestamptz NOT NULL,
-      data jsonb NOT NULL
-    ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
+    CREATE INDEX outbox_by_subject ON outbox (subject_id)
+    WHERE callback_url IS NULL`
 })

@@ -7,14 +7,12 @@ export const notifications = Effect.gen(function* () {
 
   // `config` may be shown; the secrets of a channel are sealed. `by_membership` says that an email
   // channel was confirmed by no link, but because the address is that of a member; the confirmation
-  // ends with the membership. The columns from `next_at` on belong to the sender: a channel is leased
-  // as a whole, so that a slow or dead channel delays only itself. `next_at` is null while there is
-  // nothing to send.
+  // ends with the membership. The columns from `held_until` on belong to the sender: nothing is sent
+  // to the channel before `held_until`.
   yield* sql`
     CREATE TABLE notification_channels (
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      lane bigint NOT NULL,
       key text,
       name text NOT NULL,
       kind text NOT NULL,
@@ -29,28 +27,16 @@ export const notifications = Effect.gen(function* () {
       last_at timestamptz,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
-      next_at timestamptz,
       held_until timestamptz,
       failures integer NOT NULL DEFAULT 0,
       window_ms integer NOT NULL DEFAULT 0,
-      sent_at timestamptz,
-      lease uuid,
-      lease_until timestamptz
+      sent_at timestamptz
     ) WITH (fillfactor = 80)`
   yield* sql`
     CREATE INDEX notification_channels_by_workspace ON notification_channels (workspace_id, id DESC)`
   yield* sql`
     CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels (workspace_id, key)
     WHERE key IS NOT NULL`
-  // Lanes come first, so that a search for work hops from lane to lane, however much one lane has to
-  // send.
-  yield* sql`
-    CREATE INDEX notification_channels_due ON notification_channels (lane, next_at)
-    WHERE next_at IS NOT NULL`
-  yield* sql`
-    CREATE TRIGGER notification_channels_lane BEFORE INSERT ON notification_channels
-    FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
-
   // Addresses that refused further mails from a workspace, whatever becomes of the channels to them.
   // Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
   yield* sql`
@@ -70,46 +56,50 @@ export const notifications = Effect.gen(function* () {
       updated_at timestamptz NOT NULL
     )`
 
-  // Tasks and monitors that fail or are down now. `told_at` is null until the failures are enough
+  // Tasks and monitors that fail or are down now. `notified_at` is null until the failures are enough
   // for a notification. `check_at` is when to check whether a run of the task has succeeded since,
   // in case that the event of its recovery was lost.
   yield* sql`
-    CREATE TABLE troubles (
+    CREATE TABLE problems (
       subject_id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       event text NOT NULL,
       failures integer NOT NULL,
       since timestamptz NOT NULL,
-      told_at timestamptz,
+      notified_at timestamptz,
       remind_at timestamptz,
       check_at timestamptz,
       tags text[] NOT NULL,
       data jsonb NOT NULL
     ) WITH (fillfactor = 80)`
-  yield* sql`CREATE INDEX troubles_by_workspace ON troubles (workspace_id)`
+  yield* sql`CREATE INDEX problems_by_workspace ON problems (workspace_id)`
   yield* sql`
-    CREATE INDEX troubles_to_remind ON troubles (remind_at)
+    CREATE INDEX problems_to_remind ON problems (remind_at)
     WHERE remind_at IS NOT NULL`
   yield* sql`
-    CREATE INDEX troubles_to_check ON troubles (check_at)
+    CREATE INDEX problems_to_check ON problems (check_at)
     WHERE check_at IS NOT NULL`
 
   // The channels that were notified of a problem, and the key of the incident at those that keep
   // incidents.
   yield* sql`
-    CREATE TABLE tellings (
+    CREATE TABLE notified_channels (
       channel_id uuid NOT NULL REFERENCES notification_channels ON DELETE CASCADE,
-      subject_id uuid NOT NULL REFERENCES troubles ON DELETE CASCADE,
+      subject_id uuid NOT NULL REFERENCES problems ON DELETE CASCADE,
       incident_key uuid NOT NULL,
       PRIMARY KEY (channel_id, subject_id)
     )`
-  yield* sql`CREATE INDEX tellings_by_subject ON tellings (subject_id)`
-  yield* sql`CREATE INDEX tellings_by_incident ON tellings (channel_id, incident_key)`
+  yield* sql`CREATE INDEX notified_channels_by_subject ON notified_channels (subject_id)`
+  yield* sql`
+    CREATE INDEX notified_channels_by_incident ON notified_channels (channel_id, incident_key)`
 
   // One message to a channel, or to the `target` of a task's callback, which has no channel. `shown`
   // are the first of the events that the message is about. `after` are the deliveries of this channel
   // that have to finish first, because they are about the same problem. There is no foreign key to
-  // the channel, because messages stay on record when their channel is deleted.
+  // the channel, because messages stay on record when their channel is deleted. `next_at` is when a
+  // node may claim the delivery, and while it is being sent the end of its lease. Of a channel only one
+  // delivery at a time has a `next_at`, so a channel gets one message at a time, and a slow or dead one
+  // delays only itself. Callbacks have no channel and no order: each has a `next_at`.
   yield* sql`
     CREATE TABLE notification_deliveries (
       id uuid PRIMARY KEY,
@@ -118,7 +108,7 @@ export const notifications = Effect.gen(function* () {
       channel_id uuid,
       channel_kind text NOT NULL,
       target text,
-      lane bigint,
+      lane bigint NOT NULL,
       status text NOT NULL CHECK (
         status IN ('queued', 'sending', 'delivered', 'failed', 'cancelled', 'dropped')
       ),
@@ -131,6 +121,7 @@ export const notifications = Effect.gen(function* () {
       incident_key uuid,
       mergeable boolean NOT NULL,
       due_at timestamptz NOT NULL,
+      next_at timestamptz,
       give_up_at timestamptz NOT NULL,
       attempts_count integer NOT NULL DEFAULT 0,
       status_code integer,
@@ -148,12 +139,14 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX notification_deliveries_unfinished
     ON notification_deliveries (channel_id, ordinal)
     WHERE status IN ('queued', 'sending') AND channel_id IS NOT NULL`
-  // Callbacks to send. Lanes come first, as for channels. A callback that is under way is due again
-  // when its node is lost.
+  // Deliveries to send. Lanes come first, so that a search for work hops from lane to lane, however
+  // much one lane has to send. Callbacks are apart, so that no alert waits behind them.
   yield* sql`
-    CREATE INDEX notification_deliveries_to_callbacks
-    ON notification_deliveries (lane, due_at)
-    WHERE status IN ('queued', 'sending') AND channel_id IS NULL`
+    CREATE INDEX notification_deliveries_next ON notification_deliveries (lane, next_at)
+    WHERE next_at IS NOT NULL AND channel_id IS NOT NULL`
+  yield* sql`
+    CREATE INDEX notification_deliveries_next_callbacks ON notification_deliveries (lane, next_at)
+    WHERE next_at IS NOT NULL AND channel_id IS NULL`
   yield* sql`
     CREATE INDEX notification_deliveries_waiting_callbacks
     ON notification_deliveries (workspace_id)
@@ -171,7 +164,7 @@ export const notifications = Effect.gen(function* () {
     WHERE channel_id IS NULL AND status = 'delivered'`
   yield* sql`
     CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON notification_deliveries
-    FOR EACH ROW WHEN (NEW.channel_id IS NULL) EXECUTE FUNCTION lane_of_workspace()`
+    FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
   // The deliveries that are about an incident. There is no foreign key to incidents: a monitor that
   // is deleted meanwhile must not keep other deliveries from being written.
   yield* sql`

@@ -1,0 +1,24 @@
+import { layoutMail, type Mail } from "../../mail/index.ts"
+
+/**
+ * Asks the owner of an address whether they want alerts. The mail contains no text of the user who
+ * created the channel.
+ */
+export const confirmationMail = (
+  id: string,
+  to: string,
+  service: string,
+  confirm: string
+): Mail => {
+  const { host } = new URL(service)
+  return layoutMail(id, {
+    to,
+    subject: `Do you want alerts from ${host}?`,
+    lines: [
+      `Somebody wants to send you alerts from ${host}.`,
+      "If you want them, open this link within a week:"
+    ],
+    link: { words: "Yes, send them", url: confirm },
+    otherwise: "If you do not want them, do nothing: no other mail will come."
+  })
+}

@@ -1,0 +1,52 @@
+import { timingSafeEqual } from "node:crypto"
+import { dayMs, type KeyRing, mac } from "../../core/index.ts"
+import type { ChannelRow } from "./ChannelsRepo.ts"
+import type { MailLink } from "../kinds/Kind.ts"
+
+type Addressed = Pick<ChannelRow, "id" | "config">
+
+/** A link that confirms must not work for whoever gets the mailbox years later. */
+const confirmDays = 7
+
+/** Milliseconds since 1970. A link to unsubscribe never ends. */
+const endOf = (what: MailLink, sentAt: Date): string =>
+  what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
+
+/** A token that only the recipient of a mail to this address has. It ends when the address changes. */
+const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
+  [
+    id,
+    ...(end === "" ? [] : [end]),
+    mac(key, [what, id, String(config["to"]), end].join(" "))
+  ].join(".")
+
+export const linkTo = (
+  ring: KeyRing,
+  publicUrl: string,
+  what: MailLink,
+  channel: Addressed,
+  sentAt: Date
+): string =>
+  `${publicUrl}/notifications/${what}/${tokenOf(ring[0], what, channel, endOf(what, sentAt))}`
+
+const shape =
+  /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/
+
+/** The id of the channel that a link is about, if it looks like one. */
+export const channelOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
+
+export const checkToken = (
+  ring: KeyRing,
+  what: MailLink,
+  token: string,
+  channel: Addressed,
+  now: Date
+): "valid" | "expired" | "invalid" => {
+  const end = shape.exec(token)?.[2] ?? ""
+  if ((what === "confirm") !== (end !== "")) return "invalid"
+  if (!ring.some((key) => isSame(tokenOf(key, what, channel, end), token))) return "invalid"
+  return end !== "" && Number(end) <= now.getTime() ? "expired" : "valid"
+}
+
+const isSame = (a: string, b: string) =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

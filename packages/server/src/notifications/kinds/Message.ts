@@ -1,0 +1,148 @@
+import {
+  type DeliveredEvent,
+  isRecovery,
+  isProblem
+} from "@scheduling/domain/notifications/NotificationEvent"
+import { cut, oneLine } from "../../core/index.ts"
+
+/** An event as a delivery keeps it. */
+export interface MessageEvent {
+  readonly event: DeliveredEvent
+  readonly subject_id: string
+  readonly name: string
+  readonly reason: string | null
+  readonly at: string
+  /** Absent if the event is not about a run. A run of a chain has the id of its first execution. */
+  readonly execution_id?: string
+  readonly facts: ReadonlyArray<Fact>
+  /** The problem was announced before, and goes on. */
+  readonly reminder?: boolean
+}
+
+export interface Fact {
+  readonly name: string
+  readonly value: string
+}
+
+export type Tone = "down" | "up" | "other"
+
+export const toneOf = (event: DeliveredEvent): Tone =>
+  isProblem(event) ? "down" : isRecovery(event) ? "up" : "other"
+
+/** The content of a delivery, which each kind puts into its own format. All texts are plain text of one line. */
+export interface Message {
+  /** The id of the delivery, the same at every attempt. */
+  readonly id: string
+  readonly workspace: { readonly id: string; readonly name: string }
+  readonly tone: Tone
+  readonly title: string
+  /** The reason of a single event, or a line for each of several events. */
+  readonly lines: ReadonlyArray<string>
+  /** Empty if the message is about several events. */
+  readonly facts: ReadonlyArray<Fact>
+  readonly events: ReadonlyArray<MessageEvent>
+  readonly count: number
+  readonly created_at: Date
+  /** The key by which an incident is opened and closed at providers that keep incidents. */
+  readonly incident_key: string
+}
+
+export interface Counts {
+  readonly begun: number
+  readonly ended: number
+  readonly other: number
+}
+
+/** The fields of a delivery from which its message is made. */
+export interface MessageSource extends Counts {
+  readonly id: string
+  readonly workspace_id: string
+  readonly workspace_name: string
+  readonly shown: ReadonlyArray<MessageEvent>
+  readonly incident_key: string | null
+  readonly created_at: Date
+}
+
+export const messageOf = (source: MessageSource): Message => {
+  const { begun, ended, other, shown } = source
+  const [only] = shown
+  const count = begun + ended + other
+  const isOne = count === 1 && only !== undefined
+  const more = count - shown.length
+  return {
+    id: source.id,
+    workspace: { id: source.workspace_id, name: oneLine(source.workspace_name) },
+    tone: begun > 0 ? "down" : ended > 0 ? "up" : "other",
+    title: cut(isOne ? titleOf(only) : groupTitle(source), 140),
+    lines: isOne
+      ? only.reason === null
+        ? []
+        : [cut(oneLine(only.reason), 500)]
+      : [
+          ...shown.map((event) => cut(lineOf(event), 200)),
+          ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])
+        ],
+    facts: isOne
+      ? only.facts.map(({ name, value }) => ({ name, value: cut(oneLine(value), 300) }))
+      : [],
+    events: shown,
+    count,
+    created_at: source.created_at,
+    incident_key: source.incident_key ?? source.id
+  }
+}
+
+/** The text of a message without any markup: title, lines and facts. */
+export const plainText = (message: Message): string =>
+  [message.title, ...bodyLines(message)].join("\n")
+
+export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<string> => [
+  ...lines,
+  ...facts.map(({ name, value }) => `${name}: ${value}`),
+  `Workspace: ${workspace.name}`
+]
+
+// ---------------------------------------------------------------------------
+
+const verbs: Readonly<Record<DeliveredEvent, string>> = {
+  "task.failed": "Failed",
+  "task.succeeded": "Succeeded",
+  "task.recovered": "Recovered",
+  "task.disabled": "Disabled",
+  "chain.failed": "Failed",
+  "chain.succeeded": "Succeeded",
+  "chain.recovered": "Recovered",
+  "monitor.down": "Down",
+  "monitor.up": "Up again",
+  "certificate.expiring": "Certificate expires soon",
+  "certificate.changed": "Certificate changed",
+  "worker.offline": "Offline",
+  "worker.online": "Online again",
+  "api_key.expiring": "API key expires soon",
+  "quota.near": "Quota nearly used up",
+  "channel.disabled": "Channel disabled",
+  test: "Test"
+}
+
+const still: Partial<Record<DeliveredEvent, string>> = {
+  "task.failed": "Still failing",
+  "chain.failed": "Still failing",
+  "monitor.down": "Still down",
+  "worker.offline": "Still offline"
+}
+
+const titleOf = ({ event, name, reminder }: MessageEvent) =>
+  `${(reminder === true ? still[event] : undefined) ?? verbs[event]}: ${oneLine(name)}`
+
+const lineOf = (event: MessageEvent) =>
+  event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`
+
+const groupTitle = ({ begun, ended, other }: Counts) =>
+  [
+    [begun, "failing"],
+    [ended, "recovered"],
+    [other, "other"]
+  ]
+    .filter(([count]) => Number(count) > 0)
+    .map(([count, what]) => `${count?.toLocaleString("en")} ${what}`)
+    .join(", ")

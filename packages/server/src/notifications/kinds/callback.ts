@@ -1,0 +1,24 @@
+import { Effect, Schema } from "effect"
+import { serverUrl } from "./fields.ts"
+import { classify, type Kind } from "./Kind.ts"
+import { webhookBody } from "./webhook.ts"
+
+/**
+ * The `on_failure` or `on_success` of a task. There is no channel: the URL stands in the delivery,
+ * so nothing can be disabled.
+ */
+export const callback: Kind = {
+  kind: "callback",
+  title: "Callback",
+  config: Schema.Struct({
+    url: serverUrl("The URL of the callback.", "https://api.example.com/done")
+  }),
+  secrets: [],
+  target: [],
+  keepsIncidents: false,
+  spacingMs: 0,
+  send: ({ url }, message, { signedHttp }) =>
+    Effect.map(signedHttp({ method: "POST", url, body: webhookBody(message) }), (result) =>
+      classify(result)
+    )
+}

@@ -1,0 +1,213 @@
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig, Ids, loop, mayBeStuck, Meters } from "../../core/index.ts"
+import { Outbox, OutboxBell, Signals } from "../../events/index.ts"
+import { Limits } from "../../plans/index.ts"
+import { StoreClock, transactionOf } from "../../store/index.ts"
+import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
+import type { OutboxEvent } from "./OutboxEvent.ts"
+import { remindAt } from "./problemAfter.ts"
+import { type CallbackRoom, channelsToAsk, needsNotified, type ProblemRow, route } from "./route.ts"
+import { RoutingRepo } from "./RoutingRepo.ts"
+
+// 1. `route` takes events from the outbox, alerts before callbacks.
+// 2. It loads what is known about their subjects and locks the channels that they may go to.
+// 3. The pure function `route` (route.ts) decides which deliveries they become.
+// 4. `RoutingRepo.write` writes the deliveries, and the events leave the outbox. All of this is one
+//    transaction, so a node that dies half-way has done nothing.
+// 5. `remind` puts reminders, and recoveries that were missed, into the outbox again.
+// 6. `routing` repeats this, whenever something comes into the outbox.
+
+/** Whether everything is done, there may be more, or another node does it at this moment. */
+export type Progress = "all" | "more" | "busy"
+
+/** A transaction takes at most so many rows, so that it is over in a moment. */
+const batch = 1_000
+
+/** Turns events into deliveries. One node does it at a time, so events of a subject keep their order. */
+export class Router extends Context.Service<Router>()(
+  "@scheduling/server/notifications/routing/Router",
+  {
+    make: Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const clock = Effect.orDie((yield* StoreClock)(sql))
+      const { plans } = yield* AppConfig
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const outbox = yield* Outbox
+      const repo = yield* RoutingRepo
+      const settingsRepo = yield* SettingsRepo
+      const runSync = Effect.runSyncWith(yield* Effect.context<never>())
+      const counted = (yield* Meters).counts(
+        "scheduling_callbacks_total",
+        "Callbacks of tasks: `accepted`, or `dropped` because too many waited already.",
+        "outcome",
+        ["accepted", "dropped"]
+      )
+      /** No plan needs to be asked below this number of waiting callbacks. */
+      const leastLimit = Math.min(
+        ...[...plans.plans.values()].map((plan) => plan.limits.waiting_callbacks)
+      )
+
+      const findCallbacks = Effect.fnUntraced(function* (
+        events: ReadonlyArray<OutboxEvent>,
+        now: Date
+      ) {
+        const byWorkspace = Map.groupBy(
+          events.filter(({ callback_url }) => callback_url !== null),
+          ({ workspace_id }) => workspace_id
+        )
+        const rooms = new Map<string, CallbackRoom>()
+        for (const row of yield* repo.findCallbacks([...byWorkspace.keys()], now)) {
+          const { workspace_id, ...room } = row
+          const wanted = room.waiting + (byWorkspace.get(workspace_id)?.length ?? 0)
+          const limit =
+            wanted <= leastLimit
+              ? leastLimit
+              : (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
+          rooms.set(workspace_id, { ...room, limit })
+        }
+        return rooms
+      })
+
+      const findState = Effect.fnUntraced(function* (
+        events: ReadonlyArray<OutboxEvent>,
+        now: Date
+      ) {
+        const alerts = events.filter(({ callback_url }) => callback_url === null)
+        const subjects = unique(alerts.map(({ subject_id }) => subject_id))
+        return {
+          settings: yield* settingsRepo.findAll(unique(alerts.map((one) => one.workspace_id))),
+          tasks: yield* repo.findTasks(
+            unique(
+              alerts.flatMap(({ data, subject_id }) =>
+                data.kind === undefined ? [] : [subject_id]
+              )
+            )
+          ),
+          problems: yield* repo.findProblems(subjects),
+          notified: yield* repo.findNotified(
+            unique(alerts.filter(needsNotified).map(({ subject_id }) => subject_id))
+          ),
+          callbacks: yield* findCallbacks(events, now)
+        }
+      })
+
+      const routeSome = Effect.gen(function* () {
+        if (!(yield* repo.claim)) return "busy"
+        const listed = yield* repo.list(batch)
+        if (listed.length === 0) return "all"
+        // Lock the workspaces before the rows. Otherwise this, the deletion of a monitor and the
+        // deletion of its workspace could wait for each other in a circle.
+        const workspaces = yield* repo.findWorkspaces(
+          unique(listed.map(({ workspace_id }) => workspace_id))
+        )
+        const rows = yield* repo.claimEvents(listed.map(({ ordinal }) => ordinal))
+        const events = rows.filter(({ workspace_id }) => workspaces.has(workspace_id))
+        const now = yield* clock
+        const state = yield* findState(events, now)
+        const channels = yield* repo.lockChannels(channelsToAsk(events, state, now))
+        const routed = route(events, state, channels, now, () => runSync(ids.next))
+        yield* repo.write(routed, now)
+        yield* repo.remove(rows.map(({ ordinal }) => ordinal))
+        const callbacks = routed.deliveries.filter(({ channel_id }) => channel_id === null)
+        yield* sql.afterCommit(
+          Effect.sync(() => {
+            for (const { other, status } of callbacks) {
+              if (status === "dropped") counted("dropped", other)
+              else counted("accepted")
+            }
+          })
+        )
+        return listed.length === batch ? "more" : "all"
+      })
+
+      const remindSome = Effect.gen(function* () {
+        if (!(yield* repo.claim)) return "busy"
+        const now = yield* clock
+        const checked = yield* repo.announceMissed(now, batch)
+        const due = yield* repo.listToRemind(now, batch)
+        if (due.length === 0) return checked === batch ? "more" : "all"
+        const settings = yield* settingsRepo.findAll(unique(due.map((row) => row.workspace_id)))
+        const tasks = yield* repo.findTasks(due.map(({ subject_id }) => subject_id))
+        const isGone = ({ data, subject_id }: ProblemRow) =>
+          data.kind !== undefined && !tasks.has(subject_id)
+        const changed = due
+          .filter((row) => !isGone(row))
+          .map((row) => ({
+            ...row,
+            remind_at: remindAt(settings.get(row.workspace_id) ?? noSettings, now)
+          }))
+        yield* repo.updateProblems(
+          changed,
+          due.filter(isGone).map(({ subject_id }) => subject_id)
+        )
+        // Somebody knows of the problem of a paused task.
+        const reminded = changed.filter(
+          ({ remind_at, subject_id }) =>
+            remind_at !== null && tasks.get(subject_id)?.status !== "paused"
+        )
+        yield* outbox.announce(
+          ...reminded.map(({ data, event, subject_id, tags, workspace_id }) => ({
+            workspace_id,
+            event,
+            subject_id,
+            tags,
+            at: now,
+            data: { ...data, reminder: true }
+          }))
+        )
+        return due.length === batch || checked === batch ? "more" : "all"
+      })
+
+      return {
+        route: transaction(routeSome).pipe(Effect.withSpan("Router.route")),
+        remind: transaction(remindSome).pipe(Effect.withSpan("Router.remind"))
+      }
+    })
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+/** Routes in the background. `wakeSender` is called when there may be new deliveries. */
+export const routing = Effect.fnUntraced(function* (wakeSender: () => void) {
+  const bell = yield* OutboxBell
+  const router = yield* Router
+  const signals = yield* Signals
+  yield* Effect.acquireRelease(
+    Effect.sync(() => void (bell.isAnswered = true)),
+    () => Effect.sync(() => void (bell.isAnswered = false))
+  )
+  yield* signals.hear({
+    heard: (payload) => {
+      if (payload === "outbox") bell.ring()
+    },
+    connected: () => bell.ring()
+  })
+  const inTurns = (yield* Semaphore.make(1)).withPermit
+
+  const routeAll = Effect.gen(function* () {
+    const progress = yield* inTurns(router.route)
+    wakeSender()
+    if (progress === "all") yield* bell.wait(pollMs)
+    if (progress === "busy") yield* Effect.sleep(whileBusyMs)
+  })
+  yield* Effect.forkScoped(loop("routing notifications", routeAll, mayBeStuck))
+
+  const remindAll = Effect.gen(function* () {
+    const progress = yield* inTurns(router.remind)
+    if (progress === "all") yield* Effect.sleep("15 seconds")
+    if (progress === "busy") yield* Effect.sleep(whileBusyMs)
+  })
+  yield* Effect.forkScoped(loop("reminding", remindAll))
+})
+
+/** Events for which nobody rings are found after this time. */
+const pollMs = 1_000
+
+/** The node that routes now may have begun before the latest event, and is done in a moment. */
+const whileBusyMs = 50
+
+const unique = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(items)]

@@ -1,0 +1,445 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { hourMs } from "../../core/index.ts"
+import { patienceMs } from "../sending/afterAttempt.ts"
+import { unfinished, updateNext } from "../sending/updateNext.ts"
+import type { OpenChannel, RoutedDelivery } from "./groupNotices.ts"
+import type { OutboxEvent } from "./OutboxEvent.ts"
+import type { CallbackRoom, NotifiedChannel, ProblemRow, Routed } from "./route.ts"
+
+interface RoutedTaskRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly status: string
+}
+
+/** What the router reads and writes, all in one transaction that one node has at a time. */
+export class RoutingRepo extends Context.Service<RoutingRepo>()(
+  "@scheduling/server/notifications/routing/RoutingRepo",
+  {
+    make: Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      /** Whether this node may route until the commit. False: another node does. */
+      const claim = sql<{ readonly mine: boolean }>`
+        SELECT pg_try_advisory_xact_lock(${routingLock}) AS mine`.pipe(
+        Effect.map(([row]) => row?.mine === true),
+        Effect.orDie
+      )
+
+      /** The first events of the outbox: alerts, then callbacks. */
+      const list = Effect.fn("RoutingRepo.list")(function* (limit: number) {
+        return yield* sql<Pick<OutboxEvent, "ordinal" | "workspace_id">>`
+          SELECT ordinal, workspace_id
+          FROM outbox
+          ORDER BY (callback_url IS NOT NULL), ordinal
+          LIMIT ${limit}`
+      }, Effect.orDie)
+
+      /** Locks the events, except those that another transaction removes from the outbox now. */
+      const claimEvents = Effect.fn("RoutingRepo.claimEvents")(function* (
+        ordinals: ReadonlyArray<bigint>
+      ) {
+        return yield* sql<OutboxEvent>`
+          SELECT *
+          FROM outbox
+          WHERE ordinal = ANY (${ordinals.map(String)}::bigint[])
+          ORDER BY ordinal
+          FOR UPDATE SKIP LOCKED`
+      }, Effect.orDie)
+
+      /** Those of the workspaces that exist. They stay until the commit. */
+      const findWorkspaces = Effect.fn("RoutingRepo.findWorkspaces")(function* (
+        ids: ReadonlyArray<string>
+      ) {
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT id
+          FROM workspaces
+          WHERE id = ANY (${ids}::uuid[])
+          ORDER BY id
+          FOR KEY SHARE`
+        return new Set(rows.map(({ id }) => id))
+      }, Effect.orDie)
+
+      const findTasks = Effect.fn("RoutingRepo.findTasks")(function* (ids: ReadonlyArray<string>) {
+        if (ids.length === 0) return new Map<string, RoutedTaskRow>()
+        const rows = yield* sql<RoutedTaskRow>`
+          SELECT id, workspace_id, coalesce(name, url, kind) AS name, status
+          FROM tasks
+          WHERE id = ANY (${ids}::uuid[])`
+        return new Map(rows.map((row) => [row.id, row]))
+      }, Effect.orDie)
+
+      const findProblems = Effect.fn("RoutingRepo.findProblems")(function* (
+        subjectIds: ReadonlyArray<string>
+      ) {
+        const rows = yield* sql<ProblemRow>`
+          SELECT *
+          FROM problems
+          WHERE subject_id = ANY (${subjectIds}::uuid[])
+          ORDER BY subject_id
+          FOR UPDATE`
+        return new Map(rows.map((row) => [row.subject_id, row]))
+      }, Effect.orDie)
+
+      const findNotified = Effect.fn("RoutingRepo.findNotified")(function* (
+        subjectIds: ReadonlyArray<string>
+      ) {
+        if (subjectIds.length === 0) return []
+        return yield* sql<NotifiedChannel>`
+          WITH asked AS MATERIALIZED (
+            SELECT channel_id, subject_id, incident_key
+            FROM notified_channels
+            WHERE subject_id = ANY (${subjectIds}::uuid[])
+          ), shared AS (
+            SELECT channel_id, incident_key, count(*)::int AS sharing
+            FROM notified_channels
+            WHERE (channel_id, incident_key) IN (
+              SELECT channel_id, incident_key
+              FROM asked
+              WHERE incident_key <> subject_id
+            )
+            GROUP BY channel_id, incident_key
+          )
+          SELECT
+            asked.channel_id, asked.subject_id, asked.incident_key,
+            coalesce(shared.sharing, 1) AS sharing
+          FROM asked
+          LEFT JOIN shared
+            ON shared.channel_id = asked.channel_id
+            AND shared.incident_key = asked.incident_key`
+      }, Effect.orDie)
+
+      /**
+       * Locks those of the channels that are enabled and confirmed, and what a node may claim for
+       * them, so that nothing is sent to them until the commit.
+       */
+      const lockChannels = Effect.fn("RoutingRepo.lockChannels")(function* ({
+        channelIds,
+        workspaceIds
+      }: {
+        readonly channelIds: ReadonlyArray<string>
+        readonly workspaceIds: ReadonlyArray<string>
+      }) {
+        if (channelIds.length === 0 && workspaceIds.length === 0) return []
+        const channels = yield* sql<Pick<OpenChannel, "id" | "workspace_id" | "kind">>`
+          SELECT id, workspace_id, kind
+          FROM notification_channels
+          WHERE enabled
+            AND confirmed
+            AND (
+              id = ANY (${channelIds}::uuid[])
+              OR workspace_id = ANY (${workspaceIds}::uuid[])
+            )
+          ORDER BY id
+          FOR UPDATE`
+        if (channels.length === 0) return []
+        const ids = channels.map(({ id }) => id)
+        yield* sql`
+          SELECT id
+          FROM notification_deliveries AS deliveries
+          WHERE channel_id = ANY (${ids}::uuid[])
+            AND ${sql.literal(unfinished())}
+            AND (mergeable OR next_at IS NOT NULL)
+          ORDER BY id
+          FOR UPDATE`
+        // In a statement of its own, so that it sees what was sent before the lock was given.
+        const waiting = yield* sql<
+          Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
+        >`
+          SELECT
+            channel_id,
+            count(*)::int AS unfinished,
+            (array_agg(CASE WHEN mergeable THEN id END ORDER BY ordinal DESC))[1] AS open_delivery
+          FROM notification_deliveries AS deliveries
+          WHERE channel_id = ANY (${ids}::uuid[])
+            AND ${sql.literal(unfinished())}
+          GROUP BY channel_id`
+        const byChannel = new Map(waiting.map((row) => [row.channel_id, row]))
+        return channels.map((row): OpenChannel => {
+          const { open_delivery = null, unfinished: count = 0 } = byChannel.get(row.id) ?? {}
+          return { ...row, unfinished: count, open_delivery }
+        })
+      }, Effect.orDie)
+
+      /** How many callbacks of each workspace wait, and the current record of dropped ones. */
+      const findCallbacks = Effect.fn("RoutingRepo.findCallbacks")(function* (
+        workspaceIds: ReadonlyArray<OutboxEvent["workspace_id"]>,
+        now: Date
+      ) {
+        if (workspaceIds.length === 0) return []
+        return yield* sql<Omit<CallbackRoom, "limit"> & Pick<OutboxEvent, "workspace_id">>`
+          SELECT
+            workspace_id,
+            (
+              SELECT count(*)::int
+              FROM notification_deliveries AS deliveries
+              WHERE deliveries.workspace_id = asked.workspace_id
+                AND ${sql.literal(unfinished())}
+                AND channel_id IS NULL
+            ) AS waiting,
+            (
+              SELECT id
+              FROM notification_deliveries AS deliveries
+              WHERE deliveries.workspace_id = asked.workspace_id
+                AND status = 'dropped'
+                AND created_at > ${new Date(now.getTime() - hourMs)}
+              LIMIT 1
+            ) AS dropped_id
+          FROM unnest(${workspaceIds}::uuid[]) AS asked (workspace_id)`
+      }, Effect.orDie)
+
+      const updateProblems = Effect.fn("RoutingRepo.updateProblems")(function* (
+        changed: ReadonlyArray<ProblemRow>,
+        ended: ReadonlyArray<string>
+      ) {
+        if (ended.length > 0) {
+          yield* sql`
+            DELETE FROM problems
+            WHERE subject_id = ANY (${ended}::uuid[])`
+        }
+        if (changed.length === 0) return
+        yield* sql`
+          INSERT INTO problems (
+            subject_id, workspace_id, event, failures, since, notified_at, remind_at, check_at,
+            tags, data
+          )
+          SELECT
+            subject_id, workspace_id, event, failures, since, notified_at, remind_at, check_at,
+            tags, data
+          FROM json_to_recordset(${JSON.stringify(changed)}::json) AS changed (
+            subject_id uuid, workspace_id uuid, event text, failures integer, since timestamptz,
+            notified_at timestamptz, remind_at timestamptz, check_at timestamptz, tags text[],
+            data jsonb
+          )
+          ON CONFLICT (subject_id) DO UPDATE
+          SET
+            event = EXCLUDED.event,
+            failures = EXCLUDED.failures,
+            since = EXCLUDED.since,
+            notified_at = EXCLUDED.notified_at,
+            remind_at = EXCLUDED.remind_at,
+            check_at = EXCLUDED.check_at,
+            data = EXCLUDED.data`
+      }, Effect.orDie)
+
+      /** Writes what was decided. The channels must be locked. */
+      const write = Effect.fn("RoutingRepo.write")(function* (routed: Routed, now: Date) {
+        yield* updateProblems(routed.changedProblems, routed.endedProblems)
+        if (routed.notified.length > 0) {
+          yield* sql`
+            INSERT INTO notified_channels (channel_id, subject_id, incident_key)
+            SELECT channel_id, subject_id, incident_key
+            FROM json_to_recordset(${JSON.stringify(routed.notified)}::json) AS notified (
+              channel_id uuid, subject_id uuid, incident_key uuid
+            )
+            ON CONFLICT DO NOTHING`
+        }
+        if (routed.deliveries.length > 0) yield* writeDeliveries(sql, routed.deliveries, now)
+      }, Effect.orDie)
+
+      const remove = Effect.fn("RoutingRepo.remove")(function* (ordinals: ReadonlyArray<bigint>) {
+        yield* sql`
+          DELETE FROM outbox
+          WHERE ordinal = ANY (${ordinals.map(String)}::bigint[])`
+      }, Effect.orDie)
+
+      const listToRemind = Effect.fn("RoutingRepo.listToRemind")(function* (
+        now: Date,
+        limit: number
+      ) {
+        return yield* sql<ProblemRow>`
+          SELECT *
+          FROM problems
+          WHERE remind_at <= ${now}
+          ORDER BY remind_at
+          LIMIT ${limit}
+          FOR UPDATE SKIP LOCKED`
+      }, Effect.orDie)
+
+      /**
+       * Puts into the outbox the recoveries that were missed, because the success was written at the
+       * same time as the failure before it. Returns how many problems were checked.
+       */
+      const announceMissed = Effect.fn("RoutingRepo.announceMissed")(function* (
+        now: Date,
+        limit: number
+      ) {
+        const checked = yield* sql`
+          WITH due AS MATERIALIZED (
+            SELECT subject_id, workspace_id, event, data
+            FROM problems
+            WHERE check_at <= ${now}
+            ORDER BY check_at
+            LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED
+          ), announced AS (
+            INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+            SELECT
+              due.workspace_id, replace(due.event, 'failed', 'recovered'), due.subject_id,
+              success.finished_at,
+              jsonb_build_object(
+                'execution_id', success.id,
+                'chain_run_id', success.chain_run_id,
+                'step', success.step,
+                'kind', success.kind,
+                'status_code', success.status_code,
+                'error', NULL,
+                'attempts', success.attempts_count
+              )
+            FROM due
+            JOIN executions AS failure
+              ON failure.workspace_id = due.workspace_id
+              AND failure.id = (due.data ->> 'execution_id')::uuid
+            CROSS JOIN LATERAL (${sql.literal(lastSuccess)}) AS success
+          )
+          UPDATE problems
+          SET check_at = NULL
+          FROM due
+          WHERE problems.subject_id = due.subject_id
+          RETURNING problems.subject_id`
+        return checked.length
+      }, Effect.orDie)
+
+      /** Removes the problems of tasks and chains that were deleted. */
+      const removeOrphans = sql`
+        DELETE FROM problems
+        WHERE event IN ('task.failed', 'chain.failed')
+          AND NOT EXISTS (
+            SELECT
+            FROM tasks
+            WHERE tasks.id = problems.subject_id
+          )`.pipe(Effect.asVoid, Effect.orDie)
+
+      return {
+        claim,
+        list,
+        claimEvents,
+        findWorkspaces,
+        findTasks,
+        findProblems,
+        findNotified,
+        lockChannels,
+        findCallbacks,
+        updateProblems,
+        write,
+        remove,
+        listToRemind,
+        announceMissed,
+        removeOrphans
+      }
+    })
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+/** An advisory lock of the database: an arbitrary number that nothing else here takes. */
+const routingLock = 7_410_925_001
+
+/** Writes new deliveries, and adds to those that wait. */
+const writeDeliveries = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  deliveries: ReadonlyArray<RoutedDelivery>,
+  now: Date
+) {
+  const json = JSON.stringify(
+    deliveries.map(({ after, incidents, opened: _, subjects, ...delivery }, position) => ({
+      ...delivery,
+      position,
+      subjects: [...subjects],
+      incidents: [...incidents],
+      after: [...after]
+    }))
+  )
+  const rows = sql`
+    json_to_recordset(${json}::json) AS routed (
+      position integer, id uuid, is_new boolean, workspace_id uuid, channel_id uuid,
+      channel_kind text, target text, status text, error text, begun integer, ended integer,
+      other integer, shown jsonb, subjects uuid[], incidents uuid[], after uuid[],
+      incident_key uuid, mergeable boolean, due_at timestamptz
+    )`
+  const patience = sql`${patienceMs / 1_000} * interval '1 second'`
+  // Unfinished deliveries about the same subject are sent first.
+  const earlier = sql.literal(`(
+    SELECT coalesce(array_agg(earlier.id), '{}')
+    FROM notification_deliveries AS earlier
+    WHERE earlier.channel_id = routed.channel_id
+      AND ${unfinished("earlier")}
+      AND earlier.subjects && routed.subjects
+      AND earlier.id <> routed.id
+  )`)
+  if (deliveries.some(({ is_new }) => !is_new)) {
+    yield* sql`
+      UPDATE notification_deliveries AS deliveries
+      SET
+        begun = deliveries.begun + routed.begun,
+        ended = deliveries.ended + routed.ended,
+        other = deliveries.other + routed.other,
+        shown = jsonb_path_query_array(deliveries.shown || routed.shown, '$[0 to 9]'),
+        subjects = deliveries.subjects || routed.subjects,
+        after = deliveries.after || routed.after || ${earlier},
+        -- A change of the settings may have ended the quiet hours for which the delivery waits.
+        due_at = least(deliveries.due_at, routed.due_at),
+        give_up_at = least(deliveries.give_up_at, routed.due_at + ${patience}),
+        finished_at = CASE WHEN deliveries.status = 'dropped' THEN ${now}::timestamptz END
+      FROM ${rows}
+      WHERE deliveries.id = routed.id
+        AND NOT routed.is_new`
+  }
+  yield* sql`
+    INSERT INTO notification_deliveries (
+      id, workspace_id, channel_id, channel_kind, target, status, error, begun, ended, other, shown,
+      subjects, after, incident_key, mergeable, due_at, next_at, give_up_at, created_at, finished_at
+    )
+    SELECT
+      id, workspace_id, channel_id, channel_kind, target, status, error, begun, ended, other, shown,
+      subjects, after || ${earlier}, incident_key, mergeable, due_at,
+      CASE WHEN channel_id IS NULL AND status = 'queued' THEN due_at END,
+      due_at + ${patience}, ${now}, CASE WHEN status = 'dropped' THEN ${now}::timestamptz END
+    FROM ${rows}
+    WHERE is_new
+    ORDER BY position`
+  const channelIds = deliveries.flatMap(({ channel_id }) => channel_id ?? [])
+  if (channelIds.length === 0) return
+  yield* sql`
+    INSERT INTO incident_deliveries (incident_id, delivery_id)
+    SELECT unnest(incidents), id
+    FROM ${rows}
+    ON CONFLICT DO NOTHING`
+  yield* updateNext(sql, [...new Set(channelIds)], now)
+})
+
+/**
+ * SQL: the latest success of the task of `due` that finished after `failure`. Only successes that were
+ * due at most an hour before the failure are considered, because a task may have a long history.
+ */
+const lastSuccess = `
+  SELECT *
+  FROM executions AS ended
+  WHERE ended.workspace_id = due.workspace_id
+    AND ended.task_id = due.subject_id
+    AND ended.id >= (
+      lpad(to_hex(
+        (date_part('epoch', failure.finished_at) * 1000)::bigint - ${hourMs}::bigint
+      ), 12, '0') || repeat('0', 20)
+    )::uuid
+    AND ended.status = 'succeeded'
+    AND ended.finished_at > failure.finished_at
+    -- A chain run has succeeded once all of it has.
+    AND NOT EXISTS (
+      SELECT
+      FROM runs
+      WHERE runs.chain_run_id = ended.chain_run_id
+    )
+    AND NOT EXISTS (
+      SELECT
+      FROM executions AS other
+      WHERE other.workspace_id = ended.workspace_id
+        AND other.chain_run_id = ended.chain_run_id
+        AND other.id >= ended.chain_run_id
+        AND other.status IN ('failed', 'cancelled')
+    )
+  ORDER BY ended.finished_at DESC
+  LIMIT 1`

@@ -1,0 +1,70 @@
+import { isProblem, isRecovery } from "@scheduling/domain/notifications/NotificationEvent"
+import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
+import type { AlertEvent } from "./OutboxEvent.ts"
+
+/** A task or monitor that fails or is down. */
+export interface Problem {
+  readonly event: AlertEvent["event"]
+  /** How many failures in a row. */
+  readonly failures: number
+  readonly since: Date
+  /** Null while the failures are not enough for a notification. */
+  readonly notified_at: Date | null
+  readonly remind_at: Date | null
+}
+
+/** What a notification says of a problem. `other` is about no problem. */
+export type NoticeType = "begun" | "ended" | "other" | "reminder"
+
+export interface ProblemChange {
+  readonly problem: Problem | undefined
+  /** Undefined if nobody is notified of the event. */
+  readonly notice: NoticeType | undefined
+}
+
+type ProblemSettings = Pick<NotificationSettings, "task_failure_threshold" | "remind_every_seconds">
+
+/**
+ * The problem of a subject after an event, and whether people are notified. A beginning is announced
+ * once, after enough failures in a row. An end is announced only if the beginning was.
+ */
+export const problemAfter = (
+  before: Problem | undefined,
+  { at, data, event }: Pick<AlertEvent, "event" | "at" | "data">,
+  settings: ProblemSettings,
+  now: Date
+): ProblemChange => {
+  const wasAnnounced = before !== undefined && before.notified_at !== null
+  if (data.reminder === true) {
+    return { problem: before, notice: wasAnnounced ? "reminder" : undefined }
+  }
+  if (isRecovery(event)) {
+    return { problem: undefined, notice: wasAnnounced ? "ended" : undefined }
+  }
+  if (!isProblem(event)) return { problem: before, notice: "other" }
+  // A delayed task runs once, so it cannot recover.
+  if (data.kind === "delayed") return { problem: undefined, notice: "other" }
+  const failures = (before?.failures ?? 0) + 1
+  const isAnnounced = !wasAnnounced && failures >= thresholdOf(event, settings)
+  return {
+    problem: {
+      event,
+      failures,
+      since: before?.since ?? at,
+      notified_at: isAnnounced ? now : (before?.notified_at ?? null),
+      remind_at: isAnnounced ? remindAt(settings, now) : (before?.remind_at ?? null)
+    },
+    notice: isAnnounced ? "begun" : undefined
+  }
+}
+
+export const remindAt = (
+  { remind_every_seconds: seconds }: Pick<NotificationSettings, "remind_every_seconds">,
+  now: Date
+): Date | null => (seconds === null ? null : new Date(now.getTime() + seconds * 1_000))
+
+/** Monitors have a grace time instead of a threshold. */
+const thresholdOf = (
+  event: AlertEvent["event"],
+  { task_failure_threshold }: Pick<NotificationSettings, "task_failure_threshold">
+) => (event === "task.failed" || event === "chain.failed" ? task_failure_threshold : 1)

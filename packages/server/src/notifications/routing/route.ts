@@ -1,0 +1,330 @@
+import {
+  isProblem,
+  isRecovery,
+  recoveries
+} from "@scheduling/domain/notifications/NotificationEvent"
+import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+import type {
+  NotificationRule,
+  NotificationSettings
+} from "@scheduling/domain/notifications/NotificationSettings"
+import { subjectGone } from "../../events/index.ts"
+import { kinds } from "../kinds/kinds.ts"
+import { quietUntil } from "../settings/quietHours.ts"
+import { noSettings } from "../settings/SettingsRepo.ts"
+import { describeEvent } from "./describeEvent.ts"
+import {
+  type ChannelNotice,
+  emptyRoutedDelivery,
+  groupNotices,
+  type OpenChannel,
+  type RoutedDelivery
+} from "./groupNotices.ts"
+import type { AlertEvent, OutboxEvent } from "./OutboxEvent.ts"
+import { type NoticeType, type Problem, problemAfter } from "./problemAfter.ts"
+
+/** A problem as it is stored. Reminders repeat `tags` and `data` of the event that began it. */
+export interface ProblemRow extends Problem {
+  readonly subject_id: string
+  readonly workspace_id: string
+  readonly tags: ReadonlyArray<string>
+  readonly data: OutboxEvent["data"]
+  /** When to check whether the event of a recovery was missed. */
+  readonly check_at: Date | null
+}
+
+/** A channel that was notified of the problem of a subject. */
+export interface NotifiedChannel {
+  readonly channel_id: string
+  readonly subject_id: string
+  readonly incident_key: string
+  /** How many subjects share the incident. */
+  readonly sharing: number
+}
+
+/** How many callbacks of a workspace wait, and how many may. */
+export interface CallbackRoom {
+  readonly waiting: number
+  readonly limit: number
+  /** The record of the callbacks that were dropped within the last hour. */
+  readonly dropped_id: string | null
+}
+
+/** What is stored about the subjects and workspaces of the events. */
+export interface RoutingState {
+  /** By workspace. */
+  readonly settings: ReadonlyMap<string, NotificationSettings>
+  /** By task or chain. */
+  readonly tasks: ReadonlyMap<string, { readonly workspace_id: string; readonly name: string }>
+  /** By subject. */
+  readonly problems: ReadonlyMap<string, ProblemRow>
+  /** Of the subjects for which `needsNotified` holds. */
+  readonly notified: ReadonlyArray<NotifiedChannel>
+  /** By workspace that has callbacks among the events. */
+  readonly callbacks: ReadonlyMap<string, CallbackRoom>
+}
+
+export interface Routed {
+  readonly deliveries: ReadonlyArray<RoutedDelivery>
+  readonly changedProblems: ReadonlyArray<ProblemRow>
+  /** Subjects. */
+  readonly endedProblems: ReadonlyArray<string>
+  readonly notified: ReadonlyArray<Omit<NotifiedChannel, "sharing">>
+}
+
+/**
+ * Decides which deliveries events become, from the settings of the workspace and from what is already
+ * open. It is pure: whatever else should decide who is notified, such as an acknowledgement or a
+ * maintenance window, becomes part of `RoutingState`. `channels` are the ones that `channelsToAsk`
+ * names, as far as they are enabled and confirmed.
+ */
+export const route = (
+  events: ReadonlyArray<OutboxEvent>,
+  state: RoutingState,
+  channels: ReadonlyArray<OpenChannel>,
+  now: Date,
+  nextId: () => string
+): Routed => {
+  const { changed, notices, problems } = noticesOf(events, state, now)
+  const alerts = groupNotices(addressNotices(notices, channels, state.notified, now), nextId)
+  return {
+    deliveries: [...alerts, ...routeCallbacks(events, state.callbacks, now, nextId)],
+    changedProblems: [...changed].flatMap((id) => problems.get(id) ?? []),
+    endedProblems: [...changed].filter((id) => !problems.has(id) && state.problems.has(id)),
+    notified: alerts.flatMap(({ channel_id, channel_kind, id, incident_key, opened }) =>
+      channel_id === null
+        ? []
+        : [...opened]
+            .filter((subject_id) => problems.has(subject_id))
+            .map((subject_id) => ({
+              channel_id,
+              subject_id,
+              incident_key: kinds[channel_kind].keepsIncidents ? (incident_key ?? id) : subject_id
+            }))
+    )
+  }
+}
+
+/** The channels that the events may go to, and the workspaces of which all channels get one. */
+export const channelsToAsk = (
+  events: ReadonlyArray<OutboxEvent>,
+  state: RoutingState,
+  now: Date
+) => {
+  const { notices } = noticesOf(events, state, now)
+  return {
+    channelIds: [...new Set(notices.flatMap(({ channelIds }) => [...channelIds]))],
+    workspaceIds: [
+      ...new Set(notices.flatMap(({ event }) => (isForAll(event) ? [event.workspace_id] : [])))
+    ]
+  }
+}
+
+/** Whether it matters for the event which channels were notified of the problem. */
+export const needsNotified = ({ data, event }: OutboxEvent): boolean =>
+  event === subjectGone || isRecovery(event) || data.reminder === true
+
+/**
+ * How long after a failure it is checked whether a success was missed. Two statements that settle runs
+ * of one task at the same time do not see each other. They are over by then, as statements are cut
+ * off after half a minute.
+ */
+export const checkAfterMs = 40_000
+
+// ---------------------------------------------------------------------------
+
+/** An event that people are notified of. */
+interface Notice {
+  readonly event: AlertEvent
+  readonly type: NoticeType
+  readonly problem: Problem | undefined
+  readonly taskName: string | undefined
+  readonly settings: NotificationSettings
+  /** The channels that the rules name, each once. */
+  readonly channelIds: ReadonlySet<string>
+  /** The subject was deleted or paused. No recovery is announced, and open incidents are closed. */
+  readonly isGone: boolean
+}
+
+const isForAll = ({ event }: AlertEvent) => event === "channel.disabled"
+
+const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now: Date) => {
+  const problems = new Map(state.problems)
+  const changed = new Set<string>()
+  const notices: Array<Notice> = []
+  for (const written of events) {
+    const { subject_id, workspace_id } = written
+    const settings = state.settings.get(workspace_id) ?? noSettings
+    const known = problems.get(subject_id)
+    const event = alertOf(written, known)
+    if (event === undefined) continue
+    const { notice, problem } = problemAfter(known, event, settings, now)
+    if (problem !== known) {
+      changed.add(subject_id)
+      if (problem === undefined) problems.delete(subject_id)
+      else problems.set(subject_id, problemRow(event, problem, known, now))
+    }
+    if (notice === undefined) continue
+    const task = state.tasks.get(subject_id)
+    const isGone = written.event === subjectGone
+    notices.push({
+      event,
+      type: notice,
+      problem: problem ?? known,
+      taskName: task?.workspace_id === workspace_id ? task.name : undefined,
+      settings,
+      channelIds: isGone
+        ? notifiedOf(subject_id, state.notified)
+        : channelsFor(settings.rules, event),
+      isGone
+    })
+  }
+  return { notices, problems, changed }
+}
+
+/** Undefined for a callback, and for a deleted subject without a problem. */
+const alertOf = (written: OutboxEvent, known: ProblemRow | undefined): AlertEvent | undefined => {
+  const { callback_url, event } = written
+  if (callback_url !== null || event === "task.succeeded" || event === "chain.succeeded") {
+    return undefined
+  }
+  if (event !== subjectGone) return { ...written, event }
+  if (known === undefined || !isProblem(known.event)) return undefined
+  const data = { ...known.data, reminder: false, reason: "It was paused or deleted." }
+  return { ...written, event: recoveries[known.event], data }
+}
+
+const problemRow = (
+  { data, subject_id, tags, workspace_id }: AlertEvent,
+  problem: Problem,
+  known: ProblemRow | undefined,
+  now: Date
+): ProblemRow => ({
+  ...problem,
+  check_at:
+    data.execution_id === undefined
+      ? (known?.check_at ?? null)
+      : new Date(now.getTime() + checkAfterMs),
+  subject_id,
+  workspace_id,
+  tags: known?.tags ?? tags,
+  data
+})
+
+const notifiedOf = (subjectId: string, notified: ReadonlyArray<NotifiedChannel>) =>
+  new Set(
+    notified.flatMap(({ channel_id, subject_id }) => (subject_id === subjectId ? [channel_id] : []))
+  )
+
+const channelsFor = (rules: ReadonlyArray<NotificationRule>, event: AlertEvent) =>
+  new Set<string>(
+    rules.filter((rule) => isAbout(rule, event)).flatMap(({ channel_ids }) => channel_ids)
+  )
+
+const isAbout = (
+  { events, monitor_ids, tags, task_ids }: NotificationRule,
+  { event, subject_id, tags: own }: AlertEvent
+): boolean => {
+  if (!events.includes(event)) return false
+  if (tags !== undefined && !tags.some((tag) => own.includes(tag))) return false
+  if (task_ids === undefined && monitor_ids === undefined) return true
+  const named: ReadonlyArray<string> = [...(task_ids ?? []), ...(monitor_ids ?? [])]
+  return named.includes(subject_id)
+}
+
+/** Each notice with each channel that gets it. An end goes only where the beginning went. */
+const addressNotices = (
+  notices: ReadonlyArray<Notice>,
+  channels: ReadonlyArray<OpenChannel>,
+  notified: ReadonlyArray<NotifiedChannel>,
+  now: Date
+): ReadonlyArray<ChannelNotice> => {
+  const byWorkspace = Map.groupBy(channels, ({ workspace_id }) => workspace_id)
+  const keyOf = (channelId: string, subjectId: string) => `${channelId} ${subjectId}`
+  const known = new Map(notified.map((row) => [keyOf(row.channel_id, row.subject_id), row]))
+  const begun = new Set<string>()
+  const left = new Map<string, number>()
+
+  return notices.flatMap(({ channelIds, event, isGone, problem, settings, taskName, type }) => {
+    const own = byWorkspace.get(event.workspace_id) ?? []
+    const named = own.filter(({ id }) =>
+      isForAll(event) ? id !== event.subject_id : channelIds.has(id)
+    )
+    if (named.length === 0) return []
+    const described = describeEvent(event, taskName, problem)
+    const quiet = quietUntil(settings.quiet_hours, now)
+    return named.flatMap((channel): ReadonlyArray<ChannelNotice> => {
+      const { keepsIncidents } = kinds[channel.kind]
+      if (isGone && !keepsIncidents) return []
+      const key = keyOf(channel.id, event.subject_id)
+      const before = known.get(key)
+      if (type === "begun") begun.add(key)
+      // The beginning may be in this very batch.
+      const knowsBeginning = before !== undefined || begun.has(key)
+      if ((type === "ended" || type === "reminder") && !knowsBeginning) return []
+      if (type === "reminder" && keepsIncidents) return []
+      const incident_key = before?.incident_key ?? event.subject_id
+      if (keepsIncidents && type === "ended" && incident_key !== event.subject_id) {
+        // A shared incident ends with the last of its subjects.
+        const incident = keyOf(channel.id, incident_key)
+        const rest = (left.get(incident) ?? before?.sharing ?? 1) - 1
+        left.set(incident, rest)
+        if (rest > 0) return []
+      }
+      return [
+        {
+          channel,
+          event: described,
+          type,
+          incident_key: type === "ended" ? incident_key : undefined,
+          incident_id: event.data.incident_id,
+          due_at: quiet ?? now,
+          groups: settings.group_seconds > 0 || quiet !== undefined
+        }
+      ]
+    })
+  })
+}
+
+/**
+ * A delivery for each callback, as many as may wait. The others are dropped and counted in one record,
+ * so that a receiver that is slower than the runs fills no disk.
+ */
+const routeCallbacks = (
+  events: ReadonlyArray<OutboxEvent>,
+  rooms: ReadonlyMap<string, CallbackRoom>,
+  now: Date,
+  nextId: () => string
+): ReadonlyArray<RoutedDelivery> => {
+  const callbacks = events.flatMap(({ callback_url: target, event, ...rest }) =>
+    target === null || event === subjectGone ? [] : [{ ...rest, event, target }]
+  )
+  const byWorkspace = Map.groupBy(callbacks, ({ workspace_id }) => workspace_id)
+  return [...byWorkspace].flatMap(([workspace_id, own]) => {
+    const { dropped_id = null, limit = 0, waiting = 0 } = rooms.get(workspace_id) ?? {}
+    const room = Math.max(0, limit - waiting)
+    const base = { workspace_id, channel_kind: "callback", due_at: now } as const
+    const accepted = own.slice(0, room).map((event) =>
+      emptyRoutedDelivery({
+        ...base,
+        id: nextId(),
+        target: event.target,
+        ...(isProblem(event.event) ? { begun: 1 } : { ended: 1 }),
+        shown: [describeEvent(event)],
+        subjects: new Set([event.subject_id])
+      })
+    )
+    const dropped = own.slice(room)
+    if (dropped.length === 0) return accepted
+    const record = emptyRoutedDelivery({
+      ...base,
+      id: dropped_id ?? nextId(),
+      is_new: dropped_id === null,
+      status: "dropped",
+      error: `${limit} callbacks were waiting already, as many as the plan allows`,
+      other: dropped.length,
+      shown: dropped.slice(0, maxNamedEvents).map((event) => describeEvent(event))
+    })
+    return [...accepted, record]
+  })
+}

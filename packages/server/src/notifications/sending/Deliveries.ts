@@ -1,0 +1,221 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type {
+  DeliveryKind,
+  DeliveryStatus
+} from "@scheduling/domain/notifications/NotificationDelivery"
+import { Conflict, RateLimited } from "@scheduling/domain/shared/Errors"
+import type { NotificationChannelId, NotificationDeliveryId } from "@scheduling/domain/shared/Ids"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { OutboxBell } from "../../events/index.ts"
+import { Ids, orNotFound } from "../../core/index.ts"
+import { Limits } from "../../plans/index.ts"
+import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
+import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
+import { newDelivery } from "./newDelivery.ts"
+import { DeliveriesRepo, type DeliveryRow, toAttempt, toDelivery } from "./DeliveriesRepo.ts"
+import { DisableChannel } from "../channels/DisableChannel.ts"
+import type { ChannelResult } from "../kinds/Kind.ts"
+import { messageOf } from "../kinds/Message.ts"
+import { Transport } from "./Transport.ts"
+
+interface DeliveryQuery extends PageQuery {
+  readonly channel_id?: NotificationChannelId
+  readonly kind?: DeliveryKind
+  readonly status?: DeliveryStatus
+}
+
+/** Deliveries as the API shows them, sends them again, and sends test messages. */
+export class Deliveries extends Context.Service<Deliveries>()(
+  "@scheduling/server/notifications/sending/Deliveries",
+  {
+    make: Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const bell = yield* OutboxBell
+      const channels = yield* ChannelsRepo
+      const disableChannel = yield* DisableChannel
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const repo = yield* DeliveriesRepo
+      const transport = yield* Transport
+      /** Channels that this node tests now. Together with the count in the database it limits tests. */
+      const underTest = new Set<string>()
+
+      const keepTest = Effect.fnUntraced(function* (
+        { id, workspace_id }: ChannelRow,
+        delivery: DeliveryRow,
+        result: ChannelResult
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const channel = yield* channels.findForUpdate(workspace_id, id)
+        if (Option.isNone(channel)) return
+        const sent: DeliveryRow = {
+          ...delivery,
+          status: result.outcome === "delivered" ? "delivered" : "failed",
+          attempts_count: 1,
+          status_code: result.status_code,
+          error: result.error,
+          finished_at: now
+        }
+        yield* repo.insertSent(sent, { now, result })
+        if (result.gone) {
+          yield* disableChannel(channel.value, result.error ?? "gone", delivery.id, now)
+        }
+      }, transaction)
+
+      const runTest = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        channel: ChannelRow
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const since = new Date(now.getTime() - minuteMs)
+        const tests = yield* repo.listTests(workspaceId, channel.id, since)
+        const inTheWay = tests.at(-maxTestsPerMinute)
+        if (inTheWay !== undefined) {
+          const waitMs = inTheWay.getTime() - since.getTime()
+          return yield* new RateLimited({ retry_after: Math.max(1, Math.ceil(waitMs / 1000)) })
+        }
+        const delivery = testDelivery(yield* ids.next, channel, now)
+        const workspace_name = yield* repo.findWorkspaceName(channel.workspace_id)
+        const { duration_ms, ...result } = yield* transport.send({
+          delivery_id: delivery.id,
+          workspace_id: channel.workspace_id,
+          channel_id: channel.id,
+          kind: channel.kind,
+          config: channel,
+          message: messageOf({ ...delivery, workspace_name }),
+          attempt: 1,
+          timeout_seconds: testSeconds
+        })
+        yield* keepTest(channel, delivery, result)
+        return {
+          delivered: result.outcome === "delivered",
+          status_code: result.status_code,
+          error: result.error,
+          duration_ms
+        }
+      })
+
+      /** The channel or callback to which a delivery is sent again. */
+      const recipientOf = Effect.fnUntraced(function* ({
+        channel_id,
+        target,
+        workspace_id
+      }: DeliveryRow) {
+        if (channel_id !== null) {
+          const channel = Option.getOrUndefined(
+            yield* channels.findForUpdate(workspace_id, channel_id)
+          )
+          if (channel === undefined) return yield* conflict("The channel was deleted.")
+          if (!channel.enabled) return yield* conflict("The channel is disabled; enable it first.")
+          return channel.confirmed
+            ? channel
+            : yield* conflict("The address of the channel is not confirmed.")
+        }
+        if (target === null) return yield* conflict("The delivery has no target any more.")
+        const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
+        return (yield* repo.countWaitingCallbacks(workspace_id)) < most
+          ? { id: null, workspace_id, kind: "callback" as const }
+          : yield* conflict(`${most} callbacks wait already, and the plan allows no more.`)
+      })
+
+      return {
+        list: Effect.fn("Deliveries.list")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          query: DeliveryQuery
+        ) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, { ...query, page }), page, toDelivery)
+        }),
+
+        get: Effect.fn("Deliveries.get")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: NotificationDeliveryId
+        ) {
+          const row = yield* found(repo.find(workspaceId, id))
+          const attempts = yield* repo.listAttempts(workspaceId, id)
+          return { ...toDelivery(row), attempts: attempts.map(toAttempt) }
+        }),
+
+        resend: Effect.fn("Deliveries.resend")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: NotificationDeliveryId
+        ) {
+          const row = yield* found(repo.find(workspaceId, id))
+          if (row.finished_at === null) {
+            return yield* conflict("The delivery has not finished: it is still being tried.")
+          }
+          // The mail that asks an address for consent has no events, and would not be counted here.
+          if (row.begun + row.ended + row.other === 0) {
+            return yield* conflict("The delivery has no events that could be sent again.")
+          }
+          const channel = yield* recipientOf(row)
+          const { begun, ended, incident_key, other, shown, subjects, target } = row
+          const again: DeliveryRow = {
+            ...newDelivery(yield* ids.next, channel, yield* DateTime.nowAsDate),
+            target,
+            begun,
+            ended,
+            other,
+            shown,
+            subjects,
+            incident_key
+          }
+          yield* repo.insert(again)
+          yield* sql.afterCommit(Effect.sync(() => bell.ring()))
+          return toDelivery(again)
+        }, transaction),
+
+        /** Sends a message now, and waits for the result. */
+        test: Effect.fn("Deliveries.test")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          channelId: NotificationChannelId
+        ) {
+          const channel = yield* foundChannel(channels.find(workspaceId, channelId))
+          if (!channel.confirmed) {
+            return yield* conflict(
+              "The channel is not confirmed yet by the recipient of its mails."
+            )
+          }
+          if (underTest.has(channel.id)) return yield* new RateLimited({ retry_after: 5 })
+          return yield* Effect.acquireUseRelease(
+            Effect.sync(() => underTest.add(channel.id)),
+            () => runTest(workspaceId, channel),
+            () => Effect.sync(() => underTest.delete(channel.id))
+          )
+        })
+      }
+    })
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+const maxTestsPerMinute = 6
+const minuteMs = 60_000
+
+const conflict = (message: string) => Effect.fail(new Conflict({ message }))
+
+/** Requests are answered within 15 s. */
+const testSeconds = 14
+
+const testDelivery = (id: string, channel: ChannelRow, now: Date): DeliveryRow => ({
+  ...newDelivery(id, channel, now),
+  other: 1,
+  shown: [
+    {
+      event: "test",
+      subject_id: channel.id,
+      name: channel.name,
+      reason: "This is a test: alerts reach you here.",
+      at: now.toISOString(),
+      facts: []
+    }
+  ],
+  subjects: [channel.id]
+})
+
+const found = orNotFound("notification_delivery")
+const foundChannel = orNotFound("notification_channel")

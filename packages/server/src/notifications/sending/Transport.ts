@@ -1,0 +1,165 @@
+import { Call } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
+import type { Signing } from "@scheduling/calls/signing"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
+import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
+import { AppConfig, briefly, cut, Secrets } from "../../core/index.ts"
+import { cannotSign, SigningSecrets } from "../../engine/index.ts"
+import { Mailer } from "../../mail/index.ts"
+import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
+import { confirmationMail } from "../channels/confirmationMail.ts"
+import { linkTo } from "../channels/mailLinks.ts"
+import type { ChannelResult, MailLink, Outgoing, Transports } from "../kinds/Kind.ts"
+import { kinds } from "../kinds/kinds.ts"
+import type { Message } from "../kinds/Message.ts"
+
+export interface Transmission {
+  readonly delivery_id: string
+  readonly workspace_id: AuthorizedWorkspaceId
+  /** Null for a callback. */
+  readonly channel_id: string | null
+  readonly kind: DeliveryKind
+  readonly config: SealedConfig
+  readonly message: Message | "confirmation"
+  readonly attempt: number
+  /** For everything, waiting for a connection of the service included. */
+  readonly timeout_seconds: number
+}
+
+/** Hands one message to a provider. Every result is a value that contains no secret of the channel. */
+export class Transport extends Context.Service<Transport>()(
+  "@scheduling/server/notifications/sending/Transport",
+  {
+    make: Effect.gen(function* () {
+      const { publicUrl = "" } = yield* AppConfig
+      const call = yield* Call
+      const mailer = yield* Mailer
+      const secretsOfService = yield* Secrets
+      const signingSecrets = yield* SigningSecrets
+      const ring = secretsOfService.keys("notification-channel")
+      const linkRing = secretsOfService.keys("notification-link")
+
+      const httpOf =
+        (transmission: Transmission, signing?: Signing) =>
+        ({ body, headers = {}, method, url }: Outgoing) =>
+          call.run({
+            workspace_id: transmission.workspace_id,
+            execution_id: transmission.delivery_id,
+            attempt: transmission.attempt,
+            task: null,
+            method,
+            url,
+            headers,
+            body:
+              body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+            timeout_seconds: transmission.timeout_seconds,
+            signing
+          })
+
+      const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
+        const { channel_id, delivery_id, message, workspace_id } = transmission
+        const kind = kinds[transmission.kind]
+        const sealedFor = channel_id ?? delivery_id
+        const opened = openConfig(ring, sealedFor, kind, transmission.config)
+        if (opened === undefined) return unanswered(lostSecrets)
+        const { config, secrets } = opened
+        // Before the answer is classified and shortened, which may leave half of a secret.
+        const redacted = (result: CallResult): CallResult => ({
+          ...result,
+          response_body: redact(result.response_body, secrets)
+        })
+        const now = yield* DateTime.nowAsDate
+        const transports: Transports = {
+          http: (request) => Effect.map(httpOf(transmission)(request), redacted),
+          signedHttp: (request) =>
+            Effect.flatMap(signingSecrets.findLive([workspace_id]), (live) => {
+              const own = live.get(workspace_id)
+              return own === undefined
+                ? Effect.succeed(unsigned)
+                : Effect.map(
+                    httpOf(transmission, { purpose: "message", secrets: own })(request),
+                    redacted
+                  )
+            }),
+          mail: mailer.send,
+          link: (what: MailLink) =>
+            linkTo(linkRing, publicUrl, what, { id: sealedFor, config }, now)
+        }
+        const result =
+          message === "confirmation"
+            ? yield* mailer.send(
+                confirmationMail(
+                  delivery_id,
+                  String(config["to"]),
+                  publicUrl,
+                  transports.link("confirm")
+                )
+              )
+            : yield* kind.send(config, message, transports)
+        // Once more, because what is escaped in the answer is plain in the fields read from it.
+        return {
+          ...result,
+          response: redact(result.response, secrets),
+          error: redact(result.error, secrets)
+        }
+      })
+
+      return {
+        send: Effect.fn("Transport.send")(function* (transmission: Transmission) {
+          const clock = yield* Clock.Clock
+          const started = clock.monotonicTimeNanosUnsafe()
+          const result = yield* Effect.suspend(() => transmit(transmission)).pipe(
+            Effect.timeoutOrElse({
+              duration: transmission.timeout_seconds * 1_000,
+              orElse: () =>
+                Effect.succeed(unanswered(`timeout after ${transmission.timeout_seconds} s`))
+            }),
+            Effect.catchDefect((defect) =>
+              Effect.as(
+                Effect.logError(
+                  `delivery ${transmission.delivery_id} failed: ${briefly(Cause.die(defect))}`
+                ),
+                unanswered("internal error")
+              )
+            )
+          )
+          const nanos = clock.monotonicTimeNanosUnsafe() - started
+          return {
+            ...result,
+            response: result.response === null ? null : cut(storable(result.response), 1_000),
+            error: result.error === null ? null : cut(storable(result.error), 500),
+            duration_ms: Math.round(Number(nanos) / 1e6)
+          }
+        })
+      }
+    })
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+const unanswered = (error: string): ChannelResult => ({
+  outcome: "again",
+  status_code: null,
+  response: null,
+  error,
+  after_seconds: null,
+  gone: false
+})
+
+const lostSecrets = "the secrets of the channel can no longer be opened: enter them again"
+
+/** Retried, because the workspace can get a new secret before the delivery is given up. */
+const unsigned: CallResult = {
+  status_code: null,
+  response_body: null,
+  error: cannotSign,
+  retry_after_seconds: null,
+  outcome: "retryable",
+  completes_later: false,
+  duration_ms: 0
+}
+
+/** PostgreSQL holds neither NUL nor half a surrogate pair. */
+const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

@@ -1,0 +1,107 @@
+import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
+import { dayMs } from "../../core/index.ts"
+import type { ChannelResult } from "../kinds/Kind.ts"
+import { kinds } from "../kinds/kinds.ts"
+import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
+
+/** How long a delivery is retried after it became due. */
+export const patienceMs = dayMs
+
+/** What matters of a delivery and its channel. A callback has no channel, so nothing is held. */
+export interface AttemptedDelivery {
+  readonly channel_kind: DeliveryKind
+  /** How many attempts there were, the latest included. */
+  readonly attempts_count: number
+  readonly give_up_at: Date
+  /** From the settings of the workspace. */
+  readonly group_seconds: number | null
+  /** How many attempts of the channel failed in a row. */
+  readonly failures: number
+  /** How long events were grouped after the latest message of the channel. */
+  readonly window_ms: number
+  /** When the latest message was sent to the channel. */
+  readonly sent_at: Date | null
+}
+
+/** What is recorded about an attempt. */
+export interface Attempt {
+  readonly result: ChannelResult
+  readonly status: "delivered" | "failed" | "queued"
+  /** When the delivery is tried again. */
+  readonly due_at: Date
+  /** Nothing is sent to the channel before. */
+  readonly held_until: Date
+  readonly failures: number
+  readonly window_ms: number
+  readonly now: Date
+}
+
+/**
+ * What follows from the result of an attempt: when the delivery is tried again, and how long its
+ * channel is left alone. A channel that fails is tried less and less often, whatever waits for it, and
+ * a delivery that it refuses alone does not hold up others for long. `random` is from 0 to 1.
+ */
+export const afterAttempt = (
+  delivery: AttemptedDelivery,
+  result: ChannelResult,
+  now: Date,
+  random: number
+): Attempt => {
+  const { attempts_count, give_up_at, group_seconds, sent_at, window_ms } = delivery
+  const { keepsIncidents, spacingMs } = kinds[delivery.channel_kind]
+  const at = (ms: number) => new Date(now.getTime() + ms)
+
+  if (result.outcome === "again") {
+    const askedMs = result.after_seconds === null ? null : result.after_seconds * 1_000
+    const failures = delivery.failures + 1
+    const due_at = at(askedMs ?? waitMs(attempts_count, random))
+    return {
+      result,
+      status: due_at < give_up_at ? "queued" : "failed",
+      due_at,
+      held_until: at(Math.max(askedMs ?? holdMs(failures), spacingMs)),
+      failures,
+      window_ms,
+      now
+    }
+  }
+  const window = keepsIncidents
+    ? 0
+    : windowMs(group_seconds ?? settingsDefaults.group_seconds, {
+        windowMs: window_ms,
+        quietForMs: sent_at === null ? null : now.getTime() - sent_at.getTime()
+      })
+  return {
+    result,
+    status: result.outcome === "delivered" ? "delivered" : "failed",
+    due_at: now,
+    held_until: at(Math.max(window, spacingMs)),
+    failures: 0,
+    window_ms: window,
+    now
+  }
+}
+
+const longestWaitMs = 30 * 60_000
+const longestHoldMs = 5 * 60_000
+
+/** How long a delivery waits after so many attempts. `random` from 0 to 1 spreads the retries. */
+export const waitMs = (attempts: number, random: number): number =>
+  Math.min(longestWaitMs, 2_000 * 2 ** Math.min(attempts - 1, 20)) * (0.8 + 0.4 * random)
+
+/** How long a channel is left alone after so many failures in a row. */
+export const holdMs = (failures: number): number =>
+  Math.min(longestHoldMs, 1_000 * 2 ** Math.min(failures - 1, 20))
+
+/**
+ * How long events are grouped after a message. The time is short at first, so that the second message
+ * of a storm comes soon, and doubles, so that there are few messages.
+ */
+export const windowMs = (
+  groupSeconds: number,
+  before: { readonly windowMs: number; readonly quietForMs: number | null }
+): number => {
+  const longest = groupSeconds * 1_000
+  const isQuiet = before.quietForMs === null || before.quietForMs > 2 * longest
+  return isQuiet || before.windowMs === 0 ? longest / 10 : Math.min(longest, before.windowMs * 2)
+}

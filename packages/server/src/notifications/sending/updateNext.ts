@@ -1,0 +1,57 @@
+import type { SqlClient } from "effect/sql"
+
+/** SQL: deliveries that have not finished. */
+export const unfinished = (table = "deliveries") => `${table}.status IN ('queued', 'sending')`
+
+/**
+ * SQL: the deliveries of the channel in `channels` that may be sent, the first of them first. A
+ * delivery waits for earlier ones about the same subject, and the mail that asks for consent is all
+ * that an unconfirmed channel gets.
+ */
+export const nextOfChannel = `
+  SELECT
+    deliveries.id,
+    greatest(deliveries.due_at, channels.held_until) AS next_at
+  FROM notification_deliveries AS deliveries
+  WHERE deliveries.channel_id = channels.id
+    AND deliveries.workspace_id = channels.workspace_id
+    AND ${unfinished()}
+    AND (channels.confirmed OR deliveries.begun + deliveries.ended + deliveries.other = 0)
+    AND NOT EXISTS (
+      SELECT
+      FROM notification_deliveries AS earlier
+      WHERE earlier.channel_id = deliveries.channel_id
+        AND ${unfinished("earlier")}
+        AND earlier.id = ANY (deliveries.after)
+    )
+  ORDER BY next_at, deliveries.ordinal
+  LIMIT 1`
+
+/**
+ * Sets `next_at` of the next delivery of each channel, and of no other. A channel whose message is
+ * being sent keeps that one. The channels must be locked.
+ */
+export const updateNext = (
+  sql: SqlClient.SqlClient,
+  channelIds: ReadonlyArray<string>,
+  now: Date
+) => sql`
+  WITH next AS (
+    SELECT channels.id AS channel_id, found.id, found.next_at
+    FROM notification_channels AS channels
+    LEFT JOIN LATERAL (${sql.literal(nextOfChannel)}) AS found ON true
+    WHERE channels.id = ANY (${channelIds}::uuid[])
+      AND NOT EXISTS (
+        SELECT
+        FROM notification_deliveries AS sent
+        WHERE sent.channel_id = channels.id
+          AND sent.status = 'sending'
+          AND sent.next_at > ${now}
+      )
+  )
+  UPDATE notification_deliveries AS deliveries
+  SET next_at = CASE WHEN deliveries.id = next.id THEN next.next_at END
+  FROM next
+  WHERE deliveries.channel_id = next.channel_id
+    AND ${sql.literal(unfinished())}
+    AND deliveries.next_at IS DISTINCT FROM CASE WHEN deliveries.id = next.id THEN next.next_at END`

@@ -1,0 +1,45 @@
+import type { SqlClient, Statement } from "effect/sql"
+
+/** A bigint, as text. */
+export const firstLane = String(-(2n ** 63n))
+
+/** One statement visits at most this many lanes. */
+const maxVisits = 256
+
+/** A row of `walked`. */
+export interface Walked {
+  readonly lane: string | null
+  readonly visited: number
+}
+
+/**
+ * The start of a recursive statement. `lanes` has the lanes in which deliveries wait, found by hops
+ * through an index by lane of which `predicate` is the WHERE. The walk starts behind the lane `after`.
+ * `walked` says how far it came.
+ */
+export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: string) => {
+  const hop = (from: Statement.Fragment) => sql`
+    SELECT lane
+    FROM notification_deliveries
+    WHERE ${sql.literal(predicate)}
+      AND lane > ${from}
+    ORDER BY lane
+    LIMIT 1`
+  return sql`
+    lanes AS (
+      SELECT first.lane, 1 AS visits
+      FROM (${hop(sql`${after}::bigint`)}) AS first
+      UNION ALL
+      SELECT next.lane, lanes.visits + 1
+      FROM lanes
+      CROSS JOIN LATERAL (${hop(sql.literal("lanes.lane"))}) AS next
+      WHERE lanes.visits < ${maxVisits}
+    ), walked AS (
+      SELECT max(lane)::text AS lane, count(*)::int AS visited
+      FROM lanes
+    )`
+}
+
+/** Where the next walk goes on; null where there are no more lanes. */
+export const reachedBy = (walked: Walked | undefined): string | null =>
+  walked !== undefined && walked.visited === maxVisits ? walked.lane : null

@@ -1,0 +1,17 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { cut, cutBytes, oneLine } from "../../src/core/text.ts"
+
+describe("Texts", () => {
+  it.prop("have one line and no half of a character", [Schema.String], ([text]) => {
+    assert.notMatch(oneLine(text), /[\r\n\u0000\u2028\u2029]/)
+    assert.isTrue(oneLine(text).isWellFormed())
+  })
+
+  it("are cut between characters", () => {
+    assert.strictEqual(cut("abc", 3), "abc")
+    assert.strictEqual(cut("ab\u{1F600}c", 4), "ab…")
+    assert.isAtMost(Buffer.byteLength(cutBytes("\u{1F600}".repeat(20), 50)), 50)
+    assert.isTrue(cutBytes("\u{1F600}".repeat(20), 50).isWellFormed())
+  })
+})

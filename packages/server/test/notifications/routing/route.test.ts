@@ -1,0 +1,271 @@
+import { assert, describe, it } from "@effect/vitest"
+import { authorize } from "../../../src/accounts/access/authorize.ts"
+import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
+import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
+import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
+import type { OpenChannel } from "../../../src/notifications/routing/groupNotices.ts"
+import type { OutboxEvent } from "../../../src/notifications/routing/OutboxEvent.ts"
+import {
+  channelsToAsk,
+  needsNotified,
+  type ProblemRow,
+  route,
+  type RoutingState
+} from "../../../src/notifications/routing/route.ts"
+import { noSettings } from "../../../src/notifications/settings/SettingsRepo.ts"
+import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+
+const now = new Date("2026-06-01T12:00:00Z")
+const workspace = authorize("w")
+
+const event = (fields: Partial<OutboxEvent>): OutboxEvent => ({
+  ordinal: 1n,
+  workspace_id: workspace,
+  event: "monitor.down",
+  subject_id: "db",
+  tags: [],
+  at: now,
+  data: { name: "Database" },
+  callback_url: null,
+  ...fields
+})
+
+const webhook = (fields: Partial<OpenChannel> = {}): OpenChannel => ({
+  id: "hook",
+  workspace_id: workspace,
+  kind: "webhook",
+  unfinished: 0,
+  open_delivery: null,
+  ...fields
+})
+const pagerduty = webhook({ id: "pager", kind: "pagerduty" })
+
+const idOf = (id: string) => id as NotificationChannelId
+const everything = [
+  "task.failed",
+  "task.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring"
+] as const
+const rules = [{ events: everything, channel_ids: [idOf("hook"), idOf("pager")] }]
+
+/** A workspace, as it remembers what earlier batches have left behind. */
+const begin = (
+  channels: ReadonlyArray<OpenChannel> = [webhook()],
+  settings: Partial<NotificationSettings> = {}
+) => {
+  const problems = new Map<string, ProblemRow>()
+  let notified: RoutingState["notified"] = []
+  let ids = 0
+  return {
+    problems,
+    /** Routes one batch. */
+    next: (
+      events: ReadonlyArray<Partial<OutboxEvent>>,
+      open: ReadonlyArray<OpenChannel> = channels,
+      callbacks: RoutingState["callbacks"] = new Map()
+    ) => {
+      const batch = events.map(event)
+      const asked = new Set(batch.filter(needsNotified).map(({ subject_id }) => subject_id))
+      const state: RoutingState = {
+        settings: new Map([[workspace, { ...noSettings, rules, ...settings }]]),
+        tasks: new Map([["job", { workspace_id: workspace, name: "Nightly backup" }]]),
+        problems: new Map(problems),
+        notified: notified.filter(({ subject_id }) => asked.has(subject_id)),
+        callbacks
+      }
+      const { channelIds, workspaceIds } = channelsToAsk(batch, state, now)
+      const lockable = open.filter(
+        ({ id }) => channelIds.includes(id) || workspaceIds.includes(workspace)
+      )
+      const routed = route(batch, state, lockable, now, () => `id ${++ids}`)
+      for (const row of routed.changedProblems) problems.set(row.subject_id, row)
+      for (const subject of routed.endedProblems) problems.delete(subject)
+      const kept = [...notified, ...routed.notified].filter((row) => problems.has(row.subject_id))
+      notified = kept.map((row) => ({
+        ...row,
+        sharing: kept.filter(
+          (other) => other.channel_id === row.channel_id && other.incident_key === row.incident_key
+        ).length
+      }))
+      return routed.deliveries
+    }
+  }
+}
+
+const shown = (deliveries: ReturnType<ReturnType<typeof begin>["next"]>) =>
+  deliveries.map(({ channel_id, shown: events }) =>
+    [channel_id, ...events.map((one) => `${one.event} ${one.subject_id}`)].join(": ")
+  )
+
+describe("A problem", () => {
+  const failed = { event: "task.failed", subject_id: "job", data: { kind: "cron" } } as const
+  const recovered = { ...failed, event: "task.recovered" } as const
+  const delayed = { ...failed, data: { kind: "delayed" } } as const
+  const reminder = { ...failed, data: { ...failed.data, reminder: true } } as const
+  const down = { event: "monitor.down" } as const
+  const up = { event: "monitor.up" } as const
+  const expiring = { event: "certificate.expiring" } as const
+
+  it.each([
+    ["begins with the third failure in a row", [failed, failed, failed, failed], "..x."],
+    ["ends once", [failed, failed, failed, recovered, recovered], "..xx."],
+    ["has no end without a beginning", [failed, failed, recovered, failed, failed], "....."],
+    ["of a monitor begins at once", [down, down, up], "x.x"],
+    ["of a task that runs once has no end", [delayed, delayed], "xx"],
+    ["is repeated only while it goes on", [reminder, failed, reminder], "..."],
+    ["is repeated to those who know of it", [failed, failed, failed, reminder], "..xx"],
+    ["is not what else happens", [expiring, expiring], "xx"]
+  ])("%s", (_, events, expected) => {
+    const { next } = begin([webhook()], { task_failure_threshold: 3 })
+    const marks = events.map((one) => (next([one]).length === 0 ? "." : "x"))
+    assert.strictEqual(marks.join(""), expected)
+    const batch = begin([webhook()], { task_failure_threshold: 3, group_seconds: 0 })
+    assert.lengthOf(batch.next(events), expected.replaceAll(".", "").length)
+  })
+
+  it("has the name of its task, and says how long it has lasted", () => {
+    const { next } = begin([webhook()], { task_failure_threshold: 2 })
+    next([{ ...failed, at: new Date(now.getTime() - 60_000) }])
+    const [delivery] = next([failed])
+    assert.strictEqual(delivery?.shown[0]?.name, "Nightly backup")
+    assert.deepStrictEqual(
+      delivery?.shown[0]?.facts.map(({ name }) => name),
+      ["Failed in a row", "Since"]
+    )
+  })
+
+  it("of a deleted subject closes incidents, and is announced to nobody", () => {
+    const { next, problems } = begin([webhook(), pagerduty])
+    next([{ event: "monitor.down" }])
+    const deliveries = next([{ event: "subject.gone" }, { event: "subject.gone" }])
+    assert.deepStrictEqual(shown(deliveries), ["pager: monitor.up db"])
+    assert.strictEqual(deliveries[0]?.incident_key, "db")
+    assert.strictEqual(problems.size, 0)
+  })
+})
+
+describe("The rules", () => {
+  const one = { events: everything, channel_ids: [idOf("hook")] }
+
+  it.each([
+    ["name an event", [{ ...one, events: ["monitor.up" as const] }], false],
+    ["name a tag", [{ ...one, tags: ["production"] }], true],
+    ["name another tag", [{ ...one, tags: ["test"] }], false],
+    ["name another monitor", [{ ...one, monitor_ids: ["other" as never] }], false],
+    ["name a channel twice", [one, one], true],
+    ["are none", [], false]
+  ])("%s", (_, given, isNotified) => {
+    const { next } = begin([webhook()], { rules: given })
+    assert.lengthOf(next([{ tags: ["production"] }]), isNotified ? 1 : 0)
+  })
+
+  it("do not matter for a disabled channel, of which all others hear", () => {
+    const { next } = begin([webhook(), webhook({ id: "other" })], { rules: [] })
+    const deliveries = next([{ event: "channel.disabled", subject_id: "hook" }])
+    assert.deepStrictEqual(shown(deliveries), ["other: channel.disabled hook"])
+  })
+})
+
+describe("Deliveries", () => {
+  const many = (count: number, type: "monitor.down" | "monitor.up" = "monitor.down") =>
+    Array.from({ length: count }, (_, index) => ({ event: type, subject_id: `m${index}` }))
+
+  it("group all events of a batch, and name the first of them", () => {
+    const [delivery, ...others] = begin().next(many(25))
+    assert.isEmpty(others)
+    assert.deepInclude(delivery, { begun: 25, is_new: true, mergeable: true })
+    assert.lengthOf(delivery?.shown ?? [], maxNamedEvents)
+  })
+
+  it("are added to one that waits", () => {
+    const waiting = webhook({ unfinished: 1, open_delivery: "open" })
+    const [delivery, ...others] = begin().next(many(2), [waiting])
+    assert.isEmpty(others)
+    assert.deepInclude(delivery, { id: "open", is_new: false, begun: 2 })
+  })
+
+  it("are one for each event where the workspace wants it, until too many wait", () => {
+    const deliveries = begin([webhook()], { group_seconds: 0 }).next(many(25))
+    assert.deepStrictEqual(
+      deliveries.map(({ begun }) => begun),
+      [...Array(19).fill(1), 6]
+    )
+  })
+
+  it("about the same subject follow each other", () => {
+    const { next } = begin([webhook()], { group_seconds: 0 })
+    const [down, up] = next([{ event: "monitor.down" }, { event: "monitor.up" }])
+    assert.deepStrictEqual([...(up?.after ?? [])], [down?.id])
+  })
+
+  it("wait for the end of the quiet hours, as one", () => {
+    const quiet_hours = { timezone: TimeZone.make("UTC"), from: "11:30", to: "12:30" }
+    const deliveries = begin([webhook()], { group_seconds: 0, quiet_hours }).next(many(3))
+    assert.lengthOf(deliveries, 1)
+    assert.strictEqual(deliveries[0]?.due_at.toISOString(), "2026-06-01T12:30:00.000Z")
+  })
+
+  it("know the incidents that they are about", () => {
+    const [delivery] = begin().next([{ data: { name: "db", incident_id: "incident" } }])
+    assert.deepStrictEqual([...(delivery?.incidents ?? [])], ["incident"])
+  })
+
+  it("open an incident for each problem, share one in a storm, and close each once", () => {
+    const { next } = begin([pagerduty])
+    const opened = next(many(25))
+    assert.lengthOf(opened, 21)
+    assert.deepStrictEqual(opened.at(0)?.incident_key, "m0")
+    const shared = opened.at(-1)
+    assert.deepInclude(shared, { begun: 5, incident_key: shared?.id ?? "" })
+    assert.lengthOf(next(many(24, "monitor.up")), 20)
+    const closed = next([{ event: "monitor.up", subject_id: "m24" }])
+    assert.deepStrictEqual(
+      closed.map(({ incident_key }) => incident_key),
+      [shared?.id ?? ""]
+    )
+  })
+
+  it("repeat no problem to a channel that keeps an incident of it", () => {
+    const { next } = begin([webhook(), pagerduty])
+    next([{}])
+    const reminder = { data: { name: "Database", reminder: true } }
+    assert.deepStrictEqual(shown(next([reminder])), ["hook: monitor.down db"])
+  })
+})
+
+describe("Callbacks", () => {
+  const url = "https://api.example.com/done"
+  const ended = (type: "task.failed" | "task.succeeded") =>
+    ({ event: type, subject_id: "job", callback_url: url, data: { name: "Often" } }) as const
+  const room = (waiting: number, dropped_id: string | null = null) =>
+    new Map([[workspace, { waiting, limit: 3, dropped_id }]])
+
+  it("are one delivery for each run, whatever the rules say", () => {
+    const { next, problems } = begin([webhook()], { task_failure_threshold: 9 })
+    const deliveries = next([ended("task.failed"), ended("task.succeeded")], [], room(0))
+    assert.containSubset(deliveries, [
+      { channel_id: null, channel_kind: "callback", target: url, begun: 1, ended: 0 },
+      { channel_id: null, channel_kind: "callback", target: url, begun: 0, ended: 1 }
+    ])
+    assert.strictEqual(problems.size, 0)
+  })
+
+  it.each<string | null>([null, "earlier"])(
+    "beyond the limit are counted in one record, here %s",
+    (known) => {
+      const events = Array.from({ length: 14 }, () => ended("task.succeeded"))
+      const deliveries = begin().next(events, [], room(2, known))
+      assert.lengthOf(deliveries, 2)
+      assert.deepInclude(deliveries[1], {
+        status: "dropped",
+        other: 13,
+        is_new: known === null,
+        error: "3 callbacks were waiting already, as many as the plan allows"
+      })
+      if (known !== null) assert.strictEqual(deliveries[1]?.id, known)
+      assert.lengthOf(deliveries[1]?.shown ?? [], maxNamedEvents)
+    }
+  )
+})
