@@ -150,7 +150,7 @@ const workspaceFilters = (
     ["monitoring/incidents/IncidentsRepo.ts", "find"],
     ["notifications/channels/ChannelsRepo.ts", "findWhere"],
     ["notifications/channels/ChannelsRepo.ts", "findForUpdate"],
-    ["notifications/deliveries/DeliveriesRepo.ts", "find"],
+    ["notifications/sending/DeliveriesRepo.ts", "find"],
     ["tasks/queues/QueuesRepo.ts", "findWhere"],
     ["workers/WorkersRepo.ts", "find"],
     ["accounts/members/MembersRepo.ts", "find"],
@@ -162,8 +162,7 @@ const workspaceFilters = (
 const channelFilters = (
   [
     ["notifications/channels/ChannelsRepo.ts", "confirmByLink"],
-    ["notifications/deliveries/DeliveriesRepo.ts", "insert"],
-    ["notifications/deliveries/DeliveriesRepo.ts", "updateToCancelled"]
+    ["notifications/sending/DeliveriesRepo.ts", "cancel"]
   ] as const
 ).map(([file, method]) => workspaceFilter(file, method, "notifications/foreignChannels.test.ts"))
 
@@ -265,6 +264,12 @@ const families = [
     "notifications/settings/Settings.ts",
     "notifications/channels.test.ts",
     ["yield* checkChannels(workspaceId, input)", ""]
+  ),
+  guard(
+    "whose deliveries a channel sends",
+    "notifications/sending/updateNext.ts",
+    "notifications/foreignChannels.test.ts",
+    ["AND deliveries.workspace_id = channels.workspace_id", ""]
   ),
   guard(
     "whose channels a rule names",
