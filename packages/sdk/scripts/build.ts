@@ -27,8 +27,14 @@ type Format = (typeof formats)[number]
 const compile = async ({ config, folder }: Format): Promise<void> => {
   const emitted = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
   try {
-    const args = [tsc, "-p", join(sdk, config), "--outDir", emitted]
-    execFileSync(process.execPath, args, { stdio: "inherit" })
+    // Comments are for editors, which read the declarations: the code has none.
+    for (const flags of [
+      ["--removeComments", "--declaration", "false"],
+      ["--emitDeclarationOnly"]
+    ]) {
+      const args = [tsc, "-p", join(sdk, config), "--outDir", emitted, ...flags]
+      execFileSync(process.execPath, args, { stdio: "inherit" })
+    }
     await cp(join(emitted, "sdk/src"), join(dist, folder), { recursive: true })
     for (const name of await readdir(emitted)) {
       if (name === "sdk") continue

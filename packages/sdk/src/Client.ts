@@ -4,7 +4,8 @@ import { variable } from "./transport/environment.ts"
 import { SchedulingError } from "./errors.ts"
 import { InvalidRefreshTokenError, InvalidTokenError } from "./generated/errors.ts"
 import { Resources } from "./generated/resources.ts"
-import type { Login, Registration, WorkspaceId } from "./generated/types.ts"
+import type { Login, Registration } from "./generated/auth.ts"
+import type { WorkspaceId } from "./generated/shared.ts"
 import { Http } from "./transport/Http.ts"
 import {
   type Credential,

@@ -12,7 +12,6 @@ export {
 } from "./errors.ts"
 export * from "./generated/errors.ts"
 export type * from "./generated/resources.ts"
-export type * from "./generated/types.ts"
 export type { StreamOptions } from "./reading/events.ts"
 export type { Id } from "./Id.ts"
 export type {

@@ -1,5 +1,5 @@
 import { SchedulingError } from "./errors.ts"
-import type { TokenPair, WorkspaceId } from "./generated/types.ts"
+import type { TokenPair, WorkspaceId } from "./generated/shared.ts"
 import type { Observer } from "./transport/observer.ts"
 
 /** How the client talks to the service, whatever its credential. */

@@ -10,7 +10,7 @@ import {
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { now } from "./transport/clock.ts"
 import { SchedulingError } from "./errors.ts"
-import type { ExecutionId } from "./generated/types.ts"
+import type { ExecutionId } from "./generated/shared.ts"
 
 /**
  * The body as it arrived. Parsed and serialized again it may differ, and then no signature matches.

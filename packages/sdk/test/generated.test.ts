@@ -30,7 +30,7 @@ describe("the comments of the generated code", () => {
   })
 
   it("say them where a value is given, not where one is answered", async () => {
-    const types = await readFile(`${sdk}src/generated/types.ts`, "utf8")
+    const types = await readFile(`${sdk}src/generated/cron.ts`, "utf8")
     const nameOf = (owner: string) =>
       new RegExp(`interface ${owner} \\{.*?readonly name`, "s").exec(types)?.[0]
     expect(nameOf("CronTaskInput")).toContain("1 to 200 characters.")

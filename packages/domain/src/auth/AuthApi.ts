@@ -160,7 +160,10 @@ export class AuthApi extends publicEndpoints
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
       .annotateMerge(
-        docs("Log out", "Ends this session: its access and refresh tokens stop working at once.")
+        docs(
+          "Log out",
+          "Ends the session of the access token: its access and refresh tokens stop working at once."
+        )
       ),
 
     HttpApiEndpoint.get("me", "/me", { success: User })

@@ -1,3 +1,4 @@
+import { globSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
@@ -39,7 +40,7 @@ ${code.replaceAll(isImport, "")}
  */
 export const readExamples = async (sdk: string): Promise<Block> => {
   const files = [
-    "generated/resources.ts",
+    ...globSync("generated/*.ts", { cwd: join(sdk, "src") }).toSorted(),
     "Client.ts",
     "reading/pagination.ts",
     "reading/waiting.ts"

@@ -20,7 +20,7 @@ export const renderErrors = ({ errors, schemas }: Contract): string => {
   const entries = errors.map((error) => `${error.code}: ${className(error)}`)
   return [
     `import { ApiError } from "../errors.ts"`,
-    `import type { ${imported.join(", ")} } from "./types.ts"`,
+    `import type { ${imported.join(", ")} } from "./shared.ts"`,
     ...[...details].map(([error, detail]) => renderError(error, detail)),
     comment("The class for each error code.") +
       `export const errorClasses = {\n${entries.join(",\n")}\n} as const`,

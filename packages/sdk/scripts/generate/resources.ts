@@ -1,43 +1,117 @@
 import type { Contract, Group, Method, Output, PageField } from "./contract.ts"
 import { exampleOf } from "./examples.ts"
 import { comment, commentWithExample, pascal } from "./text.ts"
+import { renderTypes } from "./types.ts"
 
-/** `resources.ts`: a class for each group of the contract, a method for each endpoint. */
-export const renderResources = (contract: Contract): string => {
+/** The names of files in `src/generated`, without `.ts`. */
+type Homes = ReadonlyMap<string, string>
+
+/**
+ * One file for each group of the contract: its class, a method for each endpoint, and the types that
+ * no other group has. What several groups have is in `shared.ts`, and `resources.ts` joins them all.
+ */
+export const renderResources = (contract: Contract): Readonly<Record<string, string>> => {
   const { groups } = contract
-  const classes = groups.map((group) => renderGroup(group, contract))
-  const source = classes.join("\n\n")
-  const imported = (names: ReadonlyArray<string>) =>
-    names
-      .filter((name) => new RegExp(`\\b${name}\\b`).test(source))
-      .toSorted()
-      .join(", ")
-  return [
-    `import type { ApiPromise } from "../ApiPromise.ts"`,
-    `import type { Caller } from "../transport/Caller.ts"`,
-    `import type { StreamOptions } from "../reading/events.ts"`,
-    `import type { ${imported(["Idempotent", "InWorkspace", "RequestOptions"])} } from "../options.ts"`,
-    `import type { PageQuery } from "../reading/PageQuery.ts"`,
-    `import type { PagePromise } from "../reading/pagination.ts"`,
-    `import { Resource } from "../Resource.ts"`,
-    `import { ${[...handWritten.values()].toSorted().join(", ")} } from "../reading/waiting.ts"`,
-    `import type { ${imported(typesOf(groups)).replaceAll(", ", ",\n")} } from "./types.ts"`,
-    "",
-    source,
-    "",
-    renderResourcesClass(groups)
-  ].join("\n")
+  const types = renderTypes(contract)
+  const homes = homesOf(contract, Object.keys(types))
+  const file = (home: string, code: ReadonlyArray<string>) => {
+    const own = Object.keys(types).filter((name) => homes.get(name) === home)
+    const source = [...code, ...own.map((name) => types[name] ?? "")].join("\n\n")
+    return `${importsOf(source, home, homes)}\n\n${source}`
+  }
+  return {
+    ...Object.fromEntries(
+      groups.map((group) => [`${group.name}.ts`, file(group.name, [renderGroup(group, contract)])])
+    ),
+    "shared.ts": file(shared, []),
+    "resources.ts": renderResourcesClass(groups)
+  }
 }
 
-const typesOf = (groups: ReadonlyArray<Group>): ReadonlyArray<string> => {
-  const methods = groups.flatMap((group) => group.methods)
-  const names = methods.flatMap(({ ids, input, output }) => [
-    ...ids.map(({ type }) => type),
-    ...(input === undefined ? [] : [input.type]),
-    ...(output.kind === "record" || output.kind === "events" ? [output.type] : []),
-    ...(output.kind === "pages" ? [output.item, ...output.more.map(({ type }) => type)] : [])
-  ])
-  return [...new Set(names)].filter((name) => name !== "string" && name !== "PageQuery")
+const shared = "shared"
+
+/**
+ * The types that the hand-written sources have. The resources import those sources, so these types
+ * cannot be beside them.
+ */
+const usedByHand = [
+  "TokenPair",
+  "PasswordChange",
+  "WhoAmI",
+  "ChainRun",
+  "ChainRunDetail",
+  "ExecutionDetail"
+]
+
+/** Where each type is: with the one group that reaches it, or else in `shared.ts`. */
+const homesOf = (contract: Contract, types: ReadonlyArray<string>): Homes => {
+  const common = reachable(usedByHand, contract)
+  const groups = contract.groups.map((group) => [group.name, typesOf(group, contract)] as const)
+  return new Map(
+    types.map((name) => {
+      const users = groups.filter(([, reached]) => reached.has(name)).map(([home]) => home)
+      const [only = shared] = users.length === 1 && !common.has(name) ? users : []
+      return [name, only]
+    })
+  )
+}
+
+const typesOf = ({ methods }: Group, contract: Contract): ReadonlySet<string> =>
+  reachable(
+    methods.flatMap(({ input, output }) => [
+      ...(input === undefined ? [] : [input.type]),
+      ...(output.kind === "record" || output.kind === "events" ? [output.type] : []),
+      ...(output.kind === "pages" ? [output.item, ...output.more.map(({ type }) => type)] : [])
+    ]),
+    contract
+  )
+
+/** The types that are used, and those that they use. */
+const reachable = (
+  names: ReadonlyArray<string>,
+  { queries, schemas }: Pick<Contract, "queries" | "schemas">,
+  found = new Set<string>()
+): ReadonlySet<string> => {
+  for (const name of names) {
+    if (found.has(name)) continue
+    found.add(name)
+    const used = schemas[name] ?? queries.find(({ type }) => type === name)?.parameters ?? {}
+    const references = JSON.stringify(used).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
+    reachable(
+      [...references].map(([, one = ""]) => one),
+      { queries, schemas },
+      found
+    )
+  }
+  return found
+}
+
+/** What a file may import: from the hand-written sources, and from `shared.ts`. */
+const importable: ReadonlyArray<
+  readonly [module: string, kind: string, names: ReadonlyArray<string>]
+> = [
+  ["../ApiPromise.ts", "type ", ["ApiPromise"]],
+  ["../Id.ts", "type ", ["Id"]],
+  ["../options.ts", "type ", ["Idempotent", "InWorkspace", "RequestOptions"]],
+  ["../reading/events.ts", "type ", ["StreamOptions"]],
+  ["../reading/PageQuery.ts", "type ", ["PageQuery"]],
+  ["../reading/pagination.ts", "type ", ["PagePromise"]],
+  ["../reading/waiting.ts", "", ["ChainsBase", "CronBase", "DelayedBase", "ExecutionsBase"]],
+  ["../Resource.ts", "", ["Resource"]]
+]
+
+const importsOf = (source: string, home: string, homes: Homes): string => {
+  const code = source.replaceAll(/\/\*\*.*?\*\//gs, "")
+  const common = [...homes].filter(([, one]) => one === shared).map(([name]) => name)
+  return [
+    ...importable,
+    ...(home === shared ? [] : [["./shared.ts", "type ", common.toSorted()] as const])
+  ]
+    .flatMap(([module, kind, names]) => {
+      const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(code))
+      return used.length === 0 ? [] : [`import ${kind}{ ${used.join(", ")} } from "${module}"`]
+    })
+    .join("\n")
 }
 
 const className = ({ name }: Group) => `${pascal(name)}Resource`
@@ -116,7 +190,12 @@ const moreOf = (fields: ReadonlyArray<PageField>): ReadonlyArray<string> =>
     : [`{ ${fields.map(({ name, type }) => `readonly ${name}: ${type}`).join("; ")} }`]
 
 const renderResourcesClass = (groups: ReadonlyArray<Group>): string =>
-  `/** The methods of the service, one member for each group of the contract. */
+  `import type { Caller } from "../transport/Caller.ts"
+  ${groups.map((group) => `import { ${className(group)} } from "./${group.name}.ts"`).join("\n")}
+
+  ${[...groups.map(({ name }) => name), shared].map((name) => `export type * from "./${name}.ts"`).join("\n")}
+
+  /** The methods of the service, one member for each group of the contract. */
   export class Resources {
     ${groups.map((group) => `${comment(group.description)}readonly ${group.name}: ${className(group)}`).join("\n")}
 

@@ -4,21 +4,28 @@ import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./c
 import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"
 
-/** `types.ts`: the input and output types, under the names of the OpenAPI document. */
-export const renderTypes = ({ brands, errors, queries, schemas }: Contract): string => {
+/** The input and output types, by their names in the OpenAPI document. */
+export const renderTypes = ({
+  brands,
+  errors,
+  queries,
+  schemas
+}: Contract): Readonly<Record<string, string>> => {
   const kinds = [...new Set(brands.values())].toSorted()
   // Errors of answers are classes. What else is called an error is a part of an answer.
   const classes = new Set(errors.map(componentName))
   const named = Object.entries(schemas).filter(
     ([name, schema]) => !classes.has(name) && !isPage(schema)
   )
-  return [
-    `import type { Id } from "../Id.ts"\nimport type { PageQuery } from "../reading/PageQuery.ts"`,
-    kinds.map((kind) => `export type ${kind} = Id<"${kind}">`).join("\n"),
-    `/** A moment: ISO 8601 in UTC, such as \`2026-01-31T09:30:00.000Z\`. */\nexport type Timestamp = string`,
-    ...named.map(([name, schema]) => renderNamed(name, schema, brands)),
-    ...queries.map((query) => renderQuery(query, brands))
-  ].join("\n\n")
+  return Object.fromEntries([
+    ...kinds.map((kind) => [kind, `export type ${kind} = Id<"${kind}">`]),
+    [
+      "Timestamp",
+      `/** A moment: ISO 8601 in UTC, such as \`2026-01-31T09:30:00.000Z\`. */\nexport type Timestamp = string`
+    ],
+    ...named.map(([name, schema]) => [name, renderNamed(name, schema, brands)]),
+    ...queries.map((query) => [query.type, renderQuery(query, brands)])
+  ])
 }
 
 /** It is the `Page` of its items. */

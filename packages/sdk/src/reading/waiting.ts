@@ -12,7 +12,7 @@ import type {
   Execution,
   ExecutionDetail,
   ExecutionId
-} from "../generated/types.ts"
+} from "../generated/shared.ts"
 import { type Idempotent, type InWorkspace, limits, type RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 import { askForMs, nextPauseMs, spareMs } from "./waitPace.ts"

@@ -1,7 +1,7 @@
 import { now } from "../transport/clock.ts"
 import { SchedulingError } from "../errors.ts"
 import { InvalidRefreshTokenError } from "../generated/errors.ts"
-import type { TokenPair } from "../generated/types.ts"
+import type { TokenPair } from "../generated/shared.ts"
 import type { Answer, Http } from "../transport/Http.ts"
 import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
 import { type SessionListener, visibleAscii } from "../options.ts"

@@ -1,7 +1,7 @@
 import { orAborted } from "./clock.ts"
 import { NoCredentialError, SchedulingError } from "../errors.ts"
 import { InvalidTokenError } from "../generated/errors.ts"
-import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/types.ts"
+import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/shared.ts"
 import type { Answer, Http } from "./Http.ts"
 import { randomKey } from "./idempotencyKey.ts"
 import { type Idempotent, type InWorkspace, type RequestOptions, visibleAscii } from "../options.ts"
