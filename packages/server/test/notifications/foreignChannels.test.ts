@@ -10,12 +10,9 @@ import { insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
-const later = new Date("2026-06-01T13:00:00Z")
 
-const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) => ({
-  ...newDelivery(randomUUID(), { workspace_id, id: channel_id, kind: "email" }, now),
-  give_up_at: later
-})
+const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) =>
+  newDelivery({ id: randomUUID(), workspace_id, channel_id, channel_kind: "email", due_at: now })
 
 /** An address that has not agreed yet, and a message that waits for it. */
 const begin = Effect.gen(function* () {
@@ -72,9 +69,9 @@ layer(
     Effect.gen(function* () {
       const repo = yield* DeliveriesRepo
       const { id, look, other, own } = yield* begin
-      yield* repo.insert(deliveryOf(other, id))
+      yield* repo.write([deliveryOf(other, id)], now)
       assert.deepInclude(yield* look, { next: [], statuses: "" })
-      yield* repo.insert(deliveryOf(own, id))
+      yield* repo.write([deliveryOf(own, id)], now)
       assert.deepInclude(yield* look, { next: [own], statuses: "queued" })
       yield* repo.cancel(other, id, "all", now)
       assert.deepInclude(yield* look, { statuses: "queued" })

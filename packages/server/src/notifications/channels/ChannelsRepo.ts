@@ -63,14 +63,13 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(columnNames.join(", "))
 
       const findWhere = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         condition: Statement.Fragment
       ) {
         const rows = yield* sql<ChannelRow>`
-          SELECT ${columns}
+          SELECT *
           FROM notification_channels
           WHERE workspace_id = ${workspaceId}
             AND ${condition}`
@@ -100,7 +99,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           id: string
         ) {
           const rows = yield* sql<ChannelRow>`
-            SELECT ${columns}
+            SELECT *
             FROM notification_channels
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
@@ -114,7 +113,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           page: PageRequest
         ) {
           return yield* sql<ChannelRow>`
-            SELECT ${columns}
+            SELECT *
             FROM notification_channels
             WHERE workspace_id = ${workspaceId}
               ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
@@ -174,7 +173,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
         /** By the link of a mail, which is the proof that somebody may. */
         findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id: string) {
           const rows = yield* sql<ChannelRow>`
-            SELECT ${columns}
+            SELECT *
             FROM notification_channels
             WHERE id = ${id}`
           return Option.fromNullishOr(rows[0])
@@ -243,7 +242,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           email: string
         ) {
           return yield* sql<ChannelRow>`
-            SELECT ${columns}
+            SELECT *
             FROM notification_channels
             WHERE workspace_id = ${workspaceId}
               AND kind = 'email'
@@ -258,7 +257,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           email: string
         ) {
           return yield* sql<ChannelRow>`
-            SELECT ${columns}
+            SELECT *
             FROM notification_channels
             WHERE workspace_id = ANY (${workspaceIds}::uuid[])
               AND by_membership
@@ -348,22 +347,3 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
 ) {
   static readonly layer = Layer.effect(this, this.make)
 }
-
-const columnNames = [
-  "id",
-  "workspace_id",
-  "key",
-  "name",
-  "kind",
-  "config",
-  "sealed_secrets",
-  "enabled",
-  "disabled_reason",
-  "confirmed",
-  "by_membership",
-  "last_status",
-  "last_error",
-  "last_at",
-  "created_at",
-  "updated_at"
-] satisfies ReadonlyArray<keyof ChannelRow>

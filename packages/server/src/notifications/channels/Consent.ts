@@ -88,7 +88,14 @@ export class Consent extends Context.Service<Consent>()(
           yield* count(channel.workspace_id, addressOf(channel))
           // A mail that still waits would go to this address too.
           yield* deliveries.cancel(channel.workspace_id, channel.id, "confirmations", now)
-          yield* deliveries.insert(newDelivery(yield* ids.next, channel, now))
+          const mail = newDelivery({
+            id: yield* ids.next,
+            workspace_id: channel.workspace_id,
+            channel_id: channel.id,
+            channel_kind: channel.kind,
+            due_at: now
+          })
+          yield* deliveries.write([mail], now)
         }),
 
         /** Somebody opened the link of a mail. It counts also after a refusal. */

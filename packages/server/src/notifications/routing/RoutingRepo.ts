@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
-import { patienceMs } from "../sending/afterAttempt.ts"
-import { unfinished, updateNext } from "../sending/updateNext.ts"
-import type { OpenChannel, RoutedDelivery } from "./groupNotices.ts"
+import { unfinished } from "../sending/updateNext.ts"
+import { writeDeliveries } from "../sending/writeDeliveries.ts"
+import type { OpenChannel } from "./groupNotices.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import type { CallbackRoom, NotifiedChannel, ProblemRow, Routed } from "./route.ts"
 
@@ -201,18 +201,9 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         }
         if (changed.length === 0) return
         yield* sql`
-          INSERT INTO problems (
-            subject_id, workspace_id, event, failures, since, notified_at, remind_at, check_at,
-            tags, data
-          )
-          SELECT
-            subject_id, workspace_id, event, failures, since, notified_at, remind_at, check_at,
-            tags, data
-          FROM json_to_recordset(${JSON.stringify(changed)}::json) AS changed (
-            subject_id uuid, workspace_id uuid, event text, failures integer, since timestamptz,
-            notified_at timestamptz, remind_at timestamptz, check_at timestamptz, tags text[],
-            data jsonb
-          )
+          INSERT INTO problems
+          SELECT *
+          FROM json_populate_recordset(NULL::problems, ${JSON.stringify(changed)}::json)
           ON CONFLICT (subject_id) DO UPDATE
           SET
             event = EXCLUDED.event,
@@ -229,14 +220,14 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
         if (routed.notified.length > 0) {
           yield* sql`
-            INSERT INTO notified_channels (channel_id, subject_id, incident_key)
-            SELECT channel_id, subject_id, incident_key
-            FROM json_to_recordset(${JSON.stringify(routed.notified)}::json) AS notified (
-              channel_id uuid, subject_id uuid, incident_key uuid
+            INSERT INTO notified_channels
+            SELECT *
+            FROM json_populate_recordset(
+              NULL::notified_channels, ${JSON.stringify(routed.notified)}::json
             )
             ON CONFLICT DO NOTHING`
         }
-        if (routed.deliveries.length > 0) yield* writeDeliveries(sql, routed.deliveries, now)
+        yield* writeDeliveries(sql, routed.deliveries, now)
       }, Effect.orDie)
 
       const remove = Effect.fn("RoutingRepo.remove")(function* (ordinals: ReadonlyArray<bigint>) {
@@ -337,79 +328,6 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
 
 /** An advisory lock of the database: an arbitrary number that nothing else here takes. */
 const routingLock = 7_410_925_001
-
-/** Writes new deliveries, and adds to those that wait. */
-const writeDeliveries = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  deliveries: ReadonlyArray<RoutedDelivery>,
-  now: Date
-) {
-  const json = JSON.stringify(
-    deliveries.map(({ after, incidents, opened: _, subjects, ...delivery }, position) => ({
-      ...delivery,
-      position,
-      subjects: [...subjects],
-      incidents: [...incidents],
-      after: [...after]
-    }))
-  )
-  const rows = sql`
-    json_to_recordset(${json}::json) AS routed (
-      position integer, id uuid, is_new boolean, workspace_id uuid, channel_id uuid,
-      channel_kind text, target text, status text, error text, begun integer, ended integer,
-      other integer, shown jsonb, subjects uuid[], incidents uuid[], after uuid[],
-      incident_key uuid, mergeable boolean, due_at timestamptz
-    )`
-  const patience = sql`${patienceMs / 1_000} * interval '1 second'`
-  // Unfinished deliveries about the same subject are sent first.
-  const earlier = sql.literal(`(
-    SELECT coalesce(array_agg(earlier.id), '{}')
-    FROM notification_deliveries AS earlier
-    WHERE earlier.channel_id = routed.channel_id
-      AND ${unfinished("earlier")}
-      AND earlier.subjects && routed.subjects
-      AND earlier.id <> routed.id
-  )`)
-  if (deliveries.some(({ is_new }) => !is_new)) {
-    yield* sql`
-      UPDATE notification_deliveries AS deliveries
-      SET
-        begun = deliveries.begun + routed.begun,
-        ended = deliveries.ended + routed.ended,
-        other = deliveries.other + routed.other,
-        shown = jsonb_path_query_array(deliveries.shown || routed.shown, '$[0 to 9]'),
-        subjects = deliveries.subjects || routed.subjects,
-        after = deliveries.after || routed.after || ${earlier},
-        -- A change of the settings may have ended the quiet hours for which the delivery waits.
-        due_at = least(deliveries.due_at, routed.due_at),
-        give_up_at = least(deliveries.give_up_at, routed.due_at + ${patience}),
-        finished_at = CASE WHEN deliveries.status = 'dropped' THEN ${now}::timestamptz END
-      FROM ${rows}
-      WHERE deliveries.id = routed.id
-        AND NOT routed.is_new`
-  }
-  yield* sql`
-    INSERT INTO notification_deliveries (
-      id, workspace_id, channel_id, channel_kind, target, status, error, begun, ended, other, shown,
-      subjects, after, incident_key, mergeable, due_at, next_at, give_up_at, created_at, finished_at
-    )
-    SELECT
-      id, workspace_id, channel_id, channel_kind, target, status, error, begun, ended, other, shown,
-      subjects, after || ${earlier}, incident_key, mergeable, due_at,
-      CASE WHEN channel_id IS NULL AND status = 'queued' THEN due_at END,
-      due_at + ${patience}, ${now}, CASE WHEN status = 'dropped' THEN ${now}::timestamptz END
-    FROM ${rows}
-    WHERE is_new
-    ORDER BY position`
-  const channelIds = deliveries.flatMap(({ channel_id }) => channel_id ?? [])
-  if (channelIds.length === 0) return
-  yield* sql`
-    INSERT INTO incident_deliveries (incident_id, delivery_id)
-    SELECT unnest(incidents), id
-    FROM ${rows}
-    ON CONFLICT DO NOTHING`
-  yield* updateNext(sql, [...new Set(channelIds)], now)
-})
 
 /**
  * SQL: the latest success of the task of `due` that finished after `failure`. Only successes that were

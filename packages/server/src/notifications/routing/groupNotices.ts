@@ -1,10 +1,8 @@
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
-import {
-  type DeliveryKind,
-  maxNamedEvents
-} from "@scheduling/domain/notifications/NotificationDelivery"
+import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
 import { kinds } from "../kinds/kinds.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
+import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import type { NoticeType } from "./problemAfter.ts"
 
 /** A channel that is enabled and confirmed, with the deliveries that wait for it. */
@@ -32,54 +30,6 @@ export interface ChannelNotice {
   readonly groups: boolean
 }
 
-/** A new delivery, or what is added to one that waits. */
-export interface RoutedDelivery {
-  readonly id: string
-  readonly is_new: boolean
-  readonly workspace_id: string
-  readonly channel_id: string | null
-  readonly channel_kind: DeliveryKind
-  readonly target: string | null
-  readonly status: "queued" | "dropped"
-  readonly error: string | null
-  readonly incident_key: string | null
-  /** Whether later events may be added while it waits. */
-  readonly mergeable: boolean
-  readonly due_at: Date
-  begun: number
-  ended: number
-  other: number
-  readonly shown: Array<MessageEvent>
-  readonly subjects: Set<string>
-  readonly incidents: Set<string>
-  /** The subjects whose problem begins with this delivery. */
-  readonly opened: Set<string>
-  /** Deliveries of the same batch about the same subjects, which are sent first. */
-  readonly after: Set<string>
-}
-
-export const emptyRoutedDelivery = (
-  fields: Pick<RoutedDelivery, "id" | "workspace_id" | "channel_kind" | "due_at"> &
-    Partial<RoutedDelivery>
-): RoutedDelivery => ({
-  is_new: true,
-  channel_id: null,
-  target: null,
-  status: "queued",
-  error: null,
-  incident_key: null,
-  mergeable: false,
-  begun: 0,
-  ended: 0,
-  other: 0,
-  shown: [],
-  subjects: new Set(),
-  incidents: new Set(),
-  opened: new Set(),
-  after: new Set(),
-  ...fields
-})
-
 /** With so many unfinished deliveries of a channel, events are grouped whatever the settings say. */
 const crowded = 20
 
@@ -91,21 +41,21 @@ const crowded = 20
 export const groupNotices = (
   notices: ReadonlyArray<ChannelNotice>,
   nextId: () => string
-): ReadonlyArray<RoutedDelivery> => {
+): ReadonlyArray<NewDelivery> => {
   const groups = new Groups(nextId)
   for (const notice of notices) groups.add(notice)
   return groups.deliveries
 }
 
 class Groups {
-  readonly deliveries: Array<RoutedDelivery> = []
+  readonly deliveries: Array<NewDelivery> = []
   readonly #nextId: () => string
   /** By channel, the delivery to which events can be added. */
-  readonly #open = new Map<string, RoutedDelivery>()
+  readonly #open = new Map<string, NewDelivery>()
   /** By channel, how many deliveries are unfinished. Absent until this batch adds one. */
   readonly #unfinished = new Map<string, number>()
   /** By channel and subject. */
-  readonly #latest = new Map<string, RoutedDelivery>()
+  readonly #latest = new Map<string, NewDelivery>()
 
   constructor(nextId: () => string) {
     this.#nextId = nextId
@@ -125,7 +75,7 @@ class Groups {
     this.#latest.set(key, delivery)
   }
 
-  #deliveryFor(notice: ChannelNotice): RoutedDelivery {
+  #deliveryFor(notice: ChannelNotice): NewDelivery {
     const { channel, event, groups, incident_key = null, type } = notice
     const { keepsIncidents } = kinds[channel.kind]
     const isCrowded = this.#unfinishedOf(channel) >= crowded
@@ -145,8 +95,8 @@ class Groups {
     return this.#begin(notice, { id, incident_key: keepsIncidents ? id : null, mergeable: true })
   }
 
-  #begin({ channel, due_at }: ChannelNotice, fields: Partial<RoutedDelivery>): RoutedDelivery {
-    const delivery = emptyRoutedDelivery({
+  #begin({ channel, due_at }: ChannelNotice, fields: Partial<NewDelivery>): NewDelivery {
+    const delivery = newDelivery({
       id: fields.id ?? this.#nextId(),
       workspace_id: channel.workspace_id,
       channel_id: channel.id,

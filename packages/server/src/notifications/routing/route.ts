@@ -13,13 +13,8 @@ import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
 import { noSettings } from "../settings/SettingsRepo.ts"
 import { describeEvent } from "./describeEvent.ts"
-import {
-  type ChannelNotice,
-  emptyRoutedDelivery,
-  groupNotices,
-  type OpenChannel,
-  type RoutedDelivery
-} from "./groupNotices.ts"
+import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
+import { type ChannelNotice, groupNotices, type OpenChannel } from "./groupNotices.ts"
 import type { AlertEvent, OutboxEvent } from "./OutboxEvent.ts"
 import { type NoticeType, type Problem, problemAfter } from "./problemAfter.ts"
 
@@ -65,7 +60,7 @@ export interface RoutingState {
 }
 
 export interface Routed {
-  readonly deliveries: ReadonlyArray<RoutedDelivery>
+  readonly deliveries: ReadonlyArray<NewDelivery>
   readonly changedProblems: ReadonlyArray<ProblemRow>
   /** Subjects. */
   readonly endedProblems: ReadonlyArray<string>
@@ -295,7 +290,7 @@ const routeCallbacks = (
   rooms: ReadonlyMap<string, CallbackRoom>,
   now: Date,
   nextId: () => string
-): ReadonlyArray<RoutedDelivery> => {
+): ReadonlyArray<NewDelivery> => {
   const callbacks = events.flatMap(({ callback_url: target, event, ...rest }) =>
     target === null || event === subjectGone ? [] : [{ ...rest, event, target }]
   )
@@ -305,7 +300,7 @@ const routeCallbacks = (
     const room = Math.max(0, limit - waiting)
     const base = { workspace_id, channel_kind: "callback", due_at: now } as const
     const accepted = own.slice(0, room).map((event) =>
-      emptyRoutedDelivery({
+      newDelivery({
         ...base,
         id: nextId(),
         target: event.target,
@@ -316,7 +311,7 @@ const routeCallbacks = (
     )
     const dropped = own.slice(room)
     if (dropped.length === 0) return accepted
-    const record = emptyRoutedDelivery({
+    const record = newDelivery({
       ...base,
       id: dropped_id ?? nextId(),
       is_new: dropped_id === null,

@@ -13,7 +13,7 @@ import { Ids, orNotFound } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
-import { newDelivery } from "./newDelivery.ts"
+import { type NewDelivery, newDelivery } from "./newDelivery.ts"
 import { DeliveriesRepo, type DeliveryRow, toAttempt, toDelivery } from "./DeliveriesRepo.ts"
 import { DisableChannel } from "../channels/DisableChannel.ts"
 import type { ChannelResult } from "../kinds/Kind.ts"
@@ -45,24 +45,14 @@ export class Deliveries extends Context.Service<Deliveries>()(
 
       const keepTest = Effect.fnUntraced(function* (
         { id, workspace_id }: ChannelRow,
-        delivery: DeliveryRow,
+        delivery: NewDelivery,
         result: ChannelResult
       ) {
         const now = yield* DateTime.nowAsDate
-        const channel = yield* channels.findForUpdate(workspace_id, id)
-        if (Option.isNone(channel)) return
-        const sent: DeliveryRow = {
-          ...delivery,
-          status: result.outcome === "delivered" ? "delivered" : "failed",
-          attempts_count: 1,
-          status_code: result.status_code,
-          error: result.error,
-          finished_at: now
-        }
-        yield* repo.insertSent(sent, { now, result })
-        if (result.gone) {
-          yield* disableChannel(channel.value, result.error ?? "gone", delivery.id, now)
-        }
+        const channel = Option.getOrUndefined(yield* channels.findForUpdate(workspace_id, id))
+        if (channel === undefined) return
+        yield* repo.insertTest(channel, delivery, { now, result })
+        if (result.gone) yield* disableChannel(channel, result.error ?? "gone", delivery.id, now)
       }, transaction)
 
       const runTest = Effect.fnUntraced(function* (
@@ -85,7 +75,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           channel_id: channel.id,
           kind: channel.kind,
           config: channel,
-          message: messageOf({ ...delivery, workspace_name }),
+          message: messageOf({ ...delivery, created_at: now, workspace_name }),
           attempt: 1,
           timeout_seconds: testSeconds
         })
@@ -98,8 +88,8 @@ export class Deliveries extends Context.Service<Deliveries>()(
         }
       })
 
-      /** The channel or callback to which a delivery is sent again. */
-      const recipientOf = Effect.fnUntraced(function* ({
+      /** Fails if the delivery cannot be sent again. */
+      const checkRecipient = Effect.fnUntraced(function* ({
         channel_id,
         target,
         workspace_id
@@ -110,15 +100,14 @@ export class Deliveries extends Context.Service<Deliveries>()(
           )
           if (channel === undefined) return yield* conflict("The channel was deleted.")
           if (!channel.enabled) return yield* conflict("The channel is disabled; enable it first.")
-          return channel.confirmed
-            ? channel
-            : yield* conflict("The address of the channel is not confirmed.")
+          if (!channel.confirmed) yield* conflict("The address of the channel is not confirmed.")
+          return
         }
         if (target === null) return yield* conflict("The delivery has no target any more.")
         const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
-        return (yield* repo.countWaitingCallbacks(workspace_id)) < most
-          ? { id: null, workspace_id, kind: "callback" as const }
-          : yield* conflict(`${most} callbacks wait already, and the plan allows no more.`)
+        if ((yield* repo.countWaitingCallbacks(workspace_id)) >= most) {
+          yield* conflict(`${most} callbacks wait already, and the plan allows no more.`)
+        }
       })
 
       return {
@@ -151,21 +140,26 @@ export class Deliveries extends Context.Service<Deliveries>()(
           if (row.begun + row.ended + row.other === 0) {
             return yield* conflict("The delivery has no events that could be sent again.")
           }
-          const channel = yield* recipientOf(row)
-          const { begun, ended, incident_key, other, shown, subjects, target } = row
-          const again: DeliveryRow = {
-            ...newDelivery(yield* ids.next, channel, yield* DateTime.nowAsDate),
+          yield* checkRecipient(row)
+          const { begun, channel_id, channel_kind, ended, incident_key, other, target } = row
+          const now = yield* DateTime.nowAsDate
+          const again = newDelivery({
+            id: yield* ids.next,
+            workspace_id: workspaceId,
+            channel_id,
+            channel_kind,
             target,
             begun,
             ended,
             other,
-            shown,
-            subjects,
-            incident_key
-          }
-          yield* repo.insert(again)
+            incident_key,
+            due_at: now,
+            shown: [...row.shown],
+            subjects: new Set(row.subjects)
+          })
+          yield* repo.write([again], now)
           yield* sql.afterCommit(Effect.sync(() => bell.ring()))
-          return toDelivery(again)
+          return toDelivery(yield* found(repo.find(workspaceId, again.id)))
         }, transaction),
 
         /** Sends a message now, and waits for the result. */
@@ -201,21 +195,26 @@ const conflict = (message: string) => Effect.fail(new Conflict({ message }))
 /** Requests are answered within 15 s. */
 const testSeconds = 14
 
-const testDelivery = (id: string, channel: ChannelRow, now: Date): DeliveryRow => ({
-  ...newDelivery(id, channel, now),
-  other: 1,
-  shown: [
-    {
-      event: "test",
-      subject_id: channel.id,
-      name: channel.name,
-      reason: "This is a test: alerts reach you here.",
-      at: now.toISOString(),
-      facts: []
-    }
-  ],
-  subjects: [channel.id]
-})
+const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
+  newDelivery({
+    id,
+    workspace_id: channel.workspace_id,
+    channel_id: channel.id,
+    channel_kind: channel.kind,
+    due_at: now,
+    other: 1,
+    shown: [
+      {
+        event: "test",
+        subject_id: channel.id,
+        name: channel.name,
+        reason: "This is a test: alerts reach you here.",
+        at: now.toISOString(),
+        facts: []
+      }
+    ],
+    subjects: new Set([channel.id])
+  })
 
 const found = orNotFound("notification_delivery")
 const foundChannel = orNotFound("notification_channel")

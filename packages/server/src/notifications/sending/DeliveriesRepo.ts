@@ -19,10 +19,13 @@ import {
   untilFewerThan
 } from "../../store/index.ts"
 import type { SealedConfig } from "../channels/ChannelSecrets.ts"
+import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
 import type { Attempt, AttemptedDelivery } from "./afterAttempt.ts"
-import { nextOfChannel, unfinished, updateNext } from "./updateNext.ts"
+import type { NewDelivery } from "./newDelivery.ts"
+import { nextOfChannel, unfinished } from "./updateNext.ts"
 import { reachedBy, type Walked, walkLanes } from "./walkLanes.ts"
+import { writeDeliveries } from "./writeDeliveries.ts"
 
 export interface DeliveryRow {
   readonly id: string
@@ -36,11 +39,8 @@ export interface DeliveryRow {
   readonly ended: number
   readonly other: number
   readonly shown: ReadonlyArray<MessageEvent>
-  readonly subjects: ReadonlyArray<string>
   readonly incident_key: string | null
-  readonly mergeable: boolean
   readonly due_at: Date
-  readonly give_up_at: Date
   readonly attempts_count: number
   readonly status_code: number | null
   readonly error: string | null
@@ -101,7 +101,7 @@ export interface DeliveryListing {
   readonly page: PageRequest
 }
 
-export const toDelivery = (row: Omit<DeliveryRow, "subjects">): NotificationDelivery => ({
+export const toDelivery = (row: DeliveryRow): NotificationDelivery => ({
   id: NotificationDeliveryId.make(row.id),
   channel_id: row.channel_id === null ? null : NotificationChannelId.make(row.channel_id),
   kind: row.channel_kind,
@@ -137,7 +137,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(shownColumns.join(", "))
+      const columns = sql.literal(shownColumns)
 
       /** Leases deliveries that are due, and begins an attempt of each. */
       const claim = Effect.fn("DeliveriesRepo.claim")(function* (options: ClaimOptions) {
@@ -338,36 +338,44 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         ON CONFLICT (workspace_id, day) DO UPDATE
         SET notifications = used.notifications + 1`
 
-      /** A delivery that waits. Its channel, if it has one, must be locked. */
-      const insert = Effect.fn("DeliveriesRepo.insert")(function* (delivery: DeliveryRow) {
-        const { channel_id, shown, subjects, ...row } = delivery
+      const write = (deliveries: ReadonlyArray<NewDelivery>, now: Date) =>
+        Effect.orDie(writeDeliveries(sql, deliveries, now))
+
+      /** Writes a test message that was sent, with its only attempt. The channel must be locked. */
+      const insertTest = Effect.fn("DeliveriesRepo.insertTest")(function* (
+        { id, workspace_id }: ChannelRow,
+        delivery: NewDelivery,
+        { now, result }: Pick<Attempt, "now" | "result">
+      ) {
+        const { begun, channel_id, channel_kind, due_at, ended, mergeable, other } = delivery
         yield* sql`
           INSERT INTO notification_deliveries
           ${sql.insert({
-            ...row,
+            id: delivery.id,
+            workspace_id,
             channel_id,
-            shown: JSON.stringify(shown),
-            subjects: `{${subjects.join(",")}}`,
-            next_at: channel_id === null ? row.due_at : null
+            channel_kind,
+            begun,
+            ended,
+            other,
+            mergeable,
+            due_at,
+            status: result.outcome === "delivered" ? "delivered" : "failed",
+            shown: JSON.stringify(delivery.shown),
+            subjects: `{${[...delivery.subjects].join(",")}}`,
+            give_up_at: due_at,
+            attempts_count: 1,
+            status_code: result.status_code,
+            error: result.error,
+            created_at: due_at,
+            finished_at: now
           })}`
-        if (channel_id !== null) yield* updateNext(sql, [channel_id], row.created_at)
-      }, Effect.orDie)
-
-      /** A delivery that was sent by a request, with its only attempt. */
-      const insertSent = Effect.fn("DeliveriesRepo.insertSent")(function* (
-        delivery: DeliveryRow,
-        { now, result }: Pick<Attempt, "now" | "result">
-      ) {
-        const { shown, subjects, ...row } = delivery
-        yield* sql`
-          INSERT INTO notification_deliveries
-          ${sql.insert({ ...row, shown: JSON.stringify(shown), subjects: `{${subjects.join(",")}}` })}`
         yield* sql`
           INSERT INTO notification_attempts
           ${sql.insert({
-            delivery_id: row.id,
-            number: row.attempts_count,
-            started_at: row.created_at,
+            delivery_id: delivery.id,
+            number: 1,
+            started_at: delivery.due_at,
             finished_at: now,
             status_code: result.status_code,
             response_body: result.response,
@@ -376,8 +384,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         yield* sql`
           UPDATE notification_channels
           SET last_status = ${result.outcome}, last_error = ${result.error}, last_at = ${now}
-          WHERE id = ${row.channel_id}
-            AND workspace_id = ${row.workspace_id}`
+          WHERE id = ${id}
+            AND workspace_id = ${workspace_id}`
       }, Effect.orDie)
 
       const list = Effect.fn("DeliveriesRepo.list")(function* (
@@ -401,7 +409,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         workspaceId: AuthorizedWorkspaceId,
         id: string
       ) {
-        const rows = yield* sql<DeliveryRow>`
+        const rows = yield* sql<DeliveryRow & { readonly subjects: ReadonlyArray<string> }>`
           SELECT ${columns}, subjects
           FROM notification_deliveries
           WHERE workspace_id = ${workspaceId}
@@ -506,8 +514,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         claim,
         findNextAt,
         record,
-        insert,
-        insertSent,
+        write,
+        insertTest,
         list,
         find,
         listAttempts,
@@ -531,24 +539,7 @@ export const finishedKinds = {
   others: "(channel_id IS NOT NULL OR status <> 'delivered')"
 }
 
-const shownColumns = [
-  "id",
-  "workspace_id",
-  "channel_id",
-  "channel_kind",
-  "target",
-  "status",
-  "begun",
-  "ended",
-  "other",
-  "shown",
-  "incident_key",
-  "mergeable",
-  "due_at",
-  "give_up_at",
-  "attempts_count",
-  "status_code",
-  "error",
-  "created_at",
-  "finished_at"
-] satisfies ReadonlyArray<keyof DeliveryRow>
+/** Without `subjects` and `after`, which may be long. */
+const shownColumns = `
+  id, workspace_id, channel_id, channel_kind, target, status, begun, ended, other, shown,
+  incident_key, due_at, attempts_count, status_code, error, created_at, finished_at`

@@ -1,35 +1,54 @@
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
-import type { ChannelRow } from "../channels/ChannelsRepo.ts"
-import { patienceMs } from "./afterAttempt.ts"
-import type { DeliveryRow } from "./DeliveriesRepo.ts"
+import type { MessageEvent } from "../kinds/Message.ts"
 
-/** A delivery without events. Sent as it is, it is the mail that asks an address for consent. */
+/** A delivery to be written, or what is added to one that waits. */
+export interface NewDelivery {
+  readonly id: string
+  /** False: the events are added to the delivery with this id. */
+  readonly is_new: boolean
+  readonly workspace_id: string
+  /** Null for a callback, which goes to its `target`. */
+  readonly channel_id: string | null
+  readonly channel_kind: DeliveryKind
+  readonly target: string | null
+  readonly status: "queued" | "dropped"
+  readonly error: string | null
+  readonly incident_key: string | null
+  /** Whether later events may be added while it waits. */
+  readonly mergeable: boolean
+  readonly due_at: Date
+  begun: number
+  ended: number
+  other: number
+  /** The first of the events. */
+  readonly shown: Array<MessageEvent>
+  readonly subjects: Set<string>
+  readonly incidents: Set<string>
+  /** The subjects whose problem begins with this delivery. */
+  readonly opened: Set<string>
+  /** Deliveries of the same batch about the same subjects, which are sent first. */
+  readonly after: Set<string>
+}
+
+/** Without events it is the mail that asks an address for consent. */
 export const newDelivery = (
-  id: string,
-  channel: Pick<ChannelRow, "workspace_id"> & {
-    readonly id: string | null
-    readonly kind: DeliveryKind
-  },
-  now: Date
-): DeliveryRow => ({
-  id,
-  workspace_id: channel.workspace_id,
-  channel_id: channel.id,
-  channel_kind: channel.kind,
+  fields: Pick<NewDelivery, "id" | "workspace_id" | "channel_kind" | "due_at"> &
+    Partial<NewDelivery>
+): NewDelivery => ({
+  is_new: true,
+  channel_id: null,
   target: null,
   status: "queued",
+  error: null,
+  incident_key: null,
+  mergeable: false,
   begun: 0,
   ended: 0,
   other: 0,
   shown: [],
-  subjects: [],
-  incident_key: null,
-  mergeable: false,
-  due_at: now,
-  give_up_at: new Date(now.getTime() + patienceMs),
-  attempts_count: 0,
-  status_code: null,
-  error: null,
-  created_at: now,
-  finished_at: null
+  subjects: new Set(),
+  incidents: new Set(),
+  opened: new Set(),
+  after: new Set(),
+  ...fields
 })
