@@ -2,40 +2,40 @@ import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { Doorbell, loop, mayBeStuck } from "../core/index.ts"
 import { Outgoing } from "./Outgoing.ts"
-import { type Change, idOf, Recent, type Told } from "./Recent.ts"
+import { type Change, idOf, Recent, type SentChange } from "./Recent.ts"
 import { Signals } from "./Signals.ts"
 
 type Announcement = "following" | "still-following"
 
-type Follower = (told: ReadonlyArray<Told>) => void
+type Follower = (sent: ReadonlyArray<SentChange>) => void
 
 export interface Following {
-  /** Names the beginning of this stream. */
+  /** The id at which this stream begins. */
   readonly id: string
-  /** What was told after the id to resume from. Undefined if something may be missing. */
-  readonly missed: ReadonlyArray<Told> | undefined
+  /** The changes after the id to resume from. Undefined if some may be missing. */
+  readonly missed: ReadonlyArray<SentChange> | undefined
 }
 
 /**
- * Tells those who follow a workspace, on any node, what has changed in it. A node that has a
- * follower says so: `following <node> <workspaces>`, and `still-following` later. From then on
- * every node tells all nodes, itself among them: `changed <node> <workspace> <changes>`. PostgreSQL
- * delivers the messages to all nodes in one order, so they all keep the same. As long as nobody
- * follows a workspace, a change in it costs a look into an empty map.
+ * Sends the changes of a workspace to its subscribers on any node. A node with a subscriber
+ * announces it: `following <node> <workspaces>`, and `still-following` later. From then on every
+ * node sends all nodes, itself included, `changed <node> <workspace> <changes>`. PostgreSQL
+ * delivers the messages to all nodes in one order, so all keep the same. A change in a workspace
+ * without subscribers costs a look-up in an empty map.
  *
- * The tables hold the truth. Whenever something may have been missed (a broken connection, a lost
- * node, too much at once), followers get a `reset` and read again.
+ * The tables hold the truth. Whenever messages may be lost (a broken connection, a lost node, too
+ * many at once), subscribers get a `reset` and read again.
  */
 export class Changes {
   readonly bell = new Doorbell()
-  /** Whether this is the only node, which then tells itself directly. */
+  /** Whether this is the only node, which then notifies itself directly. */
   readonly isAlone: boolean
   readonly #clock: Clock.Clock
   readonly #node = randomUUID().slice(0, 8)
   readonly #recent = new Recent()
   readonly #outgoing = new Outgoing()
   readonly #followers = new Map<string, Set<Follower>>()
-  /** To be told to other nodes: what is followed from now on. */
+  /** Workspaces to announce as followed. */
   readonly #toAnnounce = new Set<string>()
   /** Open until the announcement has come back, and so has reached all nodes. */
   readonly #announcing = new Map<string, Deferred.Deferred<void>>()
@@ -47,7 +47,7 @@ export class Changes {
     this.isAlone = isAlone
   }
 
-  /** Whether nobody follows any workspace, so that no change need be put into words. */
+  /** Whether no workspace has subscribers, so that no change needs to be described. */
   get isIdle(): boolean {
     return this.#recent.isEmpty
   }
@@ -56,20 +56,20 @@ export class Changes {
     return this.#recent.has(workspaceId)
   }
 
-  /** These have happened, and that is committed. */
+  /** Sends committed changes. */
   tell(workspaceId: string, changes: ReadonlyArray<Change>): void {
     if (changes.length === 0 || !this.isFollowed(workspaceId)) return
     this.#outgoing.add(workspaceId, changes, this.#nowMs)
     this.bell.ring()
   }
 
-  /** Something may have been missed, whatever is followed. */
+  /** Resets all subscribers, because changes may have been missed. */
   resetAll(): void {
     for (const id of this.#recent.workspaces) this.#outgoing.reset(id, this.#nowMs)
     this.bell.ring()
   }
 
-  /** Passes on what is told from now on, until the scope closes. */
+  /** Passes on changes from now on, until the scope closes. */
   follow(
     workspaceId: string,
     after: string | undefined,
@@ -101,22 +101,22 @@ export class Changes {
     }
     if (kind === "changed" && this.isFollowed(rest[0] ?? "")) {
       const [workspaceId = ""] = rest
-      const told = payload.slice(`changed ${from} ${workspaceId} `.length)
-      this.#deliver(workspaceId, JSON.parse(told) as ReadonlyArray<Told>)
+      const sent = payload.slice(`changed ${from} ${workspaceId} `.length)
+      this.#deliver(workspaceId, JSON.parse(sent) as ReadonlyArray<SentChange>)
     }
     if (kind === "asking" && from !== this.#node) this.#announceAll()
   }
 
-  /** This process listens from now on, and may have missed what was told before. */
+  /** This process listens from now on, and may have missed earlier messages. */
   connected(): void {
     this.#recent.restart(this.#nowMs)
     for (const workspaceId of this.#followers.keys()) {
-      this.#deliver(workspaceId, [this.#told({ type: "reset" })])
+      this.#deliver(workspaceId, [this.#sent({ type: "reset" })])
     }
     this.#announceAll()
   }
 
-  /** What the other nodes are to hear now. What only this node is to hear, it hears. */
+  /** Returns the messages for other nodes, and delivers those for this node. */
   takePayloads(): ReadonlyArray<string> {
     const nowMs = this.#nowMs
     const following = [...this.#toAnnounce]
@@ -127,21 +127,21 @@ export class Changes {
     const taken = this.#outgoing.take(nowMs)
     if (this.isAlone) {
       for (const id of [...following, ...still]) this.#heardFollowing(id, "following")
-      for (const [id, changes] of taken) this.#deliver(id, changes.map(this.#told))
+      for (const [id, changes] of taken) this.#deliver(id, changes.map(this.#sent))
       return []
     }
     return [
       ...this.#announcements("following", following),
       ...this.#announcements("still-following", still),
       ...taken.flatMap(([id, changes]) =>
-        inParts(changes.map(this.#told), changesInPayload).map(
+        inParts(changes.map(this.#sent), changesInPayload).map(
           (some) => `changed ${this.#node} ${id} ${JSON.stringify(some)}`
         )
       )
     ]
   }
 
-  /** Whether more is to be told, though nothing rings. */
+  /** Whether more messages wait although nothing wakes the loop. */
   get hasMore(): boolean {
     return !this.#outgoing.isEmpty
   }
@@ -154,11 +154,15 @@ export class Changes {
     return idOf(this.#nowMs, this.#node, ++this.#count)
   }
 
-  readonly #told = (change: Change): Told => ({ id: this.#nextId(), atMs: this.#nowMs, change })
+  readonly #sent = (change: Change): SentChange => ({
+    id: this.#nextId(),
+    atMs: this.#nowMs,
+    change
+  })
 
-  #deliver(workspaceId: string, told: ReadonlyArray<Told>): void {
-    this.#recent.keep(workspaceId, told)
-    this.#followers.get(workspaceId)?.forEach((follower) => follower(told))
+  #deliver(workspaceId: string, sent: ReadonlyArray<SentChange>): void {
+    this.#recent.keep(workspaceId, sent)
+    this.#followers.get(workspaceId)?.forEach((follower) => follower(sent))
   }
 
   #announcements(kind: Announcement, workspaces: ReadonlyArray<string>): ReadonlyArray<string> {
@@ -192,14 +196,14 @@ export class Changes {
       Deferred.doneUnsafe(asked, Effect.void)
     }
     if (isNew && kind === "still-following") {
-      // It was followed before this node knew, and something here may have changed meanwhile.
+      // It was followed before this node knew, so a change on this node may be missing.
       this.#outgoing.reset(workspaceId, this.#nowMs)
       this.bell.ring()
     }
   }
 }
 
-/** Those of one node. The default has no followers and tells nobody. */
+/** The changes of one node. The default has no subscribers and sends nothing. */
 export const LiveChanges = Context.Reference<Changes>("@scheduling/server/events/LiveChanges", {
   defaultValue: () => new Changes(Clock.Clock.defaultValue(), true)
 })
@@ -227,7 +231,7 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
       }
       if (changes.hasMore) changes.bell.ring()
     })
-    yield* Effect.forkScoped(loop("telling of changes", turn, mayBeStuck))
+    yield* Effect.forkScoped(loop("sending changes", turn, mayBeStuck))
     return changes
   })
 )
@@ -235,7 +239,7 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
 /** A node sends its messages at most this often, all in one commit. */
 const gatherMs = 50
 
-/** Followed workspaces are announced again, for nodes that have missed it. */
+/** Followed workspaces are announced again, for nodes that missed it. */
 const announceEveryMs = 60_000
 
 const echoWithinMs = 2_000

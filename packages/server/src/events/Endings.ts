@@ -5,22 +5,22 @@ import { Signals } from "./Signals.ts"
 import { Watched } from "./Watched.ts"
 
 /**
- * Tells those who wait for a run, on any node, that it has ended. A node cannot tell all others
- * about each run that it settles, because a commit with NOTIFY takes a lock that all databases of
- * the server share. So a node that waits says for what: `want <node> <ids>`. It gets `ended <node>
- * <ids>` in return. Both are gathered into few messages. A node that has just connected asks what
- * the others want: `asking <node>`.
+ * Notifies requests on any node that a run has finished. A node cannot notify all others of every
+ * run, because a commit with NOTIFY takes a lock that all databases of the server share. So a node
+ * announces the runs that its requests wait for, `want <node> <ids>`, and gets `ended <node> <ids>`
+ * in return. Both are gathered into few messages. A node that has just connected asks the others to
+ * repeat: `asking <node>`.
  *
- * A waiter reads first and then announces what it waits for. The node that ended a run remembers it
- * for a while and tells the waiter when the announcement arrives. Like all signals this only saves
- * time: the waiter reads once more when its time is up, so a lost signal does no harm.
+ * A request reads first and announces afterwards. The node that finished the run remembers it for a
+ * while and replies when the announcement arrives. A signal only saves time: the request reads once
+ * more when its time is up, so a lost one does no harm.
  */
 export class Endings extends Context.Service<
   Endings,
   {
     /**
-     * These have ended and that is committed: executions, runs of chains, whole workspaces, and for
-     * users a membership.
+     * Reports committed endings: of executions, runs of chains, whole workspaces and, for users,
+     * memberships.
      */
     readonly tell: (ids: ReadonlyArray<string>) => void
     /** Rings when one of these may have ended on this node, or on another node after `announce`. */
@@ -80,12 +80,12 @@ export class Endings extends Context.Service<
         return payloads.length === 0 ? Effect.void : signals.notify(payloads)
       })
 
-      // A node that is stopping still tells those who wait on other nodes.
+      // A node that stops still notifies requests on other nodes.
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(send, "1 second")))
       const turn = outbox
         .wait(60_000)
         .pipe(Effect.andThen(Effect.sleep(gatherMs)), Effect.andThen(send))
-      yield* Effect.forkScoped(loop("telling of endings", turn, mayBeStuck))
+      yield* Effect.forkScoped(loop("sending endings", turn, mayBeStuck))
 
       return Endings.of({
         tell: (ids) => {
@@ -122,7 +122,7 @@ export class Endings extends Context.Service<
 
 export interface Watch {
   readonly bell: Doorbell
-  /** Asks the other nodes to tell when these end. */
+  /** Asks the other nodes to report when these end. */
   readonly announce: () => void
 }
 

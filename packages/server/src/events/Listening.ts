@@ -6,9 +6,9 @@ import { loop } from "../core/index.ts"
 import { channel, Signals } from "./Signals.ts"
 
 /**
- * Listens for notifications on a connection of its own, on which the caller may ask meanwhile.
+ * Listens for notifications on a connection of its own, on which the caller may run statements.
  * `receive` runs until that connection breaks. An orderly end would send UNLISTEN and wait for the
- * answer even if the network is gone, so the connection is closed first.
+ * answer even without a network, so the connection is closed first.
  */
 export const listenOn = Effect.fnUntraced(function* (
   config: PgConnection.Config,

@@ -2,11 +2,11 @@ import { Context } from "effect"
 import { Doorbell } from "../core/index.ts"
 
 /**
- * Rings when this node has put something into the outbox. It only saves time: the outbox is checked
- * every second anyway.
+ * Rings when this node has written to the outbox. It only saves time: the outbox is checked every
+ * second anyway.
  */
 export class OutboxDoorbell extends Doorbell {
-  /** Whether something in this process answers the bell. */
+  /** Whether something in this process listens to the bell. */
   isAnswered = false
 }
 

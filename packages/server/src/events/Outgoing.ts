@@ -2,15 +2,15 @@ import type { Change } from "./Recent.ts"
 
 interface Gathered {
   readonly changes: Array<Change>
-  /** Counted since then. */
+  /** The beginning of the second that `count` covers. */
   sinceMs: number
   count: number
   hasOverflowed: boolean
 }
 
 /**
- * The changes that are told next, by workspace. When more happens in a second than a reader could
- * follow, the rest of that second becomes one `reset`.
+ * Changes to send next, by workspace. If more happens in a second than a reader could follow, the
+ * rest of that second becomes one `reset`.
  */
 export class Outgoing {
   readonly #limits: OutgoingLimits
@@ -31,12 +31,12 @@ export class Outgoing {
     }
   }
 
-  /** Something about the workspace may have been missed. */
+  /** Sends a `reset`, because changes may have been missed. */
   reset(workspaceId: string, nowMs: number): void {
     this.#of(workspaceId, nowMs).hasOverflowed = true
   }
 
-  /** What is to be told now. Whether more is to come later is for `isEmpty`. */
+  /** Takes the changes that are due now. `isEmpty` says whether more are left. */
   take(nowMs: number): ReadonlyArray<readonly [workspaceId: string, Array<Change>]> {
     const taken: Array<readonly [string, Array<Change>]> = []
     for (const [workspaceId, gathered] of this.#gathered) {

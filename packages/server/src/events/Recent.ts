@@ -4,32 +4,31 @@ import { Schema } from "effect"
 
 type Without<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
-/** What is told of a change: an event without its id and time. */
+/** An event without its id and time. */
 export type Change = Without<LiveEvent, "id" | "at">
 
-/** A change that was told, with the id and the time that it got. */
-export interface Told {
+/** A sent change, with its id and time. */
+export interface SentChange {
   readonly id: string
   readonly atMs: number
   readonly change: Change
 }
 
 interface Kept {
-  /** Somebody follows the workspace, or did so until a while ago. */
+  /** The workspace has subscribers, or had some until a while ago. */
   untilMs: number
   /** Nothing is missing since then. */
   sinceMs: number
-  readonly told: Array<Told>
+  readonly sent: Array<SentChange>
 }
 
 /**
- * The workspaces that somebody follows, on any node, and what was told of them lately. Bounded,
- * whatever is followed and however much happens: of a workspace of which too much happens, less is
- * kept.
+ * The followed workspaces, on any node, and their latest changes. The size is bounded, so a
+ * workspace with very many changes keeps fewer of them.
  */
 export class Recent {
   readonly #limits: RecentLimits
-  /** The one that was followed longest ago comes first. */
+  /** The workspace whose subscription is oldest comes first. */
   readonly #workspaces = new Map<string, Kept>()
 
   constructor(limits: RecentLimits = defaultLimits) {
@@ -48,10 +47,10 @@ export class Recent {
     return this.#workspaces.keys()
   }
 
-  /** Returns whether nobody followed it before. */
+  /** Returns whether the workspace had no subscribers before. */
   follow(workspaceId: string, nowMs: number): boolean {
     const before = this.#workspaces.get(workspaceId)
-    const kept = before ?? { untilMs: 0, sinceMs: nowMs, told: [] }
+    const kept = before ?? { untilMs: 0, sinceMs: nowMs, sent: [] }
     kept.untilMs = nowMs + this.#limits.followedMs
     this.#workspaces.delete(workspaceId)
     this.#workspaces.set(workspaceId, kept)
@@ -62,41 +61,41 @@ export class Recent {
     return before === undefined
   }
 
-  keep(workspaceId: string, told: ReadonlyArray<Told>): void {
+  keep(workspaceId: string, sent: ReadonlyArray<SentChange>): void {
     const kept = this.#workspaces.get(workspaceId)
     if (kept === undefined) return
-    kept.told.push(...told)
+    kept.sent.push(...sent)
     const most = Math.max(10, Math.floor(this.#limits.events / this.#workspaces.size))
-    const surplus = kept.told.length - Math.min(most, this.#limits.eventsOfOne)
+    const surplus = kept.sent.length - Math.min(most, this.#limits.eventsOfOne)
     if (surplus <= 0) return
-    kept.sinceMs = kept.told[surplus - 1]?.atMs ?? kept.sinceMs
-    kept.told.splice(0, surplus)
+    kept.sinceMs = kept.sent[surplus - 1]?.atMs ?? kept.sinceMs
+    kept.sent.splice(0, surplus)
   }
 
-  /** Forgets all that was told, because something may have been missed. */
+  /** Forgets all changes, because some may be missing. */
   restart(nowMs: number): void {
     for (const kept of this.#workspaces.values()) {
       kept.sinceMs = nowMs
-      kept.told.length = 0
+      kept.sent.length = 0
     }
   }
 
-  /** What was told after this id or time. Undefined if something may be missing. */
-  after(workspaceId: string, id: string, nowMs: number): ReadonlyArray<Told> | undefined {
+  /** The changes after this id or time. Undefined if some may be missing. */
+  after(workspaceId: string, id: string, nowMs: number): ReadonlyArray<SentChange> | undefined {
     const kept = this.#workspaces.get(workspaceId)
-    const toldMs = timeOf(id)
-    if (kept === undefined || toldMs === undefined || toldMs < nowMs - this.#limits.keptMs) {
+    const sentMs = timeOf(id)
+    if (kept === undefined || sentMs === undefined || sentMs < nowMs - this.#limits.keptMs) {
       return undefined
     }
-    const index = kept.told.findLastIndex((one) => one.id === id)
-    if (index !== -1) return kept.told.slice(index + 1)
-    // It named a moment rather than an event, or an event that another node heard of first.
-    if (toldMs < kept.sinceMs || toldMs > nowMs + this.#limits.clockSlackMs) return undefined
-    return kept.told.filter(({ atMs }) => atMs >= toldMs - this.#limits.clockSlackMs)
+    const index = kept.sent.findLastIndex((one) => one.id === id)
+    if (index !== -1) return kept.sent.slice(index + 1)
+    // The id names a time, or an event that another node received first.
+    if (sentMs < kept.sinceMs || sentMs > nowMs + this.#limits.clockSlackMs) return undefined
+    return kept.sent.filter(({ atMs }) => atMs >= sentMs - this.#limits.clockSlackMs)
   }
 }
 
-/** Ids begin with the time, so that a node can resume from one that it has never seen. */
+/** Ids begin with the time, so that a node can resume from an id that it has never seen. */
 export const idOf = (atMs: number, node: string, count: number): string =>
   `${atMs}-${node}-${count}`
 
@@ -114,9 +113,9 @@ export interface RecentLimits {
   readonly events: number
   readonly eventsOfOne: number
   readonly keptMs: number
-  /** Longer than events are kept, because whoever went away may come back for them. */
+  /** Longer than events are kept, because a subscriber may come back for them. */
   readonly followedMs: number
-  /** How far the clocks of nodes may be apart. An event may come twice within that time. */
+  /** How far the clocks of nodes may differ. An event may come twice within that time. */
   readonly clockSlackMs: number
 }
 

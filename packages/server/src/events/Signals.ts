@@ -6,16 +6,16 @@ import { Store } from "../store/index.ts"
 export interface Listener {
   /** Something is due sooner than the node expects. */
   readonly wake: Effect.Effect<void>
-  /** Somebody wants a run to stop. Returns whether it runs here. */
+  /** A run shall stop. Returns whether it runs here. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** A queue is to be cleared. */
+  /** A queue shall be cleared. */
   readonly stop: Effect.Effect<void>
-  /** These named queues may have something to admit. */
+  /** These named queues may have runs to admit. */
   readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** Hears everything from other processes except what a `Listener` is for. */
-export interface Hearer {
+/** Receives all messages from other processes that are not for a `Listener`. */
+export interface Subscriber {
   readonly heard: (payload: string) => void
   readonly connected: () => void
 }
@@ -27,8 +27,8 @@ export interface Hearer {
 export const channel = "scheduling_runs"
 
 /**
- * Tells the runner that something changed: directly in this process, by NOTIFY in others. It only
- * saves time, because the tables say the same and every node reads them soon enough.
+ * Notifies the runner of changes: directly in this process, by NOTIFY in others. It only saves
+ * time, because every node reads the tables soon enough.
  */
 export class Signals extends Context.Service<
   Signals,
@@ -37,7 +37,7 @@ export class Signals extends Context.Service<
     readonly cancel: (runIds: ReadonlyArray<string>) => Effect.Effect<void>
     readonly stop: Effect.Effect<void>
     readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Passes on what came by NOTIFY, to the runner of this process or to the hearers. */
+    /** Passes a message on to the runner of this process or to the subscribers. */
     readonly receive: (payload: string) => Effect.Effect<void>
     /** This process listens from now on. It may have missed earlier messages. */
     readonly connected: Effect.Effect<void>
@@ -46,7 +46,7 @@ export class Signals extends Context.Service<
     readonly notify: (payloads: ReadonlyArray<string>) => Effect.Effect<boolean>
     /** Whether there can be no other process. */
     readonly isAlone: boolean
-    readonly hear: (hearer: Hearer) => Effect.Effect<void, never, Scope.Scope>
+    readonly hear: (subscriber: Subscriber) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@scheduling/server/events/Signals") {
   static readonly layer: Layer.Layer<Signals, never, PgClient.PgClient | Store> = Layer.effect(
@@ -57,7 +57,7 @@ export class Signals extends Context.Service<
       const scope = yield* Effect.scope
       const health = yield* LoopHealth
       const listeners = new Set<Listener>()
-      const hearers = new Set<Hearer>()
+      const subscribers = new Set<Subscriber>()
       let wakeIsOnItsWay = false
       const toAdmitElsewhere = new Set<string>()
 
@@ -136,16 +136,16 @@ export class Signals extends Context.Service<
           if (payload === "stop") return stopHere
           if (payload.startsWith("admit ")) return admitHere([payload.slice(6)])
           if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
-          return Effect.sync(() => hearers.forEach((hearer) => hearer.heard(payload)))
+          return Effect.sync(() => subscribers.forEach((subscriber) => subscriber.heard(payload)))
         },
         connected: Effect.suspend(() => {
-          hearers.forEach((hearer) => hearer.connected())
+          subscribers.forEach((subscriber) => subscriber.connected())
           return wakeHere
         }),
         listen: (listener) => during(listeners, listener),
         notify,
         isAlone: store.kind === "embedded",
-        hear: (hearer) => during(hearers, hearer)
+        hear: (subscriber) => during(subscribers, subscriber)
       })
     })
   )

@@ -1,10 +1,10 @@
 /**
- * The endings that other nodes want to hear of, and what has ended lately. Both are bounded,
- * whatever the nodes ask for.
+ * The endings that other nodes wait for, and the latest endings. Both are bounded, whatever the
+ * nodes ask for.
  */
 export class Watched {
   readonly #limits: WatchedLimits
-  /** The time until which each is wanted, earliest first. */
+  /** The time until which each ending is wanted, earliest first. */
   readonly #wanted = new Map<string, number>()
   /** The latest endings, in two halves. When the newer half is full, the older one is dropped. */
   #ended = new Set<string>()
@@ -15,8 +15,8 @@ export class Watched {
   }
 
   /**
-   * Another node waits for this. Returns true if it has ended lately, because that node may not
-   * know.
+   * Another node waits for this ending. Returns true if it happened lately, because that node may
+   * not know.
    */
   want(id: string, nowMs: number): boolean {
     this.#wanted.delete(id)
@@ -28,7 +28,7 @@ export class Watched {
     return this.#ended.has(id) || this.#endedBefore.has(id)
   }
 
-  /** It has ended. Returns true if another node waits for it. */
+  /** Records an ending. Returns true if another node waits for it. */
   end(id: string, nowMs: number): boolean {
     if (this.#ended.size >= this.#limits.ended / 2) {
       this.#endedBefore = this.#ended
@@ -45,7 +45,7 @@ export class Watched {
 
 export interface WatchedLimits {
   readonly wanted: number
-  /** Longer than the longest wait, because each waiter announces only once. */
+  /** Longer than the longest wait, because each request announces only once. */
   readonly wantedMs: number
   /** Enough for the seconds that an announcement may take while thousands end per second. */
   readonly ended: number

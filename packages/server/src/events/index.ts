@@ -1,6 +1,6 @@
 /**
- * What happened. The outbox keeps events in the transaction of the change that caused them, signals
- * carry them to other nodes, and live changes go to the clients that follow a workspace.
+ * Events. The outbox keeps them in the transaction of the change that caused them, signals carry
+ * them to other nodes, and live changes go to the subscribers of a workspace.
  */
 import { Layer } from "effect"
 import { LiveChangesLayer } from "./Changes.ts"
@@ -14,7 +14,7 @@ export { Endings, type Watch } from "./Endings.ts"
 export { ListeningLayer, listenOn } from "./Listening.ts"
 export { type Announcement, type AnnouncementData, Outbox, subjectGone } from "./Outbox.ts"
 export { OutboxBell } from "./OutboxBell.ts"
-export type { Change, Told } from "./Recent.ts"
+export type { Change, SentChange } from "./Recent.ts"
 export { Signals } from "./Signals.ts"
 export { announceFinished } from "./endedRuns.ts"
 export { tellAfterCommit } from "./tellAfterCommit.ts"

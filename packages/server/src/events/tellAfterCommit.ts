@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Changes } from "./Changes.ts"
 import type { Change } from "./Recent.ts"
 
-/** For repositories: what their statements changed is told once it is committed. */
+/** For repositories: sends the changes of their statements after the commit. */
 export const tellAfterCommit =
   (sql: SqlClient.SqlClient, changes: Changes) =>
   <Row extends { readonly workspace_id: string }>(

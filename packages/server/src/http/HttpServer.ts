@@ -34,7 +34,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
     })
 }
 
-/** The listening socket. On shutdown it gives the requests in flight 25 s to finish. */
+/** The listening socket. On shutdown, requests in flight have 25 s to finish. */
 export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, AppConfig> =
   Layer.effect(
     HttpServer.HttpServer,
@@ -63,7 +63,7 @@ export interface RouteFacts {
   readonly givesCredentials: (url: string) => boolean
 }
 
-/** Serves the routes; request ids, the one error shape, CORS and limits apply to all of them. */
+/** Serves the routes. Request ids, the one error shape, CORS and limits apply to all of them. */
 export const serve = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   routes: RouteFacts
@@ -122,19 +122,18 @@ const envelope = <E, R>(
       ...(isPrivate(request, response) ? { "cache-control": "no-store" } : undefined),
       ...pages.cors(request),
       ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
-      // Without it the client would send its next request on a connection that keeps us from
-      // stopping.
+      // Otherwise the client would send its next request on a connection that delays the shutdown.
       ...(stopping.isStopping() || hasMuchToCome(request) ? { connection: "close" } : undefined)
     })
 
-  /** The answer as it is sent, counted and logged where that is wanted. */
+  /** Compresses, counts and logs the answer. */
   const finish = (
     request: HttpServerRequest.HttpServerRequest,
     response: HttpServerResponse.HttpServerResponse
   ) => {
     const written = records.end(request, response.status)
     const answered = Effect.succeed(stamp(request, response))
-    // Credentials are answered to other methods.
+    // Answers with credentials belong to other methods.
     const stamped = request.method === "GET" ? compressed(answered) : answered
     return written === undefined ? stamped : Effect.andThen(written, stamped)
   }
@@ -148,9 +147,9 @@ const envelope = <E, R>(
     if (request.url === "/v1/health") return answer
     if (pages.refuses(request)) return originRefused
     const client = clientOf(message, Option.getOrElse(request.remoteAddress, noAddress))
-    return capacity.admit(client, (place) => {
-      place.give(message)
-      const checked = withCheckedBody(request, place)
+    return capacity.admit(client, (permit) => {
+      permit.give(message)
+      const checked = withCheckedBody(request, permit)
       return checked === request
         ? answer
         : Effect.provideService(answer, HttpServerRequest.HttpServerRequest, checked)
@@ -184,16 +183,16 @@ const envelope = <E, R>(
 
 const noAddress = () => ""
 
-/** No cache on the way may keep what the API says, as it depends on the credential. */
+/** No cache may store answers of the API, which depend on the credential. */
 const isPrivate = (
   { url }: HttpServerRequest.HttpServerRequest,
   { headers }: HttpServerResponse.HttpServerResponse
 ): boolean => url.startsWith("/v1/") && headers["cache-control"] === undefined
 
 /**
- * Whether too much of a body that nobody wants is still to come. The framework would read up to 256
- * KiB to keep the connection, and a hundred clients that sent as much again and again kept the node
- * from all other work. The length of a chunked body is unknown, so its connection is always closed.
+ * Whether much of an unwanted body is still to come. The framework would read up to 256 KiB to keep
+ * the connection, and a hundred clients that send as much again and again keep the node from all
+ * other work. The length of a chunked body is unknown, so its connection is always closed.
  */
 const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
@@ -210,7 +209,7 @@ const withRequest = <A, E, R>(
     f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
   )
 
-/** Probes know the machine only by its address, and these answers tell them nothing else. */
+/** Probes know the machine only by its address, and these answers reveal nothing else. */
 const probes: ReadonlySet<string> = new Set(["/v1/health", "/v1/ready"])
 
 const preflight = (allow: ReadonlyArray<string>) =>

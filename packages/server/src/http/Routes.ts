@@ -11,20 +11,20 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
 /**
- * Each resource has one URL. If a proxy blocks a path, other letter case or slashes must not get
- * around it.
+ * Each resource has one URL, so that other letter case or slashes cannot get around a proxy that
+ * blocks a path.
  */
 export const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // As long as a URL can be: an id that is too long is just one that does not exist.
+  // As long as a URL can be: an id that is too long just does not exist.
   maxParamLength: 16 * 1024
 }
 
 /**
- * Accepts each URL in one spelling only. The router itself also takes `/v1/%68ealth` and
- * `/v1/health;x` for `/v1/health`, and accepts an empty id.
+ * Accepts each URL in one spelling only. The router also takes `/v1/%68ealth` and `/v1/health;x`
+ * for `/v1/health`, and accepts an empty id.
  */
 export const inOneSpelling = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -54,10 +54,10 @@ const respelled =
 /** The router takes `*`, which names no resource, for the root. */
 const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
 
-/** Where the panel logs in, by a cookie that no script can read. */
+/** The panel logs in here, by a cookie that no script can read. */
 export const panelSessionPath = "/panel/session"
 
-/** The addresses of the panel's pages. All of them are one file, which shows the right one. */
+/** The addresses of the panel's pages. All of them are one file, which shows the right page. */
 export const panelPages = [
   "/",
   "/sign-in",
@@ -103,13 +103,13 @@ const unlisted = [
 
 const pages: ReadonlySet<string> = new Set(panelPages)
 
-/** How the addresses begin that programs ask for, also with the headers of a browser. */
+/** First segments of addresses that programs request, sometimes with the headers of a browser. */
 const ownRoots: ReadonlySet<string | undefined> = new Set([
   "v1",
   ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
 ])
 
-/** Whether a person may have meant a page of the panel. */
+/** Whether the URL may be meant for a page of the panel. */
 export const mayBePage = (url: string): boolean => !ownRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
 /** The methods that a URL supports, for the `Allow` header. Empty if there is no such route. */
@@ -134,7 +134,7 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
       : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
 }
 
-/** Whether the URL accepts data without a bearer: to register, log in or refresh. */
+/** Whether the URL accepts data without a credential: to register, log in or refresh. */
 export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ((url: string) => boolean) => {

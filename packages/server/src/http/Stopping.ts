@@ -6,7 +6,7 @@ export class Stopping extends Context.Service<
   {
     readonly isStopping: () => boolean
     readonly begin: Effect.Effect<void>
-    /** Waits until it begins. */
+    /** Waits until the shutdown begins. */
     readonly begun: Effect.Effect<void>
   }
 >()("@scheduling/server/http/Stopping") {
@@ -27,8 +27,8 @@ export class Stopping extends Context.Service<
 }
 
 /**
- * Stops what the layer runs as soon as the node is asked to stop. Otherwise it would go on until the
- * last request in progress has been answered, and have less time to finish.
+ * Stops the layer as soon as the node is asked to stop. Otherwise it would run until the last
+ * request is answered, and have less time to finish.
  */
 export const untilStopping = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   Layer.effectDiscard(

@@ -4,17 +4,14 @@ import { Clock, Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Endings } from "../events/index.ts"
 import { AccountShares, add } from "./fairness/AccountShares.ts"
-import { Place } from "./fairness/Capacity.ts"
+import { Permit } from "./fairness/Capacity.ts"
 import { elapsedMs } from "../core/index.ts"
 import { expectSilence } from "./server/NodeServer.ts"
 import { Stopping } from "./Stopping.ts"
 
 /** How many requests may wait on this node. A request over the limit is answered at once. */
 export interface WaitingLimits {
-  /**
-   * Requests that wait, all accounts together. Each account has a share of it: see
-   * `AccountShares`.
-   */
+  /** All accounts together. Each account has a share, see `AccountShares`. */
   readonly all: number
   /** Per principal and per workspace. */
   readonly each: number
@@ -32,21 +29,19 @@ interface Wait<E> {
   readonly decideAgain: Effect.Effect<Effect.Effect<void, E>>
 }
 
-/**
- * All waiting requests may be woken at once, and other requests must not queue behind their reads.
- */
+/** All waiting requests may wake at once, and other requests must not queue behind their reads. */
 const readsAtOnce = 16
 
 /**
- * Requests that wait until an execution has ended. They read when they arrive, when they are told
- * and when their time is up. In between they hold only a connection and some memory.
+ * Requests that wait until an execution has finished. They read when they arrive, when they are
+ * notified and when their time is up. In between they hold only a connection and some memory.
  */
 export class Waiting extends Context.Service<
   Waiting,
   {
     /**
-     * Returns what `read` finds as soon as it has ended, or its state after `seconds`. It returns
-     * sooner if too many requests already wait or the process stops. After a wait `decideAgain`
+     * Returns what `read` finds as soon as it has finished, or its state after `seconds`. It
+     * returns sooner if too many requests wait or the process stops. After a wait `decideAgain`
      * says whether the request may still have the result.
      */
     readonly untilEnded: <A extends { readonly finished_at: string | null }, E, R, E2>(
@@ -61,7 +56,7 @@ export class Waiting extends Context.Service<
       const endings = yield* Endings
       const stopping = yield* Stopping
       const clock = yield* Clock.Clock
-      const places = placesOf(yield* WaitingLimits)
+      const permits = permitsOf(yield* WaitingLimits)
       const reads = yield* Semaphore.make(readsAtOnce)
 
       const waitAndRead = Effect.fnUntraced(function* <
@@ -71,12 +66,12 @@ export class Waiting extends Context.Service<
         E2
       >(read: Effect.Effect<A, E, R>, wait: Wait<E2> & { readonly seconds: number }) {
         const endsAt = elapsedMs(clock) + wait.seconds * 1_000
-        // The watch starts before the first read, so that every later ending is told.
+        // The watch starts before the first read, so that no later ending is missed.
         const { announce, bell } = yield* endings.watch([wait.id, wait.workspace_id])
         const seen = yield* read
         if (
           seen.finished_at !== null ||
-          !(yield* places.take(holderOf(yield* Principal, wait.workspace_id)))
+          !(yield* permits.take(holderOf(yield* Principal, wait.workspace_id)))
         ) {
           return seen
         }
@@ -87,7 +82,8 @@ export class Waiting extends Context.Service<
             let latest = seen
             for (;;) {
               const left = endsAt - elapsedMs(clock)
-              // Timers count from the beginning of the loop's turn, so they fire some milliseconds early.
+              // Timers count from the beginning of the event loop's round, so they fire some
+              // milliseconds early.
               if (left < 10) return latest
               yield* Effect.raceFirst(bell.wait(left), stopping.begun)
               if (stopping.isStopping()) return latest
@@ -111,7 +107,7 @@ export class Waiting extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** Who waits, and in which workspace. */
+/** A waiting principal and its workspace. */
 export interface Holder {
   readonly lane: bigint
   /** The principal and the workspace. */
@@ -123,8 +119,8 @@ export const holderOf = (principal: Principal["Service"], workspaceId: string): 
   ids: [workspaceId, principalId(principal)]
 })
 
-/** Places for those who wait. A principal, a workspace and an account may have some of them. */
-export const placesOf = ({ all, each }: WaitingLimits) => {
+/** Permits to wait. A principal, a workspace and an account may each have some of them. */
+export const permitsOf = ({ all, each }: WaitingLimits) => {
   const held = new Map<string, number>()
   const shares = new AccountShares(all)
   const change = ({ ids, lane }: Holder, by: 1 | -1) => {
@@ -137,10 +133,10 @@ export const placesOf = ({ all, each }: WaitingLimits) => {
     return shares.mayHold(lane) ? undefined : "account"
   }
   return {
-    /** Whose limit is reached, if any is. */
+    /** The limit that is reached, if any. */
     whyNoRoom,
     count: () => shares.held,
-    /** Takes a place until the scope closes. Returns false if there is none. */
+    /** Takes a permit until the scope closes. Returns false if there is none. */
     take: (holder: Holder): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.acquireRelease(
         Effect.sync(() => {
@@ -154,8 +150,7 @@ export const placesOf = ({ all, each }: WaitingLimits) => {
 }
 
 /**
- * Waits without counting as a request being processed, on a connection that may stay silent
- * meanwhile.
+ * Waits without counting as a request in progress, on a connection that may stay silent meanwhile.
  */
 export const idly = Effect.fnUntraced(function* <A, E, R>(
   ms: number,
@@ -164,9 +159,9 @@ export const idly = Effect.fnUntraced(function* <A, E, R>(
   const incoming = NodeHttpServerRequest.toIncomingMessage(
     yield* HttpServerRequest.HttpServerRequest
   )
-  const place = Place.of(incoming)
+  const permit = Permit.of(incoming)
   expectSilence(incoming, ms)
-  const waited = yield* place === undefined ? wait : place.waiting(wait)
+  const waited = yield* permit === undefined ? wait : permit.waiting(wait)
   expectSilence(incoming, 0)
   return waited
 })

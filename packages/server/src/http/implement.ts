@@ -6,9 +6,9 @@ import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that refuse unknown input, and that are built in a context of
- * the middleware only. The framework merges that context into the context of each request. With all
- * services in it, every request copied two tables of sixty entries.
+ * `HttpApiBuilder.group` with handlers that refuse unknown input, and that are built in a context
+ * of the middleware only. The framework merges that context into the context of each request. With
+ * all services in it, every request would copy two tables of sixty entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
@@ -73,7 +73,7 @@ const checking = <All>(handlers: All, checks: Checks): All =>
   })
 
 /**
- * The cast hides that services are missing: a handler that asks for one during a request would not
+ * The cast hides missing services: a handler that asks for a service during a request would not
  * find it.
  */
 const onlyMiddleware = <All, Needed>(services: Context.Context<All>) =>

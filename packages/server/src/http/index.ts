@@ -1,6 +1,6 @@
 /**
- * The edge of the service: the HTTP server, the limits of a request and of a client, the one error
- * shape, idempotent requests.
+ * The edge of the service: the HTTP server, the limits of requests and clients, the one error
+ * shape, and idempotent requests.
  */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Layer } from "effect"
@@ -20,7 +20,7 @@ export {
   panelSessionPath
 } from "./Routes.ts"
 export { Stopping, untilStopping } from "./Stopping.ts"
-export { holderOf, idly, placesOf, Waiting, type WaitingLimits } from "./Waiting.ts"
+export { holderOf, idly, permitsOf, Waiting, type WaitingLimits } from "./Waiting.ts"
 export { issuesIn, routeError } from "./answers/Errors.ts"
 export { noteStanding } from "./answers/RateLimitHeaders.ts"
 export { makeReadyAnswer, type ReadyAnswer, readyAnswer } from "./answers/ReadyAnswer.ts"
@@ -39,7 +39,7 @@ export {
   FairQueue,
   type FairQueueOptions
 } from "./fairness/FairQueue.ts"
-export { Places } from "./fairness/Places.ts"
+export { Permits } from "./fairness/Permits.ts"
 export { RateLimits } from "./fairness/RateLimits.ts"
 export { networkOf } from "./fairness/networkOf.ts"
 export { implement } from "./implement.ts"

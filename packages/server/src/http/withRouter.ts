@@ -7,9 +7,9 @@ const routerLayer = HttpRouter.layer.pipe(
 )
 
 /**
- * Gives an application the router in which its layers register their routes. What a route needs of
- * each request comes from the server, so it is no requirement of the layer. The framework's own
- * `toHttpEffect` says so in its types too, but it would build the application once more for each use.
+ * Gives an application the router in which its layers register their routes. The server provides
+ * what a route needs of each request, so the layer does not require it. The framework's own
+ * `toHttpEffect` has these types too, but would build the application again for each use.
  */
 export const withRouter = <A, E, R>(
   application: Layer.Layer<A, E, R>,

@@ -5,9 +5,9 @@ import { beatSeconds } from "@scheduling/domain/events/LiveEvent"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { expectSilence, holderOf, placesOf, Stopping, type WaitingLimits } from "../http/index.ts"
+import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
-import { Endings, LiveChanges, type Told, type Watch } from "../events/index.ts"
+import { Endings, LiveChanges, type SentChange, type Watch } from "../events/index.ts"
 import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
 
 /** Open streams on this node: in all, and per credential and workspace. */
@@ -51,13 +51,13 @@ export class EventStreams extends Context.Service<
       const endings = yield* Endings
       const limits = yield* StreamLimits
       const stopping = yield* Stopping
-      const places = placesOf(limits)
+      const permits = permitsOf(limits)
       const endingsOfStreams = new Set<Watch>()
       const announceAll = Effect.sync(() => {
         for (const { announce } of endingsOfStreams) announce()
       })
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
-      ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", places.count)
+      ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", permits.count)
 
       /** Sends a sign of life until the stream may no longer continue. */
       const beats = Effect.fnUntraced(function* (
@@ -77,8 +77,8 @@ export class EventStreams extends Context.Service<
         messages: Messages,
         cut: () => void
       ) {
-        const pass = (told: ReadonlyArray<Told>) => {
-          for (const one of told) {
+        const pass = (sent: ReadonlyArray<SentChange>) => {
+          for (const one of sent) {
             if (!mayHear(principal, one.change.type)) continue
             if (!Queue.offerUnsafe(messages, eventText(one))) return cut()
           }
@@ -109,8 +109,8 @@ export class EventStreams extends Context.Service<
       ): Effect.fn.Return<Messages, never, Scope.Scope> {
         const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
         const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-        const isPlaced = yield* places.take(holderOf(opening.principal, opening.workspaceId))
-        if (!isPlaced) {
+        const isPermitted = yield* permits.take(holderOf(opening.principal, opening.workspaceId))
+        if (!isPermitted) {
           Queue.endUnsafe(messages)
           return messages
         }
@@ -128,7 +128,7 @@ export class EventStreams extends Context.Service<
 
       return EventStreams.of({
         open: Effect.fn("EventStreams.open")(function* (opening) {
-          const full = places.whyNoRoom(holderOf(opening.principal, opening.workspaceId))
+          const full = permits.whyNoRoom(holderOf(opening.principal, opening.workspaceId))
           if (full !== undefined) {
             return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
           }

@@ -1,7 +1,7 @@
 import type { UserPrincipal, ApiKeyPrincipal } from "@scheduling/domain/auth/Principal"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
-import type { Told } from "../events/index.ts"
+import type { SentChange } from "../events/index.ts"
 import { timestampOf } from "../store/index.ts"
 
 /** The scope that an API key needs to see a change. Every stream requires `executions:read`. */
@@ -27,7 +27,7 @@ export const mayHear = (
 }
 
 /** One message of the stream, as `text/event-stream`. */
-export const eventText = ({ atMs, change, id }: Told): string => {
+export const eventText = ({ atMs, change, id }: SentChange): string => {
   const event = { id, at: timestampOf(new Date(atMs)), ...change } as LiveEvent
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }

@@ -10,7 +10,7 @@ import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AppConfig, dayMs } from "../core/index.ts"
-import { Places } from "../http/index.ts"
+import { Permits } from "../http/index.ts"
 import { type CountedLimit, countedLimits } from "./counted.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../events/index.ts"
@@ -40,7 +40,7 @@ export class Limits extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /** Counts only now and then (see `Places`), so creates run side by side until few are left. */
+    /** Counts only now and then (see `Permits`), so creates run side by side until few are left. */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit,
@@ -90,7 +90,7 @@ export class Limits extends Context.Service<
         const outbox = yield* Outbox
         const repo = yield* LimitsRepo
         const usage = yield* UsageRepo
-        const places = { pending_delayed_tasks: new Places(), unfinished_runs: new Places() }
+        const permits = { pending_delayed_tasks: new Permits(), unfinished_runs: new Permits() }
         const someLimit = (limit: LimitName) =>
           [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
         const someRestrictIntervals = [...catalog.plans.values()].some(
@@ -205,7 +205,7 @@ export class Limits extends Context.Service<
             more = 1
           ) {
             yield* allowMonth(workspaceId, more)
-            const isFree = yield* places[limit].take(
+            const isFree = yield* permits[limit].take(
               workspaceId,
               Effect.gen(function* () {
                 // Enqueuing a run locks its task, after which no workspace may be locked.
@@ -219,14 +219,14 @@ export class Limits extends Context.Service<
 
           takeOneOfMany: Effect.fn("Limits.takeOneOfMany")(function* (workspaceId, quota) {
             yield* allowMonth(workspaceId, 1)
-            const isTaken = places[quota].takeKnown(workspaceId)
+            const isTaken = permits[quota].takeKnown(workspaceId)
             if (isTaken !== undefined) return isTaken
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
             // Creates that count at the same time must not exceed the limit together.
             if (isNear || free < many) return false
-            return yield* places[quota].take(workspaceId, Effect.succeed(free))
+            return yield* permits[quota].take(workspaceId, Effect.succeed(free))
           }),
 
           allowAfter: Effect.fn("Limits.allowAfter")(function* (workspaceId, limit, used) {

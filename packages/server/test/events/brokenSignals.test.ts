@@ -39,7 +39,7 @@ describe("what tells other nodes", () => {
         startImmediately: true
       })
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual(lines, ["telling of changes: failed: a bug; trying again"])
+      assert.deepStrictEqual(lines, ["sending changes: failed: a bug; trying again"])
       for (let n = 0; n < 2; n++) {
         yield* Effect.forkChild(
           changes.follow(randomUUID(), undefined, () => {}),
@@ -62,7 +62,7 @@ describe("what tells other nodes", () => {
         announce()
         yield* TestClock.adjust("3 seconds")
       }
-      assert.strictEqual(lines[0], "telling of endings: failed: a bug; trying again")
+      assert.strictEqual(lines[0], "sending endings: failed: a bug; trying again")
       assert.match(sent.at(-1) ?? "", /^want /)
     }).pipe(Effect.scoped, Effect.provide(Endings.layer), Effect.provide(layer))
   })

@@ -46,7 +46,7 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
     })
 )
 
-/** The answer to a failure outside the contract: a lost database, a broken body or a bug. */
+/** The answer to a failure outside the contract: a lost database, a malformed body or a bug. */
 export const answerTo = (
   cause: Cause.Cause<unknown>,
   id: string
@@ -117,7 +117,7 @@ export const stalled = (isComplete: boolean): RawAnswer =>
     ? unavailable("No answer came in time; try again in a moment.")
     : rawAnswer(RequestTimeout.status, new RequestTimeout())
 
-/** Sent before the routes are there and after they are gone. */
+/** Sent before the routes exist and after they are gone. */
 export const notServing = () => unavailable("The service is starting or stopping.")
 
 /** An answer that is written to a socket without the framework. */
@@ -180,13 +180,13 @@ const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1({
         : SchemaIssue.defaultLeafHook(issue)
 })
 
-/** Nobody reads more than this, and each issue takes fifty bytes of the answer. */
+/** More issues help nobody, and each takes fifty bytes of the answer. */
 const maxIssues = 100
 
 const issuesOf = (error: HttpApiError.HttpApiSchemaError): ValidationFailed["issues"] =>
   isOfNoBody(error.cause.issue) ? [{ path: [], message: anObject }] : issuesIn(error.cause.issue)
 
-/** What is wrong with an input, as answers say it. */
+/** The problems of an input, as answers show them. */
 export const issuesIn = (issue: SchemaIssue.Issue): ValidationFailed["issues"] =>
   standardIssues(issue)
     .issues.slice(0, maxIssues)

@@ -4,8 +4,8 @@ import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
 /**
- * An answer that is the same for everybody. It is compressed once, and its tag tells a client that
- * it already has it.
+ * An answer that is the same for everybody. It is compressed once, and its tag lets a client keep
+ * its copy.
  */
 export interface ReadyAnswer {
   readonly to: (
@@ -27,13 +27,13 @@ export const makeReadyAnswer = async (
 
 type Coding = "br" | "gzip" | "identity"
 
-/** The same for a body that was compressed before, or that compression would not make smaller. */
+/** The same for a body that is compressed already, or that compression would not make smaller. */
 export const readyAnswer = (
   bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
   contentType: string,
   headers: Readonly<Record<string, string>>
 ): ReadyAnswer => {
-  // Weak, because all codings share one tag.
+  // Weak, because all encodings share one tag.
   const hash = createHash("sha256").update(bodies.identity).digest("base64url")
   const etag = `W/"${hash.slice(0, 22)}"`
   const always = { "cache-control": "no-cache", ...headers, etag, vary: "accept-encoding" }
@@ -58,7 +58,7 @@ const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
     .split(",")
     .some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag.slice(2))
 
-/** The best coding that the client accepts. A coding with `q=0` is not accepted. */
+/** The best encoding that the client accepts. An encoding with `q=0` is not accepted. */
 const codingFor = (acceptEncoding = ""): Coding => {
   const accepted = new Set(
     acceptEncoding

@@ -2,9 +2,9 @@ import { HttpEffect, HttpMiddleware, HttpServerResponse } from "effect/http"
 import { Effect } from "effect"
 
 /**
- * Compresses an answer of more than a kilobyte for clients that accept it. Only JSON: event streams
- * are sent event by event, and files were compressed when they were built. A higher quality costs
- * more processor time than it saves on the way.
+ * Compresses JSON answers of more than a kilobyte for clients that accept it. Event streams are
+ * sent event by event, and files are compressed when they are built. A higher quality costs more
+ * processor time than it saves.
  */
 export const compressed = HttpMiddleware.compression({
   algorithms: ["br", "gzip"],
@@ -14,8 +14,9 @@ export const compressed = HttpMiddleware.compression({
 })
 
 /**
- * For answers to GET that carry a secret. Beside something that somebody else chose, the length of a
- * compressed answer tells about the secret. The header is taken out before the answer is sent.
+ * For answers to GET that carry a secret. If somebody else can choose a part of a compressed
+ * answer, its length reveals something about the secret. The header is removed before the answer is
+ * sent.
  */
 export const uncompressed = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "content-encoding", "identity"))

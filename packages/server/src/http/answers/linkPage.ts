@@ -1,11 +1,11 @@
 import { HttpServerResponse } from "effect/http"
 
-/** The sign of the product, as the control panel shows it. */
+/** The product's logo, as in the control panel. */
 const mark = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
 
 /**
  * A page behind the link of a mail. Scanners of mail servers open all links, so only its button may
- * change something. It sends what it was opened with, to the same address.
+ * change something. The button sends the page's own query to the same address.
  */
 export const linkPage = (text: string, button?: string, status = 200) =>
   HttpServerResponse.text(

@@ -14,8 +14,8 @@ export class AccountRates {
   }
 
   /**
-   * Takes from both, and returns the standing of the one that has less left. The account is asked
-   * last: what one credential is refused takes nothing from the others.
+   * Takes from both, and returns the state of the one that has less left. The account comes last,
+   * so a refused credential takes nothing from the others.
    */
   take(id: string, lane: bigint, nowMs: number, amount = 1): Standing {
     const own = this.#each.take(id, nowMs, amount)

@@ -1,8 +1,7 @@
 /**
- * How much of a node accounts hold of something that is held for long, such as open streams. What an
- * account has taken it keeps, so it may hold only a quarter of what is still free. Accounts are
- * free, so all accounts that were registered from one public address may hold at most what is still
- * free. Whatever others hold, a newcomer finds some left.
+ * How much accounts hold of a resource that is held for long, such as open streams. An account may
+ * hold only a quarter of what is still free, and all accounts registered from one public address at
+ * most what is still free. So a newcomer always finds some left.
  */
 export class AccountShares {
   held = 0
@@ -18,7 +17,7 @@ export class AccountShares {
     return this.#all - this.held
   }
 
-  /** True if the account of the lane may hold one more. */
+  /** Whether the account of the lane may hold one more. */
   mayHold(lane: bigint): boolean {
     const ofAccount = this.#accounts.get(lane) ?? 0
     const ofAddress = this.#addresses.get(addressOf(lane)) ?? 0
@@ -35,7 +34,7 @@ export class AccountShares {
 /** The upper half of a lane. */
 const addressOf = (lane: bigint): bigint => lane >> 32n
 
-/** Keys that hold nothing are not kept. */
+/** Keys that hold nothing are removed. */
 export const add = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
   const count = (held.get(key) ?? 0) + by
   if (count === 0) held.delete(key)

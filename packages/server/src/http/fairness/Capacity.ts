@@ -6,7 +6,7 @@ import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
 
 /** The most that all requests together may take of a node. */
 export interface CapacityLimits {
-  /** Requests being processed at once. */
+  /** Requests in progress at once. */
   readonly requests: number
   /** Bytes of request bodies in memory, not counting the first `freeBytes` of each. */
   readonly bodyBytes: number
@@ -24,16 +24,16 @@ export const CapacityLimits = Context.Reference<CapacityLimits>(
 export const freeBytes = 16 * 1024
 
 /**
- * Turns away requests over the limits at almost no cost. When 50,000 requests were processed all at
- * once, everybody waited for half a minute, and 1,000 bodies took a gigabyte. A single client is
- * turned away before the node is full, so that newcomers still find a place.
+ * Refuses requests over the limits at almost no cost. With 50,000 requests in progress everybody
+ * would wait for half a minute, and 1,000 bodies would take a gigabyte. A single client is refused
+ * before the node is full, so that newcomers still get a permit.
  */
 export class Capacity {
   requests = 0
   bodyBytes = 0
   /**
-   * Without turns, a hundred bodies of 250 kB that arrive together are read in one go, and nobody
-   * else is served meanwhile.
+   * Without turns, a hundred bodies of 250 kB that arrive together are read in one go, and no other
+   * request is served meanwhile.
    */
   readonly longBodies = new FairQueue<Client>({ atOnce: 1, pause: afterEverythingElse })
   readonly limits: CapacityLimits
@@ -44,27 +44,27 @@ export class Capacity {
 
   readonly admit = <E, R>(
     client: Client,
-    work: (place: Place) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    work: (permit: Permit) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) =>
     Effect.suspend(() => {
       if (!client.mayHold("requests", this.limits.requests - this.requests)) return busyAnswer
-      const place = new Place(this, client)
-      return Effect.onExitPrimitive(work(place), () => place.leave())
+      const permit = new Permit(this, client)
+      return Effect.onExitPrimitive(work(permit), () => permit.leave())
     })
 }
 
 /** A property on the request, not a map: a long-lived map would stop requests from dying young. */
-const place = Symbol("the place of a request")
+const permit = Symbol("the permit of a request")
 
-interface Placed {
-  [place]?: Place
+interface Permitted {
+  [permit]?: Permit
 }
 
-/** The place of one request among those being processed. */
-export class Place {
-  /** Undefined if the request needs no place. */
-  static of(request: object): Place | undefined {
-    return (request as Placed)[place]
+/** The permit of one request in progress. */
+export class Permit {
+  /** Undefined if the request needs no permit. */
+  static of(request: object): Permit | undefined {
+    return (request as Permitted)[permit]
   }
 
   private size = 0
@@ -78,7 +78,7 @@ export class Place {
   }
 
   give(request: object): void {
-    ;(request as Placed)[place] = this
+    ;(request as Permitted)[permit] = this
   }
 
   leave(): undefined {
@@ -88,8 +88,8 @@ export class Place {
   }
 
   /**
-   * Frees the place while the client sends its body or waits for a run to end. Otherwise a thousand
-   * such clients would keep everybody out.
+   * Releases the permit while the client sends its body or waits for a run. Otherwise a thousand
+   * such clients would exclude everybody else.
    */
   waiting<A, E, R>(arrival: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
@@ -139,7 +139,7 @@ export class Place {
 const busy = () =>
   new Unavailable({ retry_after: 1, message: "The service is busy; try again in a moment." })
 
-/** Built once, because it is sent when there is no time for anything else. */
+/** Built once, because it is sent when the node is busy. */
 const busyAnswer = ((error) =>
   Effect.succeed(
     HttpServerResponse.jsonUnsafe(

@@ -6,20 +6,20 @@ import { networkOf } from "./networkOf.ts"
 
 /**
  * Everybody may hold this many times as much as is still free. One client alone gets most of the
- * node, many clients get equal parts, and a newcomer always finds some left. (These are dynamic
- * thresholds, as the runner has for its slots.)
+ * node, many clients get equal parts, and a newcomer always finds some left. These are dynamic
+ * thresholds, as for the runner's slots.
  */
 const share = 4
 
 const uploadsAtOnce = 16
 
-/** The resources that clients share, and how much of each somebody holds. */
+/** The resources that clients share, and how much of each a client holds. */
 export interface Holdings {
-  /** Requests being processed. */
+  /** Requests in progress. */
   requests: number
   /** Bytes of request bodies in memory. */
   bodyBytes: number
-  /** Bytes of answers that their readers have not taken yet. */
+  /** Bytes of answers that are not read yet. */
   unsentBytes: number
 }
 
@@ -29,7 +29,7 @@ class Address implements Holdings {
   bodyBytes = 0
   unsentBytes = 0
   connections = 0
-  /** Keyed by credential, which nobody has verified yet. */
+  /** Keyed by credential, which is not verified yet. */
   readonly clients = new Map<string, Client>()
   readonly network: string
 
@@ -39,8 +39,8 @@ class Address implements Holdings {
 }
 
 /**
- * One credential used from one address. Behind an untrusted proxy everybody has the same address,
- * and only the credential tells clients apart.
+ * One credential used from one address. Behind an untrusted proxy all clients have the same
+ * address, and only the credential tells them apart.
  */
 export class Client implements Holdings {
   requests = 0
@@ -61,7 +61,7 @@ export class Client implements Holdings {
 
   /**
    * Limits how many long bodies are received at once. The rest stays with its sender. A thousand at
-   * once arrived faster than they could be looked at, and everybody waited for a second.
+   * once would arrive faster than they can be checked.
    */
   get uploads(): FairQueue<Client> {
     return (this.#uploads ??= new FairQueue({
@@ -93,7 +93,7 @@ export class Client implements Holdings {
 interface Connection {
   readonly clients: Clients
   readonly address: Address
-  /** The client of the latest request. It was found by `ip` and its credential. */
+  /** The client of the latest request, found by `ip` and its credential. */
   client: Client
   ip: string
 }
@@ -167,8 +167,7 @@ export class Clients {
 
   forget(client: Client): void {
     const { address, credential } = client
-    // A request may outlive its connection. Another client with the same credential may exist by
-    // then.
+    // A request may outlive its connection, so another client with the same credential may exist.
     if (address.clients.get(credential) === client) address.clients.delete(credential)
     this.#forgetAddress(address)
   }

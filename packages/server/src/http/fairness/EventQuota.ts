@@ -1,7 +1,7 @@
-/** Far more than any job needs, and what a monitor may add to the history however often it is pinged. */
+/** Far more than any job needs, however often a monitor is pinged. */
 const maxEventsPerMinute = 60
 
-/** Counts the events of each ping URL in the minute that is now. */
+/** Counts the events of each ping URL in the current minute. */
 export class EventQuota {
   #minute = 0
   #taken = new Map<string, number>()
@@ -10,7 +10,7 @@ export class EventQuota {
     return this.#takenAt(pingId, ms) < maxEventsPerMinute
   }
 
-  /** False where there is none left in this minute. */
+  /** Returns false if the quota of this minute is used up. */
   take(pingId: string, ms: number): boolean {
     const taken = this.#takenAt(pingId, ms)
     this.#taken.set(pingId, taken + 1)

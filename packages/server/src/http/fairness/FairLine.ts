@@ -1,4 +1,6 @@
-/** A line in which keys take turns, so that one key with a thousand items delays another by one. */
+/**
+ * A queue in which keys take turns, so that one key with a thousand items delays another by one.
+ */
 export class FairLine<Key, Item> {
   #size = 0
   /** In the order of their turns. None is empty. */
@@ -15,7 +17,7 @@ export class FairLine<Key, Item> {
     else items.push(item)
   }
 
-  /** Takes the item whose turn it is. */
+  /** Takes the next item. */
   next(): Item | undefined {
     const [first] = this.#items
     if (first === undefined) return undefined

@@ -4,7 +4,7 @@ import { FairLine } from "./FairLine.ts"
 export interface FairQueueOptions<Refusal> {
   /** How many pieces of work run at once. */
   readonly atOnce: number
-  /** How many may wait, and the failure that the rest get. Without it there is no limit. */
+  /** How many may wait, and the failure that further ones get. Without it there is no limit. */
   readonly bound?: {
     readonly maxWaiting: number
     readonly refusal: Effect.Effect<never, Refusal>
@@ -13,18 +13,18 @@ export interface FairQueueOptions<Refusal> {
   readonly pause?: (next: () => void, tookMs: number) => void
 }
 
-/** The event loop looks at everything else before the next work starts. */
+/** Lets the event loop handle everything else before the next work starts. */
 export const afterEverythingElse = (next: () => void) => void setImmediate(next)
 
-/** The next work starts after a rest that is as long as the work was. */
+/** The next work starts after a rest as long as the work was. */
 export const afterARest = (next: () => void, tookMs: number) => {
   setTimeout(next, tookMs).unref()
 }
 
 /**
- * Runs a limited number of works at once. Keys take turns, so that one key with a thousand waiting
- * delays another key by one turn. If the queue is full, a newcomer takes the last place of the key
- * that holds most, provided that key holds more than the newcomer's key would.
+ * Runs a limited number of pieces of work at once. Keys take turns, so that one key with a thousand
+ * waiting delays another key by one turn. If the queue is full, a newcomer replaces the last entry
+ * of the key that holds most, provided that key holds more than the newcomer's key would.
  */
 export class FairQueue<Key, Refusal = never> {
   #running = 0
@@ -35,7 +35,7 @@ export class FairQueue<Key, Refusal = never> {
     this.#options = options
   }
 
-  /** Does the work when it is the key's turn. */
+  /** Runs the work when it is the key's turn. */
   run<A, E, R>(key: Key, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal, R> {
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(this.#turn(key)), () => {

@@ -1,23 +1,23 @@
-/** What a credential may still do. */
+/** The state of a credential's rate. */
 export interface Standing {
   /** Whether this request was one too many. */
   readonly isOver: boolean
   /** Requests that would be answered now, one after another. */
   readonly remaining: number
   /**
-   * Until `remaining` is whole again or, if it is 0, until it is 1. If this request was one too
-   * many: until it would be answered.
+   * Seconds until `remaining` is whole again or, if it is 0, until it is 1. If this request was one
+   * too many, seconds until it would be answered.
    */
   readonly seconds: number
 }
 
 /**
- * A bucket of requests per credential, which fills up evenly within a window and begins full: all
- * requests of a window may come at once. A window is a minute where no other one is given, and what
- * is counted may also be bytes.
+ * A bucket of requests per credential, which refills evenly within a window and starts full: all
+ * requests of a window may come at once. The default window is a minute. Bytes may be counted
+ * instead of requests.
  *
- * A bucket is kept as the time at which it will be full. Full ones need no keeping, so buckets that
- * were not used for a window are dropped, all at once.
+ * A bucket is stored as the time at which it is full again. Full buckets need no storage, so
+ * buckets that were not used for a window are dropped, all at once.
  */
 export class RateLimits<Key = string> {
   readonly #perWindow: number
@@ -34,8 +34,8 @@ export class RateLimits<Key = string> {
   }
 
   /**
-   * Takes one request out of the bucket, or one that does the work of many. A refused one takes
-   * nothing. More than a full bucket holds is never asked of it.
+   * Takes one request out of the bucket, or one with the work of many. A refused request takes
+   * nothing. The amount is limited to a full bucket.
    */
   take(credential: Key, nowMs: number, requests = 1): Standing {
     const takenMs = Math.min(requests, this.#perWindow) * this.#refillMs
@@ -60,7 +60,6 @@ export class RateLimits<Key = string> {
     return Math.max(0, missingMs - this.#windowMs)
   }
 
-  /** How many credentials are remembered. */
   get size(): number {
     return this.#used.size + this.#usedBefore.size
   }

@@ -15,10 +15,10 @@ const maxWaiting = 250
 const maxWaitingInAll = 10_000
 
 /**
- * Handles one request per connection at a time. A client may send its next requests before it has
- * the answer to the last. They are not started before that answer has left, so that a connection
- * never has more than one answer in memory. Node has already read the requests that arrived in one
- * piece; anything after them stays with the client.
+ * Handles one request per connection at a time. A client may send further requests before it has
+ * the answer to the last. They start after that answer has left, so a connection never has more
+ * than one answer in memory. Node has already read the requests that arrived in one piece; further
+ * ones stay with the client.
  */
 export class Turns {
   readonly #lines = new WeakMap<Duplex, Line>()
@@ -43,8 +43,7 @@ export class Turns {
 
   /**
    * Calls `act` once all complete requests have their answers. A request that is still incomplete
-   * is `unfinished`. An error about the next request must not be sent in place of the last one's
-   * answer.
+   * is `unfinished`. An error about the next request must not replace the answer of the last one.
    */
   whenGiven(socket: Duplex, act: (unfinished: Answer | undefined) => void): void {
     const line = this.#lines.get(socket)
@@ -53,15 +52,15 @@ export class Turns {
   }
 }
 
-/** Errors of the socket do not matter here: the answers are what is waited for. */
+/** Errors of the socket do not matter here: only the answers do. */
 const ignore = () => {}
 
 class Line {
   #current: Answer | undefined
   readonly #waiting: Array<Turn> = []
-  /** More requests came than may wait. The connection ends with the last one that waits. */
+  /** More requests came than may wait. The connection closes after the last one that waits. */
   #isCut = false
-  /** Runs once all answers are given. Nothing is read as HTTP before that. */
+  /** Runs once all answers are sent. Nothing is read as HTTP before that. */
   #afterwards: ((unfinished: Answer | undefined) => void) | undefined
   readonly #socket: Duplex
   readonly #begin: (turn: Turn) => void

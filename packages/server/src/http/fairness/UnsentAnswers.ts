@@ -18,9 +18,9 @@ interface Unsent {
 }
 
 /**
- * The answers that their readers have not taken. The kernel holds some hundred kilobytes per
- * connection, and the rest is in our memory. Each answer has a deadline. If all answers together
- * hold too much, the client that holds most loses the answer it has kept waiting longest.
+ * The answers that are not read yet. The kernel holds some hundred kilobytes per connection, and
+ * the rest is in our memory. Each answer has a deadline. If all answers together hold too much, the
+ * client that holds most loses its oldest one.
  */
 export class UnsentAnswers {
   bytes = 0
@@ -36,7 +36,7 @@ export class UnsentAnswers {
     return this.#patience.maxBytes - this.bytes
   }
 
-  /** Must be called after all of an answer was written. */
+  /** Call it after an answer was written completely. */
   watch(answer: Answer): void {
     const { socket } = answer
     const client = socket === null ? undefined : clientAt(socket)

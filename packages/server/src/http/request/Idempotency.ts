@@ -11,15 +11,15 @@ export interface IdempotentRequest<A, I> {
   readonly key: string | undefined
   /** The workspace that owns the created record. Absent if the record belongs to the principal. */
   readonly workspaceId?: AuthorizedWorkspaceId
-  /** The operation within which a key is unique: the endpoint and what it acts on. */
+  /** The operation within which a key is unique: the endpoint and the record that it acts on. */
   readonly operation: string
   readonly payload: unknown
   readonly answer: Schema.Codec<A, I>
 }
 
 /**
- * How many bytes of answers may be kept in a day for a workspace, and for an account with all its
- * workspaces, on this node. It is enough for the answers of ordinary creates at the full rate.
+ * How many bytes of answers may be stored per day for a workspace, and for an account with all its
+ * workspaces, on this node. It is enough for ordinary creates at the full rate.
  */
 export const KeptAnswerLimits = Context.Reference<{
   readonly each: number
@@ -29,8 +29,8 @@ export const KeptAnswerLimits = Context.Reference<{
 })
 
 /**
- * Makes a create safe to repeat. The key is taken in the same transaction as the create. Stored
- * answers are sealed, because they hold the headers and bodies of calls. Of the request only a MAC
+ * Makes a create safe to repeat. The key is stored in the same transaction as the create. Stored
+ * answers are sealed, because they contain headers and bodies of calls. Only a MAC of the request
  * is stored.
  */
 export class Idempotency extends Context.Service<
@@ -64,8 +64,8 @@ export class Idempotency extends Context.Service<
           AND key = ${key}`
 
         /**
-         * Waits for a concurrent request with the same key to commit. Returns no row if that one
-         * has the key.
+         * Waits for a concurrent request with the same key to commit. Returns no row if that
+         * request has the key.
          */
         const take = (use: Use, request_hash: string, now: Date) => sql`
           INSERT INTO idempotent_requests ${sql.insert({ ...use, request_hash, created_at: now })}
@@ -85,7 +85,7 @@ export class Idempotency extends Context.Service<
         const rates = new AccountRates(yield* KeptAnswerLimits, dayMs)
         const clock = yield* Clock.Clock
 
-        /** A refusal undoes the create: without its answer it could not be repeated. */
+        /** A refusal undoes the create, which could not be repeated without its answer. */
         const keep = Effect.fnUntraced(function* (use: Use, lane: bigint, answer: string) {
           const sealed = seal(answerKeys, contextOf(use), answer)
           const standing = rates.take(use.owner_id, lane, elapsedMs(clock), sealed.length)

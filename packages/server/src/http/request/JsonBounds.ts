@@ -5,10 +5,10 @@
 export const jsonBounds = { values: 5_500, items: 200, depth: 16 } as const
 
 /**
- * Says what is too large about a JSON text, if anything. It is checked before parsing: half a
- * megabyte of brackets takes `JSON.parse` 40 ms of everybody's time, and for an array as long the
- * framework takes a second to complain about each item. A text that is not JSON is left to
- * `JSON.parse`, unless it exceeds a bound first.
+ * Says what is too large about a JSON text, if anything. It runs before parsing: half a megabyte of
+ * brackets takes `JSON.parse` 40 ms of the only thread, and the framework takes a second to
+ * complain about each item of an array that long. Malformed JSON is left to `JSON.parse`, unless it
+ * exceeds a bound first.
  */
 export const excessOf = (text: string): string | undefined => {
   /** For each open array or object, the number of items so far. Only arrays are limited. */

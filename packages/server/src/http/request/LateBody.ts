@@ -6,10 +6,10 @@ import { isShort } from "./RequestBody.ts"
 
 /**
  * Access is decided from the head of a request, and a client may take half a minute to send the
- * body. If the body was not complete when access was decided, `decide` runs again after the body has
- * been read and before anything is done with it. Otherwise a member who was removed meanwhile could
- * still make an API key. A short body that came with its head costs nothing. A long one may wait for
- * its turn to be read, so it always counts as late.
+ * body. If the body was not complete then, `decide` runs again after it has been read and before it
+ * is used. Otherwise a member who was removed meanwhile could still create an API key. A short body
+ * that came with its head costs nothing. A long one may wait for its turn to be read, so it always
+ * counts as late.
  */
 export const decidedAgainIfLate = <A, E, R, Refusal>(
   request: HttpServerRequest.HttpServerRequest,

@@ -1,35 +1,35 @@
 import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
-import { freeBytes, type Place } from "../fairness/Capacity.ts"
+import { freeBytes, type Permit } from "../fairness/Capacity.ts"
 import { withText } from "../../core/index.ts"
 import { excessOf } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024
 
 /**
- * The request with these checks on its body, made when the framework asks for it:
+ * The request with these checks on its body, which run when the framework reads it:
  *
  * - A body whose `content-length` is too large is refused unread.
  * - A missing body becomes an empty object, so that a request with only optional fields needs none.
- * - Bytes that are not UTF-8 are refused. The default would replace them by U+FFFD, which nobody
- *   sent.
- * - JSON larger than the contract needs is refused before it is parsed.
+ * - Bytes that are not UTF-8 are refused. The default would replace them by U+FFFD, which the
+ *   client did not send.
+ * - JSON larger than the contract needs is refused before parsing.
  */
 export const withCheckedBody = (
   request: HttpServerRequest.HttpServerRequest,
-  place: Place
+  permit: Permit
 ): HttpServerRequest.HttpServerRequest => {
   if (!HttpMethod.hasBody(request.method)) return request
   const text = Effect.suspend(() => {
     if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())
-    if (isShort(request)) return Effect.flatMap(place.waiting(request.arrayBuffer), read)
-    return place.longBody(readCounted(request, place), read)
+    if (isShort(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
+    return permit.longBody(readCounted(request, permit), read)
   })
   return withText(request, text)
 }
 
-/** True for a body that is read without waiting for a turn. */
+/** Whether a body is read without waiting for a turn. */
 export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
   lengthOf(request) <= freeBytes
 
@@ -37,14 +37,14 @@ export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =
 const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>
   headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : NaN
 
-const readCounted = (request: HttpServerRequest.HttpServerRequest, place: Place) => {
+const readCounted = (request: HttpServerRequest.HttpServerRequest, permit: Permit) => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   return Effect.map(
     Stream.runForEach(request.stream, (chunk) => {
       chunks.push(chunk)
       size += chunk.length
-      return size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take(chunk.length)
+      return size > maxBodySize ? Effect.die(new PayloadTooLarge()) : permit.take(chunk.length)
     }),
     () => Buffer.concat(chunks)
   )

@@ -6,7 +6,7 @@ type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | 
 const spoiled = new WeakSet<object>()
 
 /**
- * False for requests that RFC 9112 forbids but Node's parser lets pass. Another server, such as a
+ * False for requests that RFC 9112 forbids but Node's parser accepts. Another server, such as a
  * proxy, may read them as a different request, or as more than one.
  */
 export const isWellFormed = (message: Message): boolean => {

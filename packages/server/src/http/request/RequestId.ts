@@ -14,8 +14,8 @@ let requests = 0
 const known = Symbol("the id of a request")
 
 /**
- * The client's `x-request-id` if it is acceptable, otherwise ours. It stays the same for the whole
- * request.
+ * The client's `x-request-id` if it is acceptable, otherwise a generated one. It stays the same for
+ * the whole request.
  */
 export const requestId = (request: HttpServerRequest.HttpServerRequest): string =>
   messageId(NodeHttpServerRequest.toIncomingMessage(request))

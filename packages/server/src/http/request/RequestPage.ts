@@ -1,10 +1,10 @@
 import type { HttpServerRequest } from "effect/http"
 
 /**
- * What pages of other origins may do: nearly everything. They send the credential themselves and
- * never as a cookie, so a page can do only what the person who gave it the credential can. But only
- * pages of allowed origins may obtain credentials. An employee's browser reaches services that the
- * owner of a page does not, and with an account that anybody may register, the page could make us
+ * Pages of other origins may do nearly everything. They send the credential themselves and never as
+ * a cookie, so a page can do only what the person who gave it the credential can. But only pages of
+ * allowed origins may obtain credentials: an employee's browser reaches services that the owner of
+ * a page does not, and with an account that anybody may register, the page could make the service
  * call what `EGRESS_ALLOW` opens.
  */
 export class PageRules {
@@ -16,7 +16,9 @@ export class PageRules {
     this.#allowed = new Set(allowedOrigins)
   }
 
-  /** Checked here and not left to CORS: without a content type a page needs no preflight. */
+  /**
+   * Checked here and not left to CORS, because a page needs no preflight without a content type.
+   */
   refuses({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean {
     const { host, origin, "sec-fetch-site": site } = headers
     if (origin === undefined && site === undefined) return false

@@ -30,14 +30,14 @@ export const noteRoute = (message: object, path: string): void => {
 
 export interface RequestRecords {
   readonly begin: (request: HttpServerRequest.HttpServerRequest) => void
-  /** Undefined if there is nothing to write. */
+  /** Undefined if there is nothing to record. */
   readonly end: (
     request: HttpServerRequest.HttpServerRequest,
     status: number
   ) => Effect.Effect<void> | undefined
 }
 
-/** Counts requests by route, and writes the access log. Without either it does nothing. */
+/** Counts requests by route, and writes the access log. Does nothing if both are off. */
 export const requestRecords = Effect.fnUntraced(function* (options: {
   readonly isMetered: boolean
   readonly isLogged: boolean
@@ -83,7 +83,7 @@ interface Traced {
   readonly endMs: number
 }
 
-/** Within the trace of the client, if the request names one. */
+/** The span of a request, within the trace that its client names. */
 const traceRequest = (
   tracer: Tracer,
   request: HttpServerRequest.HttpServerRequest,
@@ -112,7 +112,7 @@ const traceRequest = (
 const recordOf = (request: HttpServerRequest.HttpServerRequest) =>
   NodeHttpServerRequest.toIncomingMessage(request) as object as Recorded
 
-/** Series appear with the first request of their kind, so that a node shows what it is asked for. */
+/** A series appears with the first request of its kind. */
 class RequestMeter {
   readonly #meters: NodeMeters
   readonly #counts = new Map<string, { requests: number }>()
@@ -164,7 +164,7 @@ const methods: ReadonlySet<string> = new Set([
 
 const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
 
-/** Anybody can make up paths, but there are only so many routes. */
+/** Paths are unlimited, so unknown ones share few names. */
 const unroutedOf = (url: string): string =>
   url.startsWith("/ping/")
     ? "/ping/:ping_id"
@@ -174,6 +174,6 @@ const unroutedOf = (url: string): string =>
         ? "/v1/echo"
         : "other"
 
-/** Outside of `/v1` a path may hold a secret, such as that of a ping. */
+/** Outside of `/v1` a path may contain a secret, such as that of a ping URL. */
 const shownPath = (url: string, path: string): string =>
   url.startsWith("/v1/") ? (url.split("?", 1)[0] ?? "").slice(0, 200) : path

@@ -3,8 +3,8 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
 
 /**
- * Whether a request reached us by https: by what the operator says, or by what a proxy says that the
- * operator trusts. What a client says of itself counts for nothing.
+ * Whether a request reached us by HTTPS, according to the operator's settings or to a trusted
+ * proxy. The client itself is not believed.
  */
 export const httpsCheck = Effect.map(
   AppConfig,

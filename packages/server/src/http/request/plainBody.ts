@@ -2,19 +2,19 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
-import { Place } from "../fairness/Capacity.ts"
+import { Permit } from "../fairness/Capacity.ts"
 
-/** As much of a long body is received, so that its sender gets to read the answer. */
+/** A long body is received up to this size, so that its sender gets to read the answer. */
 const maxReceivedBytes = 1024 * 1024
 
-/** The first bytes of a body that a job sends in whatever form it likes. */
+/** The first bytes of a body in any format, as jobs send them. */
 export const plainBody = (
   request: HttpServerRequest.HttpServerRequest,
   keptBytes: number
 ): Effect.Effect<string> => {
   const message = NodeHttpServerRequest.toIncomingMessage(request)
   const received = Effect.map(receive(message, keptBytes), storable)
-  return Place.of(message)?.waiting(received) ?? received
+  return Permit.of(message)?.waiting(received) ?? received
 }
 
 const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
@@ -39,6 +39,6 @@ const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
     message.on("data", take).on("end", finish).on("close", stop)
   })
 
-/** Jobs say what they like, in whatever encoding. A character that was cut in two is left out. */
+/** Jobs may use any encoding. A character that was cut in two is left out. */
 const storable = (bytes: Buffer): string =>
   new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

@@ -7,9 +7,9 @@ type Request = HttpServerRequest.HttpServerRequest
 type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
 
 /**
- * Refuses what an endpoint does not declare at all: a query if it has no parameters, a body if it takes
- * none. Where it declares some, the framework refuses the others. Undefined, for the request of nearly
- * everybody, means that there is nothing to refuse and nothing to wait for.
+ * Refuses input that an endpoint does not declare at all: a query if it has no parameters, a body
+ * if it takes none. If it declares some, the framework refuses the others. Undefined, for nearly
+ * every request, means that there is nothing to refuse and nothing to wait for.
  */
 export const unknownInputCheck = ({
   payload,
@@ -37,7 +37,7 @@ const takesNoBody: Issues = [{ path: [], message: "This endpoint takes no body" 
 
 const refuse = (issues: Issues) => Effect.fail(new ValidationFailed({ issues }))
 
-/** Nobody reads more of them. */
+/** More issues help nobody. */
 const maxIssues = 100
 
 const parametersOf = (url: string): Issues => {
@@ -50,7 +50,7 @@ const parametersOf = (url: string): Issues => {
 const bringsBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
-/** Many clients send `{}` with every POST, which says nothing that could be passed over. */
+/** Many clients send `{}` with every POST, which is harmless. */
 const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
   HttpMethod.hasBody(request.method)
     ? Effect.flatMap(Effect.orDie(request.text), (text) => {

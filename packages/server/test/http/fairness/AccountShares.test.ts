@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AccountShares } from "../../../src/http/fairness/AccountShares.ts"
-import { placesOf } from "../../../src/http/Waiting.ts"
+import { permitsOf } from "../../../src/http/Waiting.ts"
 
 /** An account that was registered from an address. */
 const laneOf = (address: number, account: number) => (BigInt(address) << 32n) | BigInt(account)
@@ -44,22 +44,22 @@ describe("the shares of accounts", () => {
   })
 })
 
-describe("places for those who wait", () => {
+describe("permits for those who wait", () => {
   it.effect("say whose limit is reached", () =>
     Effect.gen(function* () {
-      const places = placesOf({ all: 10, each: 2 })
+      const permits = permitsOf({ all: 10, each: 2 })
       const lane = laneOf(1, 1)
       const ids = ["a workspace", "a key"]
-      assert.isTrue(yield* places.take({ lane, ids }))
-      assert.isTrue(yield* places.take({ lane: laneOf(2, 2), ids }))
-      assert.strictEqual(places.whyNoRoom({ lane: laneOf(3, 3), ids }), "each")
-      assert.isTrue(yield* places.take({ lane, ids: ["another workspace"] }))
-      assert.strictEqual(places.whyNoRoom({ lane, ids: ["a third"] }), "account")
-      assert.isFalse(yield* places.take({ lane, ids: ["a third"] }))
+      assert.isTrue(yield* permits.take({ lane, ids }))
+      assert.isTrue(yield* permits.take({ lane: laneOf(2, 2), ids }))
+      assert.strictEqual(permits.whyNoRoom({ lane: laneOf(3, 3), ids }), "each")
+      assert.isTrue(yield* permits.take({ lane, ids: ["another workspace"] }))
+      assert.strictEqual(permits.whyNoRoom({ lane, ids: ["a third"] }), "account")
+      assert.isFalse(yield* permits.take({ lane, ids: ["a third"] }))
       let nr = 4
-      for (; yield* places.take({ lane: laneOf(nr, nr), ids: [] }); nr++);
-      assert.strictEqual(places.count(), 10)
-      assert.strictEqual(places.whyNoRoom({ lane: laneOf(nr, nr), ids: [] }), "node")
+      for (; yield* permits.take({ lane: laneOf(nr, nr), ids: [] }); nr++);
+      assert.strictEqual(permits.count(), 10)
+      assert.strictEqual(permits.whyNoRoom({ lane: laneOf(nr, nr), ids: [] }), "node")
     }).pipe(Effect.scoped)
   )
 })

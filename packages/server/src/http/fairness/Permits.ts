@@ -2,14 +2,14 @@ import { Effect } from "effect"
 
 /**
  * Enforces a limit where counting each time would take too long. A count stays valid for a
- * hundredth of the places that it finds free, and the last hundred places are counted one by one. A
- * node does not see the places that others give out, so each node can exceed the limit by 1 %.
+ * hundredth of the free permits, and the last hundred permits are counted one by one. A node does
+ * not see the permits of other nodes, so each node can exceed the limit by 1 %.
  */
-export class Places {
-  /** How many this node may still give out before it counts again. */
+export class Permits {
+  /** How many permits this node may still give out before it counts again. */
   readonly #left = new Map<string, number>()
 
-  /** Undefined if nobody has counted yet, and false if it has to be counted again. */
+  /** Undefined if nobody has counted yet, and false if a new count is needed. */
   takeKnown(owner: string, more = 1): boolean | undefined {
     const left = this.#left.get(owner)
     if (left === undefined) return undefined
@@ -18,7 +18,7 @@ export class Places {
     return true
   }
 
-  /** Returns false if there is no room. */
+  /** Returns false if no permit is left. */
   take<E, R>(
     owner: string,
     countFree: Effect.Effect<number, E, R>,
