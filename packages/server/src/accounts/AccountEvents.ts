@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import type { RequestOrigin } from "../http/index.ts"
 
 /**
- * What other modules do when an account or a workspace changes. Each reaction runs in the
+ * The reactions of other modules to changes of accounts and workspaces. Each runs in the
  * transaction of the change.
  */
 export interface AccountSubscriber {
@@ -12,7 +12,7 @@ export interface AccountSubscriber {
     workspaceId: AuthorizedWorkspaceId,
     ownerId: UserId
   ) => Effect.Effect<void>
-  /** The user has proved that the address is theirs. */
+  /** The user has proved to own the address. */
   readonly emailVerified: (userId: string, email: string, now: Date) => Effect.Effect<void>
   /** The address no longer belongs to a member of these workspaces. */
   readonly memberEmailGone: (
@@ -22,7 +22,7 @@ export interface AccountSubscriber {
   ) => Effect.Effect<void>
 }
 
-/** Publishes changes of accounts to the modules that build on them and have subscribed. */
+/** Publishes changes of accounts to the modules that have subscribed. */
 export class AccountEvents extends Context.Service<
   AccountEvents,
   AccountSubscriber & { readonly subscribe: (subscriber: AccountSubscriber) => Effect.Effect<void> }

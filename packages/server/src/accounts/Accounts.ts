@@ -39,7 +39,6 @@ interface Registration {
   readonly name?: string
 }
 
-/** The accounts of people: their email, name and password. */
 export class Accounts extends Context.Service<
   Accounts,
   {
@@ -50,7 +49,7 @@ export class Accounts extends Context.Service<
       { readonly user: User; readonly workspace: Workspace },
       EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
     >
-    /** For an operator: also where registration is closed. Its owner has to reset the password. */
+    /** For operators, even if registration is closed. The owner has to reset the password. */
     readonly create: (
       email: string,
       origin: RequestOrigin
@@ -132,7 +131,7 @@ export class Accounts extends Context.Service<
       const workspaces = yield* Workspaces
       const [laneKey] = (yield* Secrets).keys("lane")
 
-      /** The account may have been deleted with its session after this request was let in. */
+      /** The account may have been deleted with its session after this request was admitted. */
       const own = (id: string) => userOfToken(users, id)
 
       const confirm = confirmingPassword(throttle, passwords)
@@ -157,7 +156,7 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const inserted = yield* users.insert(user)
             if (Option.isNone(inserted)) return yield* new EmailTaken()
-            // By the address, so that nobody floods it by registering and deleting accounts.
+            // Counted by address, so that nobody floods it by registering and deleting accounts.
             if (isMailed) yield* emailLinks.count(inserted.value, email)
             const registered = toUser(inserted.value)
             yield* audit.recordForAccount("account.registered", user.id, {
@@ -266,7 +265,7 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Locked, or a workspace that is created meanwhile would be left without an owner.
+              // Locked, because a workspace that is created meanwhile would have no owner.
               if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)

@@ -17,13 +17,13 @@ import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 import { ReclaimingRepo } from "./ReclaimingRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
-/** For owners of an email with which somebody else may have registered an account. */
+/** Returns an account to the owner of its email if somebody else may have registered it. */
 export class Reclaiming extends Context.Service<
   Reclaiming,
   {
     /**
-     * Whoever has just used a link that was mailed to an unverified email is its owner. Nobody else
-     * keeps a way in from before. Within the transaction that locks the account.
+     * A person who used a link mailed to an unverified email owns it, so this removes every access
+     * that others may have kept. Call it within the transaction that locks the account.
      */
     readonly reclaim: (
       user: Pick<UserRow, "id" | "email">,
@@ -64,7 +64,7 @@ export class Reclaiming extends Context.Service<
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
 
-      /** Of a workspace that is locked. */
+      /** The workspace must be locked. */
       const clear = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         userId: UserId,

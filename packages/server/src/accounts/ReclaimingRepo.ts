@@ -13,7 +13,7 @@ export class ReclaimingRepo extends Context.Service<
   {
     /** Locks the workspaces that nobody else owns until the transaction ends. */
     readonly lockOwnedAlone: (userId: string) => Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
-    /** Their agents are not heard any more, and what those hold is taken back. */
+    /** Refuses the agents of these workers from now on and takes back their runs. */
     readonly endWorkers: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date

@@ -47,8 +47,7 @@ export const AuthHandlers = implement(
 
       logout: Effect.fnUntraced(function* () {
         const actor = yield* currentActor
-        // Somebody else may have ended the session since this request was let in. It is over either
-        // way.
+        // Another request may have ended the session meanwhile. It has ended either way.
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 

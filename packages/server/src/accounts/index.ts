@@ -1,6 +1,6 @@
 /**
- * Who may do what: users, sessions, passwords and second factors, API keys, workspaces and their
- * members, and the audit log of all of it.
+ * Access: users, sessions, passwords and second factors, API keys, workspaces and their members,
+ * and the audit log.
  */
 import { Layer } from "effect"
 import { AccountEvents } from "./AccountEvents.ts"

@@ -10,7 +10,7 @@ import { timestampOrNull } from "../store/index.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { usageOf } from "./usageOf.ts"
 
-/** What a workspace has, and what it uses of it. */
+/** The plan of a workspace and its usage. */
 export class Billing extends Context.Service<
   Billing,
   {

@@ -14,16 +14,18 @@ import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesR
 
 /**
  * Pauses what the plan of a workspace does not allow: tasks and chains that fire too often, and the
- * newest where more are active than it allows. Resumes the oldest of those when it allows them
- * again. Nothing is deleted.
+ * newest beyond the limit. Resumes the oldest of them when the plan allows it. Nothing is deleted.
  */
 export class KeepingToPlans extends Context.Service<
   KeepingToPlans,
   {
     readonly keep: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
-    /** What `keepAll` does about the month of those of the workspaces that have used theirs up. */
+    /** Checks the monthly limit of these workspaces, as `keepAll` does. */
     readonly keepMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
-    /** All workspaces whose month is nearly used up, or with something that a plan has paused. */
+    /**
+     * Checks all workspaces whose month is nearly used up, or with something that a plan has
+     * paused.
+     */
     readonly keepAll: Effect.Effect<void>
   }
 >()("@scheduling/server/billing/KeepingToPlans") {
@@ -155,7 +157,7 @@ export class KeepingToPlans extends Context.Service<
         while (yield* keepSome(workspaceId, "chain"));
       })
 
-      /** People are told at 80 and at 100 %, once in a month. */
+      /** Notifies people at 80 and at 100 %, once a month. */
       const tell = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         used: number,
@@ -209,7 +211,7 @@ export class KeepingToPlans extends Context.Service<
   )
 }
 
-/** Says in the log whose turn it was that failed. */
+/** Names in the log the workspace whose turn failed. */
 const naming = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
   Effect.catchDefect(turn, (defect) =>
     Effect.die(
@@ -217,10 +219,7 @@ const naming = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =
     )
   )
 
-/**
- * Where there is only the plan of a server of one's own, one round resumes what other plans have
- * paused before.
- */
+/** Without plans, one round resumes what earlier plans have paused. */
 export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingToPlans> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -237,5 +236,5 @@ export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingT
     })
   )
 
-/** So many are paused or resumed by one transaction. */
+/** At most this many are paused or resumed by one transaction. */
 const batch = 100

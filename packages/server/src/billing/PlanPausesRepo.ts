@@ -10,7 +10,7 @@ export interface PlannedRow extends ScheduledRow {
   readonly name: string
 }
 
-/** Tasks and chains that were paused because the plan does not allow so many. */
+/** Tasks and chains that were paused because of the plan. */
 export class PlanPausesRepo extends Context.Service<
   PlanPausesRepo,
   {
@@ -18,19 +18,21 @@ export class PlanPausesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<number>
-    /** The newest that are active, of all or of those with one of these schedules. Locks them. */
+    /** The newest active ones, of all or of those with one of these schedules. Locks them. */
     readonly listActive: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
       limit: number,
       schedules?: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    /** The different schedules of all, whatever their status. */
+    /** The different schedules of all tasks and chains, whatever their status. */
     readonly listSchedules: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<ReadonlyArray<string>>
-    /** The oldest that the plan has paused, but none with one of these schedules. Locks them. */
+    /**
+     * The oldest that the plan has paused, without those with one of these schedules. Locks them.
+     */
     readonly listPaused: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
@@ -48,7 +50,9 @@ export class PlanPausesRepo extends Context.Service<
       rows: ReadonlyArray<PlannedRow>
     ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
-    /** Who, of all or of these, has used at least so many executions since a day. */
+    /**
+     * The workspaces, of all or of these, that have used at least this many executions since a day.
+     */
     readonly listUsing: (
       executions: number,
       since: string,

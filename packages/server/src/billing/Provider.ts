@@ -3,16 +3,16 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import type Stripe from "stripe"
 import { AppConfig } from "../core/index.ts"
 
-/** The version of the API that this code was written for. Stripe answers in its shapes. */
+/** The version of Stripe's API that this code expects. */
 const apiVersion = "2026-10-28.endive"
 
-/** Where Stripe is, if it is not where it always is. Tests have one of their own. */
+/** The address of Stripe, if it is not the usual one. Tests set another. */
 export const ProviderAddress = Context.Reference<Pick<
   Stripe.StripeConfig,
   "host" | "port" | "protocol"
 > | null>("@scheduling/server/billing/ProviderAddress", { defaultValue: () => null })
 
-/** What a webhook says. Only whom it is about counts: the rest is asked for. */
+/** The customer that a webhook is about. Everything else is read from Stripe. */
 export interface Hint {
   readonly id: string
   readonly customer_id: string | null
@@ -22,11 +22,11 @@ export interface OpenProvider {
   readonly ask: <A>(
     question: (stripe: Stripe) => Promise<A>
   ) => Effect.Effect<A, BillingUnavailable | PaymentFailed>
-  /** Undefined if it was not signed with a secret of ours, or not within five minutes of now. */
+  /** Undefined if the signature is not valid, or its time not within five minutes of now. */
   readonly readHint: (body: string, signature: string, nowMs: number) => Hint | undefined
 }
 
-/** The payment provider. Its client is loaded only where a key for it is set: that takes 240 ms. */
+/** The payment provider. Its client is loaded only if a key is set, because that takes 240 ms. */
 export class Provider extends Context.Service<Provider, { readonly open: OpenProvider | null }>()(
   "@scheduling/server/billing/Provider"
 ) {
@@ -94,7 +94,7 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
 
 const toleranceSeconds = 300
 
-/** The client lets times in the future pass. */
+/** The client accepts times in the future. */
 const signedAt = (signature: string): number =>
   Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? Infinity) * 1_000
 

@@ -22,7 +22,9 @@ import { Syncing } from "./Syncing.ts"
 
 type Refused = BillingDisabled | BillingUnavailable | Conflict
 
-/** What owners do with their subscription. The provider has the truth, and is asked after each change. */
+/**
+ * Changes of a subscription by owners. The provider has the truth and is read after each change.
+ */
 export class Subscriptions extends Context.Service<
   Subscriptions,
   {
@@ -89,7 +91,7 @@ export class Subscriptions extends Context.Service<
         return row ?? (yield* nothingBought)
       })
 
-      /** One change of a subscription at a time, on whatever node. */
+      /** Runs one change of a subscription at a time, across all nodes. */
       const alone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
         change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>
@@ -105,7 +107,10 @@ export class Subscriptions extends Context.Service<
           return yield* Effect.ensuring(change(held.value, stripe), repo.release(workspaceId))
         })
 
-      /** The subscription as the provider has it, in `alone`, and the truth about it afterwards. */
+      /**
+       * Reads the subscription from the provider, changes it within `alone`, and reads it again
+       * afterwards.
+       */
       const changing = <E>(
         workspaceId: AuthorizedWorkspaceId,
         written: Effect.Effect<void>,
@@ -122,7 +127,7 @@ export class Subscriptions extends Context.Service<
           })
         )
 
-      /** A customer is made once, whichever node is asked first. */
+      /** Creates a customer once, even if several nodes try. */
       const withCustomer = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         stripe: OpenProvider

@@ -8,7 +8,7 @@ export interface SubscriptionRow extends SubscriptionState {
   readonly customer_id: string
   readonly past_due_since: Date | null
   readonly checkout_id: string | null
-  /** Grows with each change, so that what was asked before it is not written after it. */
+  /** Grows with each change, so that an answer from before the change is not written after it. */
   readonly version: number
 }
 
@@ -24,7 +24,7 @@ export class SubscriptionsRepo extends Context.Service<
       customerId: string,
       now: Date
     ) => Effect.Effect<void>
-    /** None if somebody else holds it. A hold ends at `until`. */
+    /** None if another request holds it. A hold ends at `until`. */
     readonly hold: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date,
@@ -35,7 +35,7 @@ export class SubscriptionsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       checkoutId: string | null
     ) => Effect.Effect<void>
-    /** Subscriptions about which Stripe has to be asked, including those of deleted workspaces. */
+    /** Subscriptions that must be read from Stripe, including those of deleted workspaces. */
     readonly claim: (
       now: Date,
       until: Date,
@@ -48,9 +48,9 @@ export class SubscriptionsRepo extends Context.Service<
       syncAt: Date
     ) => Effect.Effect<boolean>
     readonly remove: (row: SubscriptionRow) => Effect.Effect<void>
-    /** Returns false if the event was there before. */
+    /** Returns false if the event is known already. */
     readonly insertEvent: (id: string, now: Date) => Effect.Effect<boolean>
-    /** From now on, whoever has asked has asked too early. */
+    /** Invalidates answers that the provider gave before now. */
     readonly updateToStale: (customerId: string, now: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/billing/SubscriptionsRepo") {

@@ -13,19 +13,19 @@ import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
- * Keeps what is known of subscriptions true. A webhook only says that something has happened to a
- * customer. What it was is asked for, so webhooks may come in any order, twice or never: each
- * subscription is asked about once a day anyway.
+ * Keeps the stored subscriptions up to date. A webhook only says that something happened to a
+ * customer, and the subscription is then read from the provider. So webhooks may come in any order,
+ * twice or never: each subscription is also read once a day.
  */
 export class Syncing extends Context.Service<
   Syncing,
   {
-    /** Returns once it is on disk that the provider has to be asked. */
+    /** Returns once the need to read the customer is stored. */
     readonly hear: (hint: Hint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
-    /** Asks about those that are due, and returns how many. */
+    /** Reads the subscriptions that are due, and returns how many. */
     readonly syncDue: Effect.Effect<number>
     readonly heard: Doorbell
   }
@@ -88,7 +88,7 @@ export class Syncing extends Context.Service<
         return isWritten
       })
 
-      /** Nobody shall go on paying for a workspace that is gone. */
+      /** Nobody shall go on paying for a deleted workspace. */
       const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
         const { data } = yield* ask(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
@@ -134,7 +134,7 @@ export class Syncing extends Context.Service<
   )
 }
 
-/** On every node. Two do not ask about the same customer. */
+/** Runs on every node. Two nodes never read the same customer at once. */
 export const SyncingLayer: Layer.Layer<never, never, Provider | Syncing> = Layer.effectDiscard(
   Effect.gen(function* () {
     if ((yield* Provider).open === null) return
@@ -150,7 +150,7 @@ export const SyncingLayer: Layer.Layer<never, never, Provider | Syncing> = Layer
 
 const graceBegan = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
 
-/** When the provider is asked again that did not answer. */
+/** The time until a failed request is repeated. */
 const retryMs = 60 * 1_000
 const batch = 20
 

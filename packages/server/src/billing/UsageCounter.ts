@@ -3,13 +3,12 @@ import { AppConfig, loop } from "../core/index.ts"
 import { StatsRollUpRepo } from "../tasks/index.ts"
 import { KeepingToPlans } from "./KeepingToPlans.ts"
 
-/** At most so many executions are counted by one transaction. */
+/** The most executions that one transaction counts. */
 const pieceSize = 50_000
 
 /**
- * Counts the executions of each workspace by day, and keeps workspaces to the executions that their
- * plan allows in a month as soon as they have used them. Where no plan limits them, nobody waits for
- * the count.
+ * Counts the executions of each workspace by day, and enforces the monthly limits of plans right
+ * after. Without such a limit, nothing waits for the count.
  */
 export const UsageCounterLayer: Layer.Layer<
   never,

@@ -6,7 +6,7 @@ import { chooseSubscription } from "./chooseSubscription.ts"
 import type { OpenProvider } from "./Provider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
-/** For calls that no card is asked about. */
+/** For requests that do not charge a card. */
 export const ask = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 
@@ -18,7 +18,7 @@ export const listOf = (customer: string, stripe: OpenProvider) =>
 export const currentOf = ({ customer_id }: SubscriptionRow, stripe: OpenProvider) =>
   Effect.map(listOf(customer_id, stripe), ({ data }) => chooseSubscription(data).chosen)
 
-/** Fails softly: a page that was used or has expired cannot expire. */
+/** Ignores failures: a page that was used or has expired cannot expire. */
 export const expire = (checkoutId: string, stripe: OpenProvider) =>
   Effect.gen(function* () {
     const { status } = yield* ask(stripe, (api) => api.checkout.sessions.retrieve(checkoutId))
@@ -32,7 +32,9 @@ export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenP
         api.subscriptionSchedules.release(typeof schedule === "string" ? schedule : schedule.id)
       )
 
-/** The lower price is paid from the end of the period on, for which the higher one is paid already. */
+/**
+ * The lower price applies from the end of the period, because the higher one is paid until then.
+ */
 export const scheduleChange = Effect.fnUntraced(function* (
   { cancel_at_period_end, id }: Stripe.Subscription,
   item: Stripe.SubscriptionItem,

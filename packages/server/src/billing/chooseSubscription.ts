@@ -1,9 +1,9 @@
 import type Stripe from "stripe"
 
 /**
- * The subscription that counts, of all that a customer ever had: the oldest of those that live, else
- * the one that ended last. Others that live are surplus, such as the second of two that were bought
- * at once: nobody should pay twice.
+ * The subscription that counts, of all that a customer ever had: the oldest live one, otherwise the
+ * one that ended last. Further live ones are surplus, such as the second of two that were bought at
+ * once, because nobody should pay twice.
  */
 export const chooseSubscription = (
   subscriptions: ReadonlyArray<Stripe.Subscription>
@@ -16,12 +16,12 @@ export const chooseSubscription = (
   return { chosen: oldest ?? byAge.at(-1), surplus }
 }
 
-/** Over, or not paid for yet: it ends by itself within 23 hours. */
+/** Ended, or not paid yet: an unpaid one ends by itself within 23 hours. */
 const notBought: ReadonlySet<string> = new Set(["canceled", "incomplete", "incomplete_expired"])
 
 export const isOver = ({ status }: Pick<Stripe.Subscription, "status">) => notBought.has(status)
 
-/** What is kept of a subscription. */
+/** The stored part of a subscription. */
 export interface SubscriptionState {
   readonly subscription_id: string | null
   readonly status: string | null
@@ -58,7 +58,7 @@ const noSubscription: SubscriptionState = {
 const dateOf = (seconds: number | null | undefined) =>
   seconds == null ? null : new Date(seconds * 1_000)
 
-/** Of the phase after the one that runs, if a schedule has one. */
+/** The price of the next phase, if a schedule has one. */
 const nextPriceOf = ({ schedule }: Stripe.Subscription): string | null => {
   if (schedule === null || typeof schedule === "string") return null
   const { current_phase, phases } = schedule

@@ -1,4 +1,6 @@
-/** The subscription of a workspace at the payment provider, and keeping workspaces to their plans. */
+/**
+ * The subscription of a workspace at the payment provider, and keeping workspaces to their plans.
+ */
 import { Layer } from "effect"
 import { Billing } from "./Billing.ts"
 import { KeepingToPlans, KeepingToPlansLayer } from "./KeepingToPlans.ts"

@@ -4,7 +4,7 @@ import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import type { PlanCatalog } from "../core/index.ts"
 
-/** The prices that plans are sold at. */
+/** The prices of plans. */
 export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
   const prices = new Map<string, Price & { readonly trial_days: number }>(
     [...plans.values()].flatMap((plan) =>

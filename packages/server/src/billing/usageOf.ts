@@ -2,8 +2,8 @@ import { type Day, daysBetween, type UsageOfDay } from "@scheduling/domain/billi
 import type { UsageBefore, UsageRow } from "../plans/index.ts"
 
 /**
- * Each day of a range. Seats and monitors last from one change to the next, so on a day with
- * changes there were those of the day before, too.
+ * Each day of a range. Seats and monitors last from one change to the next, so a day with changes
+ * also counts those of the day before.
  */
 export const usageOf = (
   rows: ReadonlyArray<UsageRow>,

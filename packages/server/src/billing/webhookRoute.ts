@@ -10,9 +10,9 @@ import { Provider } from "./Provider.ts"
 import { Syncing } from "./Syncing.ts"
 
 /**
- * Where the payment provider says that something has happened. The signature is over the bytes of
- * the body, so this is no endpoint of the contract, which would parse them. What is answered with
- * 200 is on disk. A refusal is tried again for three days.
+ * Receives webhooks of the payment provider. The signature covers the bytes of the body, so this is
+ * no endpoint of the contract, which would parse them. A webhook is stored before it gets a 200.
+ * The provider repeats a refused one for three days.
  */
 export const webhookRouteLayer: Layer.Layer<
   never,

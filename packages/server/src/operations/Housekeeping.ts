@@ -3,8 +3,8 @@ import { AppConfig, dayMs, eachInTurn, loop } from "../core/index.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /**
- * Sweeps every ten minutes. A sweep that fails is tried again. The first one is a minute after the
- * start, when a node has other things to do.
+ * Removes expired rows every ten minutes. A failed round is repeated. The first one is a minute
+ * after the start, when a node is less busy.
  */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(

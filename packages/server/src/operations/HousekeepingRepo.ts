@@ -5,7 +5,7 @@ import { dayMs, eachInTurn } from "../core/index.ts"
 import { firstIdAt } from "../engine/index.ts"
 import { untilFewerThan } from "../store/index.ts"
 
-/** Removes expired rows. Nobody sees them any more, because every reader checks the time too. */
+/** Removes expired rows. Readers do not depend on it, because each checks the time too. */
 export class HousekeepingRepo extends Context.Service<
   HousekeepingRepo,
   {
@@ -14,13 +14,13 @@ export class HousekeepingRepo extends Context.Service<
     readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
     /**
      * Removes the history of runs that were cancelled long before they were due. It is stored under
-     * the day they were due, which may be a year ahead.
+     * their due day, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
-    /** Removes what jobs said in runs of that time that do not go on. */
+    /** Removes the log lines of jobs whose runs of that time have finished. */
     readonly removeProgress: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
-    /** Removes the words from the audit events of workspaces and accounts that are gone. */
+    /** Removes the text from audit events of workspaces and accounts that are gone. */
     readonly eraseAuditEvents: Effect.Effect<void>
   }
 >()("@scheduling/server/operations/HousekeepingRepo") {
@@ -45,7 +45,7 @@ export class HousekeepingRepo extends Context.Service<
             RETURNING id`
         )
 
-      /** Leaves rows that somebody else has locked to the next sweep: what is over may begin anew. */
+      /** Leaves locked rows to the next round, because an expired row may come into use again. */
       const removeWhere = (table: string, isOver: Statement.Fragment) =>
         untilFewerThan(
           batch,
@@ -103,8 +103,8 @@ export class HousekeepingRepo extends Context.Service<
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
           // There is no index for this, because each run of a delayed task would have to write it.
-          // A task that ended before `endedBefore` was created before it too, so the range of ids
-          // leaves out younger tasks. Mostly that is all of them.
+          // A task that ended before `endedBefore` was also created before it, so the range of ids
+          // leaves out younger tasks, which are usually all.
           const until = firstIdAt(endedBefore.getTime() + dayMs)
           let after: string | undefined = firstIdAt(0)
           while (after !== undefined) {
@@ -190,7 +190,7 @@ export class HousekeepingRepo extends Context.Service<
   )
 }
 
-/** What was used is kept for three years, and when members came and went as long as there are any. */
+/** Usage is kept for three years; changes of seats are kept as long as there are members. */
 const meteredDays = 3 * 366
 
 /** Keeps every statement within its timeout, however many rows there are. */

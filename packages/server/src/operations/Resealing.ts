@@ -4,7 +4,7 @@ import { eachInTurn, loop, mac, type Purpose, seal, Secrets, unsealIfKnown } fro
 import { type SealedColumn, SealedRepo, type SealedRow } from "./SealedRepo.ts"
 
 interface Sealed extends SealedColumn {
-  /** As logs call them. */
+  /** The name in the log. */
   readonly name: string
   readonly purpose: Purpose
   /** The context that the value was bound to when it was sealed. */
@@ -13,7 +13,7 @@ interface Sealed extends SealedColumn {
   readonly hashedFor?: Purpose
 }
 
-/** Sealed values that nobody could enter again, because nobody has them in plain text. */
+/** Sealed values that nobody could enter again, because they exist nowhere in plain text. */
 const allSealed: ReadonlyArray<Sealed> = [
   {
     name: "signing secrets",
@@ -56,9 +56,10 @@ const allSealed: ReadonlyArray<Sealed> = [
 ]
 
 /**
- * Seals anew what a retired `APP_SECRET` has sealed: once that is gone, nobody could open it. What
- * no key opens is passed over and counted in the log. It begins some time after the start, when the
- * other nodes know the new secret too: a node that does not could open nothing of this.
+ * Seals again what a retired `APP_SECRET` has sealed, because nobody could open it once that secret
+ * is gone. Values that no key opens are skipped and counted in the log. It starts some time after
+ * the node, when the other nodes know the new secret too: a node without it could open nothing of
+ * this.
  */
 export const ResealingLayer: Layer.Layer<never, never, AuditChain | Secrets | SealedRepo> =
   Layer.effectDiscard(
@@ -106,7 +107,7 @@ export const ResealingLayer: Layer.Layer<never, never, AuditChain | Secrets | Se
             )
           }
           unknownBefore = unknown.length
-          // Other nodes may go on using a retired secret, but none that no node was given.
+          // Other nodes may still use a retired secret, but never one that no node has.
           isOver = retired.length === 0
         })
       }
@@ -116,7 +117,7 @@ export const ResealingLayer: Layer.Layer<never, never, AuditChain | Secrets | Se
         if (areMacsRenewed) return
         const renewed = yield* audit.renewMacs
         if (renewed > 0) yield* Effect.logInfo(`renewed the MACs of ${renewed} audit events`)
-        // Each node does so after its start, so nobody needs to look through the whole log again.
+        // Each node does this after its start, so the whole log need not be read again.
         areMacsRenewed = renewed === 0
       })
 
@@ -137,5 +138,5 @@ const every = "10 minutes"
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-/** A line of a log is not for thousands. */
+/** A log line with thousands of ids helps nobody. */
 const shownIds = 10

@@ -1,14 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Where something is kept sealed. */
+/** A column with sealed values. */
 export interface SealedColumn {
   readonly table: string
   readonly id: string
-  /** Whose it is: a workspace, or a user. */
+  /** The column of the owner: a workspace or a user. */
   readonly owner: string
   readonly sealed: string
-  /** Holds a keyed hash of what is sealed, by which its row is found. */
+  /** The column of a keyed hash of the sealed value, by which its row is found. */
   readonly hash?: string
 }
 
@@ -18,17 +18,17 @@ export interface SealedRow {
   readonly sealed: string
 }
 
-/** What is sealed at rest, of all tenants. */
+/** The sealed values of all tenants. */
 export class SealedRepo extends Context.Service<
   SealedRepo,
   {
-    /** The next ones after this id that another key has sealed. */
+    /** The next values after this id that another key has sealed. */
     readonly listSealedOtherwise: (
       column: SealedColumn,
       keyId: string,
       after: string
     ) => Effect.Effect<ReadonlyArray<SealedRow>>
-    /** If it is still what it was. */
+    /** Changes the value if it is still the same. */
     readonly update: (
       column: SealedColumn,
       row: SealedRow,
@@ -73,5 +73,5 @@ export class SealedRepo extends Context.Service<
   )
 }
 
-/** Few rows are in memory at once, and nobody waits for a long statement. */
+/** Keeps few rows in memory and every statement short. */
 const batch = 100

@@ -11,20 +11,19 @@ const lateAfterSeconds = 60
 
 const reportEveryMs = 60_000
 
-/** How long a timer of this may be late before the node is too busy to start runs on time. */
+/** If a timer of this length is later, the node is too busy to start runs on time. */
 const canaryMs = 100
 
 export interface Watched extends Pick<Depth, "oldest_due_seconds"> {
-  /** How late the last timer of this node was. Its runs start by such timers. */
+  /** How late the last timer of this node was. Runs start by such timers. */
   readonly timer_delay_seconds: number
   /** Since when runs are late, or null. */
   readonly late_since_ms: number | null
 }
 
 /**
- * Looks at the service as somebody from outside would: does what is due begin? Every node looks at
- * the same queue, also one that runs nothing, because a service whose runners have all stopped must
- * not be the only one that does not notice.
+ * Checks from the outside whether due work starts. Every node checks the same queue, even a node
+ * that runs nothing: if all runners have stopped, somebody must notice.
  */
 export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Watched }>()(
   "@scheduling/server/operations/SelfWatch"
@@ -50,7 +49,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       })
 
       const judge = Effect.gen(function* () {
-        // What is due waits then, and may be due by the wrong time.
+        // Due work waits then, and may be due by the wrong time.
         if (databaseClock.doubt !== undefined) return
         const nowMs = clock.currentTimeMillisUnsafe()
         const seconds = Math.max(depth.oldest_due_seconds, depth.unfired_seconds)

@@ -7,9 +7,9 @@ import { setRunsRight, wasSetBack } from "../engine/index.ts"
 import { DatabaseClock } from "../store/index.ts"
 
 /**
- * Sets right what waits for a time that was written while the clock of the database was ahead. Each
- * node that runs something does so once it has seen a step, and when it starts after one. It changes
- * nothing that is right, so several nodes may do it.
+ * Corrects times that were written while the database's clock was ahead. Each node with a runner
+ * does so after a step, and at its start. It changes nothing that is right, so several nodes may do
+ * it.
  */
 export const SettingRightLayer: Layer.Layer<never, never, Deadlines | SqlClient.SqlClient> =
   Layer.effectDiscard(
@@ -17,7 +17,7 @@ export const SettingRightLayer: Layer.Layer<never, never, Deadlines | SqlClient.
       const sql = yield* SqlClient.SqlClient
       const { setRight } = yield* Deadlines
       const clock = yield* DatabaseClock
-      /** After how many steps that was done. Undefined until this node has looked. */
+      /** The number of steps after which it last ran. Undefined until this node has checked. */
       let doneAfter: number | undefined
 
       const setAllRight = Effect.gen(function* () {

@@ -37,8 +37,8 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
 // ---------------------------------------------------------------------------
 
 /**
- * Made at the first request and kept: anybody may ask for it, and making and compressing it takes
- * up to a second.
+ * Built at the first request and kept, because building and compressing it takes up to a second and
+ * anybody may ask for it.
  */
 const readyOnce = (make: () => Promise<ReadyAnswer>) => {
   let ready: Promise<ReadyAnswer> | undefined
@@ -65,7 +65,7 @@ const icon = HttpServerResponse.text(
 )
 
 /**
- * Makes the page contact no third party: no fonts, no telemetry, no buttons that upload the
+ * Keeps the page from contacting third parties: no fonts, no telemetry, no buttons that upload the
  * document.
  */
 const offline = {
@@ -76,7 +76,7 @@ const offline = {
   authentication: { preferredSecurityScheme: "bearer" }
 }
 
-/** Makes the framework's page once and keeps it compressed. */
+/** Builds the framework's page once and keeps it compressed. */
 const pageReadyOnce = HttpRouter.middleware((answer) => {
   let ready: ReadyAnswer | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -100,7 +100,7 @@ const scriptsOf = (html: Uint8Array): ReadonlyArray<string> =>
     ([, script = ""]) => script
   )
 
-/** Allows these scripts to run on the page and nothing else that may get into it. */
+/** Allows these scripts on the page and nothing else. */
 const policyFor = (scripts: ReadonlyArray<string>): string => {
   const hashes = scripts.map(
     (script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`

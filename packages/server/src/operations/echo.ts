@@ -2,13 +2,13 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
-/** An execution keeps 10,000 bytes of an answer, and the headers should fit in too. */
+/** An execution stores 10,000 bytes of an answer, and the headers should fit in too. */
 const maxBodyCharacters = 4_096
 
-/** Headers that are not shown: credentials, and what proxies tell only this service. */
+/** Hidden headers: credentials, and headers that proxies add for this service. */
 const kept = /^(?:authorization|cookie|forwarded|via|x-real-ip|x-forwarded-.*)$/
 
-/** Answers with the request it got, so that a first execution shows what a target receives. */
+/** Answers with its request, so that a first execution shows what a target receives. */
 const echo = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const headers = Object.entries(request.headers).filter(([name]) => !kept.test(name))

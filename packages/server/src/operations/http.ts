@@ -8,10 +8,10 @@ import { DatabaseClock, timestampOf } from "../store/index.ts"
 import { LoopHealth, version } from "../core/index.ts"
 import { SelfWatch } from "./SelfWatch.ts"
 
-/** Not a loop that fails, but what all of them together should do. */
+/** Not a loop that fails, but the work of all loops together. */
 const lateRuns = "starting due runs"
 
-/** While the clock is doubted, what is timed waits. */
+/** Timed work waits while the clock is doubted. */
 const steppedClock = "following the clock of the database"
 
 export const SystemHandlers = implement(

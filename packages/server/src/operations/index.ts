@@ -21,7 +21,7 @@ export { askServer } from "./operator/askServer.ts"
 export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
-/** Nodes with `RUNNER=off` only say that the clock was stepped. */
+/** Nodes with `RUNNER=off` only report that the clock was stepped. */
 const RunnerLayer = whereRunning(SettingRightLayer)
 
 export const OperationsLayer = Layer.mergeAll(

@@ -9,13 +9,13 @@ import { routeError, whyNotListening } from "../http/index.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-/** What the node has measured, for Prometheus. */
+/** The metrics of the node, for Prometheus. */
 export const renderMetrics = ({ registry }: NodeMeters): string =>
   PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Whether the request has the token. Takes as long for every wrong one. */
+/** Whether the request has the token. Takes the same time for every wrong one. */
 const hasToken = (authorization: string | undefined, token: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(authorization ?? ""), digest(`Bearer ${Redacted.value(token)}`))
 
@@ -24,7 +24,7 @@ const isShown = (
   token: Redacted.Redacted | undefined
 ): boolean => token === undefined || hasToken(authorization, token)
 
-/** On the port of the API, for whoever has `METRICS_TOKEN`. Otherwise there is no such route. */
+/** On the port of the API, with `METRICS_TOKEN`. Without the token there is no such route. */
 export const metricsRouteLayer: Layer.Layer<never, never, AppConfig | HttpRouter.HttpRouter> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -57,7 +57,7 @@ export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
   { message: Schema.String }
 ) {}
 
-/** On a port of its own, which need not be reachable from where the API is. */
+/** On a port of its own, which can be closed to clients of the API. */
 export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
   Layer.effectDiscard(
     Effect.gen(function* () {

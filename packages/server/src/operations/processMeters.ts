@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import { LoopHealth, Meters, version } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
-/** What every process has, under the names that dashboards of others know. */
+/** The usual metrics of a process, under the names that common dashboards know. */
 export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effectDiscard(
   Effect.gen(function* () {
     const meters = yield* Meters

@@ -8,12 +8,13 @@ export class WrongAppSecret extends Schema.TaggedError<WrongAppSecret>()("WrongA
 }) {}
 
 /**
- * The secrets of a node, once it is sure that they are those of its database. The database keeps a
- * value derived from the `APP_SECRET` that was last started with. A node that knows only others
- * could open nothing that the other nodes have sealed, and they nothing of its own: runs would fail
- * and valid keys be refused, depending on the node. So it does not start.
+ * The secrets of a node, after a check that they fit the database, which keeps a value derived from
+ * the latest `APP_SECRET`. A node with other secrets could not open what the other nodes have
+ * sealed, so runs would fail and valid keys be refused, depending on the node. Such a node does not
+ * start.
  *
- * A node that has the secret in `APP_SECRET_PREVIOUS` rotates it: from then on its own is the one.
+ * A node that has the secret in `APP_SECRET_PREVIOUS` rotates it: from then on its own secret is
+ * the current one.
  */
 const AppSecretCheck: Layer.Layer<
   never,

@@ -3,36 +3,35 @@ import { Doorbell, elapsedMs } from "../core/index.ts"
 import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
 
 /**
- * A contradiction of more than this is a step of the clock. Anything smaller is believed at once: a
- * server that takes over is never set as exactly as the one before it.
+ * A larger contradiction is a step of the clock. A smaller one is believed at once, because a
+ * database server that takes over never has exactly the same time.
  */
 const stepMs = 5_000
 
 /**
- * How long a clock that was stepped is doubted. A wrong time that lasts less than this moves nothing.
- * Everything timed waits this long after a step that was right, so it stays well below a minute.
+ * How long a step is doubted. A wrong time that lasts less than this moves nothing. Timed work
+ * waits this long after a correct step, so it stays well below a minute.
  */
 const doubtMs = 30_000
 
 /** The latest time that a `Date` can hold. */
 const lastMs = 8.64e15
 
-/** The time that the database shows while it is doubted. */
 export interface Doubt {
-  /** By how much it is ahead of the time that it should show. Negative if it is behind. */
+  /** How far it is ahead of the expected time. Negative if it is behind. */
   readonly aheadMs: number
-  /** For how long. */
+  /** The remaining time of the doubt. */
   readonly lastsMs: number
 }
 
 /**
- * The database's clock as this process sees it, so that nodes whose own clocks differ start a run
- * at the same moment. Each answer that carries `now()` is a sample, off by at most half the time it
- * took. The best sample is kept until a better or a much later one comes, or one that contradicts
- * it: another server has taken over, or the clock was stepped.
+ * The database's clock as this process sees it, so that nodes with different clocks start a run at
+ * the same moment. Each answer with `now()` is a sample, off by at most half the time it took. The
+ * best sample is kept until a better or a much later one comes, or one that contradicts it: another
+ * server has taken over, or the clock was stepped.
  *
- * A step is doubted for half a minute. Meanwhile the clock goes on as it went before, and the loops
- * whose statements read `now()` wait. After that the database is right: see ADR 47.
+ * A step is doubted for half a minute. Meanwhile the clock continues with the old time, and the
+ * loops whose statements read `now()` wait. After that the database is right, see ADR 47.
  */
 export class DbClock {
   #offsetMs = 0
@@ -63,12 +62,12 @@ export class DbClock {
     return elapsedMs(this.#clock) + this.#offsetMs
   }
 
-  /** No statement that reads a later `now()` is to be trusted. */
+  /** Statements that read a later `now()` are not trusted. */
   get latestMs(): number {
     return this.#isSampled ? this.now() + stepMs : lastMs
   }
 
-  /** Undefined while the database shows the time that it should. */
+  /** Undefined while the database shows the expected time. */
   get doubt(): Doubt | undefined {
     if (this.#doubt === undefined) return undefined
     return {
@@ -82,12 +81,15 @@ export class DbClock {
     return this.#steps
   }
 
-  /** How many of them are no longer doubted: the clock was set right, or is believed. */
+  /** How many of them are no longer doubted: the clock was corrected, or is believed. */
   get endedSteps(): number {
     return this.#ended
   }
 
-  /** For how long no step has been doubted. Leases may be of the time of a step until they are renewed. */
+  /**
+   * For how long no step has been doubted. Until leases are renewed, they may have the time of a
+   * step.
+   */
   get steadyForMs(): number {
     return this.#doubt === undefined ? elapsedMs(this.#clock) - this.#endedAtMs : 0
   }
@@ -100,8 +102,8 @@ export class DbClock {
   }
 
   /**
-   * Runs a statement that returns nothing but the time of the database. While that is doubted,
-   * returns the time that it should be.
+   * Runs a statement that returns only the time of the database. During a doubt, returns the
+   * expected time.
    */
   read<E, R>(statement: Effect.Effect<Date, E, R>): Effect.Effect<Date, E, R> {
     return Effect.map(
@@ -139,7 +141,7 @@ export class DbClock {
       before.offsetMs = offsetMs
       if (receivedMs - before.sinceMs < doubtMs) return Effect.void
     }
-    // An answer that took so long does not show that the clock is right again.
+    // Such a slow answer does not prove that the clock is right again.
     if (before !== undefined && errorMs > stepMs) return Effect.void
     const steppedMs = contradictionMs > stepMs ? offsetMs - this.#offsetMs : 0
     if (before !== undefined || errorMs <= agedErrorMs || contradictionMs > 0) {
@@ -156,14 +158,14 @@ export class DbClock {
   }
 }
 
-/** The one of this node. */
+/** The clock of this node. */
 export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/store/DatabaseClock", {
   defaultValue: () => new DbClock(Clock.Clock.defaultValue())
 })
 
 /**
- * The clock of a node. Through it, `StoreClock` does not follow a step while that is doubted. A clock
- * that a test has put in its place is left as it is.
+ * The clock of a node, through which `StoreClock` ignores a doubted step. A clock that a test has
+ * set stays.
  */
 export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   StoreClock,

@@ -1,6 +1,6 @@
 import { defaultLimit, type Page, type PageQuery } from "@scheduling/domain/shared/requests/Page"
 
-/** What a repo needs for one page. It fetches `limit + 1` rows with ids below `before`. */
+/** The input of a repository for one page. It fetches `limit + 1` rows with ids below `before`. */
 export interface PageRequest {
   readonly limit: number
   readonly before: string
@@ -21,7 +21,7 @@ export const maxPageBytes = 2 * 1024 * 1024
 
 export interface PageRow {
   readonly id: string
-  /** The bytes of this row and those before it in its page, if the statement counts them. */
+  /** The bytes of this row and the earlier ones in its page, if the statement counts them. */
   readonly page_bytes?: number
 }
 

@@ -17,8 +17,8 @@ import { explainSqlError, isLockTimeout } from "./failures.ts"
 import { refuseUnknownSchema } from "./refuseUnknownSchema.ts"
 
 /**
- * Which store holds the data. Both speak SQL through one driver. Only listening and the number of
- * nodes differ.
+ * The kind of store. Both speak SQL through one driver. Only listening and the number of nodes
+ * differ.
  */
 export class Store extends Context.Service<
   Store,
@@ -29,7 +29,7 @@ export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
 
 type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrator.MigrationError
 
-/** The migrated database that the configuration names. */
+/** The migrated database of the configuration. */
 export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
     const { databasePool, databaseUrl, dataDir } = yield* AppConfig
@@ -54,17 +54,16 @@ const server = {
   keepAlive: "30 seconds",
   startupParameters: {
     timezone: "UTC",
-    // No statement here runs long enough to be worth compiling. With many partitions the planner
-    // expects one to be, and the statistics of a month took 8 s.
+    // No statement runs long enough to be worth compiling. With many partitions the planner
+    // disagrees, and the statistics of a month took 8 s.
     jit: "off",
     // No statement looks up the same key twice, and planning for that costs a tenth of a list.
     enable_memoize: "off",
     statement_timeout: `${statementTimeoutSeconds}s`,
-    // A node that lost its network releases its row locks before a request at another node gives up
-    // on them after 15 s.
+    // A node without network releases its row locks before a request at another node gives up after
+    // 15 s.
     idle_in_transaction_session_timeout: "10s",
-    // Because of that, only work that is stuck holds locks for longer. Whoever waits for them
-    // answers 503 in time.
+    // So only stuck work holds locks for longer, and waiting requests get a 503 in time.
     lock_timeout: "12s"
   }
 } as const
@@ -107,12 +106,15 @@ export const embeddedLayer = (
 ): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
 
 /**
- * As many as the driver sends without an answer. With its default of 32, statements of a busy node
- * wait for one more turn of the event loop per 32 statements before them.
+ * The most statements that the driver sends without an answer. With its default of 32, statements
+ * of a busy node wait one more round of the event loop for every 32 before them.
  */
 const statementsInPipeline = 128
 
-/** Uses a store that is already open. The function it provides makes a new connection each time. */
+/**
+ * Uses a store that is open already. The function that it provides opens a new connection each
+ * time.
+ */
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
 ): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
@@ -152,7 +154,7 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
   yield* refuseUnknownSchema(known)
-  // Another node may be migrating, or a reader may be in the way.
+  // Another node may be migrating, or a reader may hold a lock.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({
       times: 25,

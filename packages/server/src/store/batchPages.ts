@@ -18,8 +18,8 @@ interface RowOfPage {
 }
 
 /**
- * Reads the pages that concurrent requests ask for in one statement, and each page only once. The
- * statement need not sort its rows: they mostly come in order, and sorting them here is cheap.
+ * Reads the pages of concurrent requests in one statement, and each page only once. The statement
+ * need not sort its rows: they mostly come in order, and sorting them here is cheap.
  */
 export const batchPages = <Row extends RowOfPage>(
   readAll: (asked: ReadonlyArray<AskedPage>) => Effect.Effect<ReadonlyArray<Row>>

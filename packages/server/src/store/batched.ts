@@ -1,17 +1,17 @@
 import { Effect, Exit } from "effect"
 
 /**
- * Asks once for what concurrent requests want to know. `answerAll` returns an answer for each, in
- * their order. They share the fixed cost of a statement, here and in PostgreSQL. A full batch is
- * sent at once, so that PostgreSQL already works on the first requests while the others are read;
- * that makes a list 1.1 times as fast. The statement runs outside any transaction of the requests.
+ * Answers concurrent requests with one statement, which shares its fixed cost. `answerAll` returns
+ * an answer for each request, in their order. A full batch is sent at once, so that PostgreSQL
+ * works on the first requests while the others are read; that makes a list 1.1 times as fast. The
+ * statement runs outside any transaction of the requests.
  *
  * The framework's `RequestResolver` does the same, but clears its sets of entries and reuses them.
- * V8 links a cleared table to its successor. Once a single table is old, every request since then
- * is kept until the next full collection, which made a list 25 µs slower.
+ * V8 links a cleared table to its successor, so once one table is old, every later request is kept
+ * until the next full collection, which made a list 25 µs slower.
  *
- * With `apartMs`, batches are at least so long apart. A request that comes after a longer silence
- * is not delayed.
+ * With `apartMs`, batches are at least this far apart. A request after a longer silence is not
+ * delayed.
  */
 export const batched = <Asked, Answer>(
   answerAll: (asked: ReadonlyArray<Asked>) => Effect.Effect<ReadonlyArray<Answer>>,
@@ -58,7 +58,7 @@ export const batched = <Asked, Answer>(
 
 // ---------------------------------------------------------------------------
 
-/** In real time, because it is about load. */
+/** In real time, because it limits load. */
 const pause = (ms: number) =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), ms)

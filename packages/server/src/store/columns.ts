@@ -17,9 +17,9 @@ export const columnsOf =
     )
 
 /**
- * The same, but the planner does not see how many rows there are. With a few it would find a plan for
- * so few cheaper than one for any number, and plan a prepared statement again each time: 0.8 ms for
- * the claim of an agent, which takes 0.2.
+ * The same, but hides the number of rows from the planner. For a few rows it would find a special
+ * plan cheaper, and plan a prepared statement again each time: 0.8 ms for an agent's claim, which
+ * takes 0.2.
  */
 export const columnsOfAnyLength = <Row>(sql: SqlClient.SqlClient, rows: ReadonlyArray<Row>) => {
   const column = columnsOf(rows)

@@ -7,12 +7,12 @@ import { SqlError } from "effect/sql"
 export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlError): string =>
   cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
 
-/** The statement is not at fault and can be tried again. */
+/** Whether the statement failed for a passing reason and can be repeated. */
 export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
   (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
 
-/** Somebody held a lock that the statement needs for too long. */
+/** Whether another transaction held a needed lock for too long. */
 export const isLockTimeout = (error: unknown): boolean =>
   SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
 
@@ -26,8 +26,8 @@ const databaseAway = new Set([
 ])
 
 /**
- * States that pass and that the driver has no class for. 53: out of connections, memory or disk.
- * 57P0: starting or stopping. 25006: a primary that became a replica.
+ * Passing states without a class in the driver. 53: out of connections, memory or disk. 57P0:
+ * starting or stopping. 25006: a primary that became a replica.
  */
 const passingState = /^(?:53|57P0|25006)/
 

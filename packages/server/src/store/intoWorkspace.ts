@@ -3,7 +3,7 @@ import { Effect, Predicate } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
- * If the workspace was deleted after the request was let in, the answer is as if it had never
+ * If the workspace was deleted after the request was admitted, the answer is as if it had never
  * existed.
  */
 export const intoWorkspace = <A, E, R>(insert: Effect.Effect<A, E | SqlError.SqlError, R>) =>

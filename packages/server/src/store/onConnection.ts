@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 
 /**
- * Runs statements on exactly this connection. A client made from one connection cannot listen and
- * ask on it, because it waits for the end of the listening before it asks.
+ * Runs statements on exactly this connection. The driver's own client cannot run a statement on a
+ * connection that listens, because it waits for the end of the listening first.
  */
 export const onConnection =
   (connection: PgConnection.PgConnection) =>

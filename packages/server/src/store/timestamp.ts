@@ -1,8 +1,8 @@
 import { dayMs } from "../core/index.ts"
 
 /**
- * Does what `toISOString` does in a quarter of the time. A page of ten tasks has forty times in it,
- * which were a seventh of its cost.
+ * Does what `toISOString` does in a quarter of the time. A page of ten tasks has forty times, which
+ * were a seventh of its cost.
  */
 export const timestampOf = (date: Date): string => {
   const ms = date.getTime()

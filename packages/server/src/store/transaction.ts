@@ -28,7 +28,7 @@ export const undoneAlone =
       Option.isSome(outer) ? sql.withTransaction(work) : work
     )
 
-/** Must not be used within a transaction, which has to begin again as a whole. */
+/** Must not be used within a transaction, which has to start again as a whole. */
 export const againAfterCollision = <A, E, R>(
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
@@ -37,7 +37,7 @@ export const againAfterCollision = <A, E, R>(
     Effect.catch(Effect.failCause)
   )
 
-/** A deadlock, or a conflict that a serializable transaction met. */
+/** A deadlock, or a conflict of a serializable transaction. */
 const isCollision = (error: unknown): boolean =>
   SqlError.isSqlError(error) &&
   (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError")

@@ -30,9 +30,9 @@ export interface ApiKeyRow {
   readonly created_at: Date
 }
 
-/** One that is locked. */
+/** A locked key. */
 export interface HeldRow extends ApiKeyRow {
-  /** Null: it was not rotated. */
+  /** Null if the key was not rotated. */
   readonly successor_id: string | null
 }
 
@@ -67,7 +67,7 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
 export class ApiKeyRepo extends Context.Service<
   ApiKeyRepo,
   {
-    /** `warnAt` is when the workspace is told first that the key expires. */
+    /** `warnAt` is the time of the first notice that the key expires. */
     readonly insert: (key: ApiKeyRow, warnAt: Date | null) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -79,9 +79,9 @@ export class ApiKeyRepo extends Context.Service<
       id: string
     ) => Effect.Effect<Option.Option<HeldRow>>
     /**
-     * Batched: requests that arrive together share one statement. Never cached, so that a
-     * revocation holds at once. A revoked key is not found. Reading its row would take 28 µs more,
-     * which would tell it from a key that never existed.
+     * Batched: concurrent requests share one statement. Never cached, so that a revocation applies
+     * at once. A revoked key is not found: reading its row would take 28 µs more, which would
+     * distinguish it from a key that never existed.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
@@ -91,23 +91,26 @@ export class ApiKeyRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** None if it was revoked before: the first time stands. */
+    /** None if the key was revoked before, which does not change the time of the revocation. */
     readonly updateRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Returns those that were not revoked before. */
+    /** Returns the keys that were not revoked before. */
     readonly updateAllRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** None if there is no such key that was not revoked before. */
+    /** None if no key has this hash or the key was revoked before. */
     readonly updateRevokedByHash: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Makes the key expire earlier, never later. Nobody is warned: it has a successor. */
+    /**
+     * Makes the key expire earlier, never later. There are no notices, because the key has a
+     * successor.
+     */
     readonly updateRotated: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
@@ -116,8 +119,8 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
     /**
-     * Writes at most once per minute and key, and only forward. The statement itself decides, so it
-     * holds on all nodes together.
+     * Writes at most once per minute and key, and only forward. The statement itself decides, so
+     * this holds for all nodes together.
      */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>
     readonly remove: (
@@ -213,8 +216,8 @@ export class ApiKeyRepo extends Context.Service<
               AND key_hash = ${from}`
         }, Effect.orDie),
 
-        // SKIP LOCKED: the statement locks many keys at once and waits for none, so it cannot
-        // deadlock with another node's uses or with the deletion of a workspace.
+        // SKIP LOCKED: the statement locks many keys and waits for none, so it cannot deadlock with
+        // another node's uses or with the deletion of a workspace.
         updateLastUsed: Effect.fn("ApiKeyRepo.updateLastUsed")(function* (uses) {
           yield* sql`
             UPDATE api_keys

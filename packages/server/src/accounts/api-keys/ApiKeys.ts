@@ -65,7 +65,7 @@ export class ApiKeys extends Context.Service<
       id: ApiKeyId,
       actor: Actor
     ) => Effect.Effect<ApiKey, NotFound>
-    /** For whoever found the key. They learn nothing about it. */
+    /** For anybody who found the key. The answer reveals nothing about it. */
     readonly revokeLeaked: (
       key: Redacted.Redacted,
       origin: RequestOrigin
@@ -125,7 +125,7 @@ export class ApiKeys extends Context.Service<
 
       const hold = holdFor(yield* WorkspacesRepo)
 
-      /** Inserts a key with a new secret, which is what create and rotate have in common. */
+      /** Inserts a key with a new secret. Shared by create and rotate. */
       const issue = Effect.fnUntraced(function* (
         key: Pick<
           ApiKeyRow,

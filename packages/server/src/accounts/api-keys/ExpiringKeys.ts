@@ -6,7 +6,7 @@ import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
 import { nextWarning } from "./warnings.ts"
 
-/** Tells workspaces that keys of theirs are about to expire, once for each time there is to tell. */
+/** Notifies workspaces that their keys are about to expire, once for each notice. */
 export const ExpiringKeysLayer: Layer.Layer<
   never,
   never,

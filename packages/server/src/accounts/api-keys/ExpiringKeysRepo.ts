@@ -7,11 +7,11 @@ export type ExpiringRow = Pick<ApiKeyRow, "id" | "workspace_id" | "name" | "key_
   readonly expires_at: Date
 }
 
-/** Keys of all workspaces that somebody has to be told of. */
+/** The keys of all workspaces for which a notice is due. */
 export class ExpiringKeysRepo extends Context.Service<
   ExpiringKeysRepo,
   {
-    /** Locks them until the transaction ends, and leaves out those that are locked. */
+    /** Locks the keys until the transaction ends, and leaves out keys that are already locked. */
     readonly claim: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<ExpiringRow>>
     readonly updateWarnAt: (
       warnings: ReadonlyArray<{ readonly id: string; readonly warn_at: Date | null }>

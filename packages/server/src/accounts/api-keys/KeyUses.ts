@@ -10,7 +10,7 @@ export class KeyUses extends Context.Service<
   {
     /** For `last_used_at`. */
     readonly touch: (key: Pick<VerifiedRow, "id" | "last_used_at">, now: Date) => void
-    /** What it was used for or from, at most once an hour. */
+    /** Records a scope or address, at most once an hour. */
     readonly note: (keyId: ApiKeyId, kind: KeyUse["kind"], what: string) => void
   }
 >()("@scheduling/server/accounts/api-keys/KeyUses") {
@@ -36,7 +36,7 @@ export class KeyUses extends Context.Service<
         const uses = [...noted.values()]
         noted = new Map()
         return Effect.flatMap(DateTime.nowAsDate, (now) => repo.update(uses, now)).pipe(
-          // Of a key that another transaction has locked nothing is written: its next use is noted.
+          // Uses of a locked key are not written; its next use is recorded again.
           Effect.tap((written) =>
             Effect.sync(() => {
               for (const use of uses) if (!written.has(nameOf(use))) known.delete(nameOf(use))
@@ -52,7 +52,7 @@ export class KeyUses extends Context.Service<
       })
 
       // 1. Wait for a use. 2. Gather uses for a second. 3. Write them all. A failed write is
-      //    dropped: the next use of the key writes it again.
+      // dropped: the next use of the key writes it again.
       const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
       yield* Effect.forkScoped(loop("noting the use of keys", turn))
       const forget = Effect.sync(() => known.clear())
@@ -86,7 +86,7 @@ export class KeyUses extends Context.Service<
 
 const minute = 60_000
 
-/** What is noted once more costs a row of a statement. */
+/** A use that is recorded twice costs only a row of a statement. */
 const maxKnown = 50_000
 const maxNoted = 2_000
 

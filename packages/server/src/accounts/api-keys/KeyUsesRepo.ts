@@ -15,13 +15,14 @@ export interface KeyUseRow extends KeyUse {
 }
 
 /**
- * Which scopes keys have used, and from where. A write keeps the number of addresses, housekeeping
- * the age.
+ * The scopes and addresses of keys. A write limits the number of addresses, housekeeping their age.
  */
 export class KeyUsesRepo extends Context.Service<
   KeyUsesRepo,
   {
-    /** Returns what was written: `<key> <kind> <what>`. Keys that are locked or gone are left out. */
+    /**
+     * Returns the written uses as `<key> <kind> <what>`. Keys that are locked or gone are left out.
+     */
     readonly update: (uses: ReadonlyArray<KeyUse>, now: Date) => Effect.Effect<ReadonlySet<string>>
     /** Newest first. */
     readonly list: (
@@ -36,7 +37,7 @@ export class KeyUsesRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Whoever has a key and many addresses must not fill the table. */
+      /** A client with one key and many addresses must not fill the table. */
       const removeOldest = (keyIds: ReadonlyArray<string>) => sql`
         DELETE FROM api_key_uses
         USING (

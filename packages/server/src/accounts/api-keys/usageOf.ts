@@ -11,11 +11,11 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { ApiKeyRow } from "./ApiKeyRepo.ts"
 import type { KeyUseRow } from "./KeyUsesRepo.ts"
 
-/** From when on uses of a key count. */
+/** The time from which uses of a key count. */
 export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now: Date): Date =>
   new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
 
-/** What a key's uses since then, newest first, say about what it needs. */
+/** Derives from the uses of a key, newest first, which permissions it needs. */
 export const usageOf = (
   key: Pick<ApiKeyRow, "created_at" | "scopes">,
   uses: ReadonlyArray<KeyUseRow>,
@@ -57,6 +57,6 @@ const suggestionFor = (
   if (used.length === scopes.length) return { advice: "keep", scopes }
   if (ageMs < judgedAfterDays * dayMs) return { advice: "wait", scopes }
   if (!isUsed) return { advice: "revoke", scopes: [] }
-  // It was used, for what needs no scope: a key has at least one.
+  // The key was used only for endpoints without a scope, but a key has at least one scope.
   return used.length === 0 ? { advice: "keep", scopes } : { advice: "narrow", scopes: used }
 }

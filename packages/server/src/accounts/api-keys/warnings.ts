@@ -2,9 +2,7 @@ import { dayMs } from "../../core/index.ts"
 
 const daysBefore = [7, 1]
 
-/**
- * When a workspace is next warned that a key expires. Null if all times for a warning have passed.
- */
+/** The time of the next notice that a key expires. Null if all notices are past. */
 export const nextWarning = (expiresAt: Date | null, now: Date): Date | null => {
   if (expiresAt === null) return null
   const times = daysBefore.map((days) => new Date(expiresAt.getTime() - days * dayMs))

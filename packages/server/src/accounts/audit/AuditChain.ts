@@ -21,15 +21,15 @@ import {
 import { type ChainReport, verifyChain } from "./verifyChain.ts"
 
 /**
- * Links all audit events of the service in one chain, so that none can be changed, added between
- * others or taken out without notice. An event is written with its MAC in the transaction of its
- * change. Its link follows right after the commit, so that changes do not wait for each other at
- * the end of the chain.
+ * Links all audit events of the service in one chain, so that no event can be changed, inserted or
+ * removed unnoticed. An event is written with its MAC in the transaction of its change. Its link
+ * follows right after the commit, so that changes do not wait for each other at the end of the
+ * chain.
  */
 export class AuditChain extends Context.Service<
   AuditChain,
   {
-    /** With a hash that was noted down earlier, also checks that its event is still in the log. */
+    /** With a known hash, also checks that its event is still in the log. */
     readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
     /** Renews the MACs that a retired `APP_SECRET` has made. Returns how many there were. */
     readonly renewMacs: Effect.Effect<number>
@@ -51,9 +51,9 @@ export class AuditChain extends Context.Service<
       const signed = (end: ChainEnd): SignedEnd => ({ ...end, mac: attest(ring, endOfChain(end)) })
 
       /**
-       * The end from which the chain goes on. An end whose MAC is not valid was changed, or another
-       * node has signed it with a newer secret. If no node goes on in time, this one does so after
-       * a gap: `verify` shows the gap for as long as events are kept.
+       * The end from which the chain continues. An end without a valid MAC was changed, or another
+       * node has signed it with a newer secret. If no node continues it in time, this node does so
+       * after a gap, which `verify` reports for as long as events are kept.
        */
       const extendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
         if (checkMac(ring, endOfChain(end), end.mac) === "valid") return end
@@ -66,14 +66,14 @@ export class AuditChain extends Context.Service<
         return { ordinal: Math.max(end.ordinal, last) + 1, hash: "", at: null }
       })
 
-      /** Returns the id after which to look for more, if there may be more. */
+      /** Returns the id from which to continue, if there may be more. */
       const linkSome = Effect.fnUntraced(function* (afterId: string) {
         const signedEnd = yield* repo.lockEnd
         const events = yield* repo.listUnlinked(afterId, linkedAtOnce)
         const [first] = events
         if (first === undefined) return
         const now = yield* DateTime.nowAsDate
-        // The distance, because somebody may have written a time in the future.
+        // The absolute difference, because somebody may have written a time in the future.
         const hasWaited = ({ created_at }: { readonly created_at: Date }) =>
           Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
         const from = yield* extendableEnd(signedEnd, hasWaited(first))
@@ -101,7 +101,7 @@ export class AuditChain extends Context.Service<
         while (afterId !== undefined) afterId = yield* linkSome(afterId)
       })
 
-      // Events of a node that died before it linked them are linked by any other.
+      // Any node links the events of a node that died before it linked them.
       yield* Effect.forkScoped(
         loop("linking audit events", linkAll, {
           between: () => recorded.wait(lookAgainMs),
@@ -126,7 +126,8 @@ export class AuditChain extends Context.Service<
         verify: Effect.fn("AuditChain.verify")(function* (knownHash) {
           const now = yield* DateTime.nowAsDate
           return yield* verifyChain(repo, ring, {
-            // A day more: expired events are removed every ten minutes, if the node runs.
+            // One day more, because expired events are removed only every ten minutes while a node
+            // runs.
             expiredBefore: new Date(now.getTime() - (auditRetentionDays - 1) * dayMs),
             linkedBefore: new Date(now.getTime() - waitForNewerNodesMs),
             knownHash
@@ -162,7 +163,10 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 
 const lookAgainMs = 10 * 60_000
 
-/** While `APP_SECRET` changes, the nodes that know the new secret link what the others cannot verify. */
+/**
+ * While `APP_SECRET` changes, the nodes with the new secret link the events that others cannot
+ * verify.
+ */
 const waitForNewerNodesMs = hourMs
 
 const linkedAtOnce = 500

@@ -56,11 +56,14 @@ export class AuditChainRepo extends Context.Service<
       afterId: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SignedEvent>>
-    /** Replaces the MACs that are still as they were read. */
+    /** Replaces the MACs that have not changed since they were read. */
     readonly updateMacs: (
       macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
     ) => Effect.Effect<void>
-    /** Lists accounts and workspaces, created at `since` or later, without the event of their creation. */
+    /**
+     * Lists accounts and workspaces, created at `since` or later, without the event of their
+     * creation.
+     */
     readonly listUnrecorded: (
       since: Date,
       limit: number

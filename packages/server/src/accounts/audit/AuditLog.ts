@@ -58,11 +58,11 @@ export class AuditLog extends Context.Service<
       subject: Subject
     ) => Effect.Effect<void>
     /**
-     * For the deletion of a workspace or an account. Its events keep what happened and lose all
-     * words.
+     * For the deletion of a workspace or an account. Its events keep the action and the ids, and
+     * lose all text.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
-    /** Rung when this node has recorded something. */
+    /** Rings when this node has recorded an event. */
     readonly recorded: Doorbell
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -158,7 +158,10 @@ export class AuditLog extends Context.Service<
     )
 }
 
-/** An id is made just before its event, so a range of times is a range of ids, with some to spare. */
+/**
+ * An id is generated just before its event is written, so a range of times is a range of ids, with
+ * some margin.
+ */
 const spareMs = 60_000
 
 const madeSince = (sql: SqlClient.SqlClient, ms: number) => [

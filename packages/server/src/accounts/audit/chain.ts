@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type KeyRing, mac } from "../../core/index.ts"
 
-/** The part of an event that never changes, also when its details are erased. */
+/** The part of an event that never changes, even when its details are erased. */
 export interface EventContent {
   readonly id: string
   readonly action: string
@@ -20,18 +20,18 @@ export interface ChainPosition {
   /** From 1 on, without a gap. */
   readonly ordinal: number
   readonly previous_hash: string
-  /** The time of the previous event. That event may be gone, but only after its retention. */
+  /** The time of the previous event. That event may be removed, but only after its retention. */
   readonly previous_at: Date | null
 }
 
-/** The last event of the chain. The ordinal is 0 as long as there is none. */
+/** The last event of the chain. The ordinal is 0 if the chain is empty. */
 export interface ChainEnd {
   readonly ordinal: number
   readonly hash: string
   readonly at: Date | null
 }
 
-/** The same text for the same value, whatever the order of its fields. */
+/** Writes equal values as equal text, whatever the order of their fields. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (value instanceof Date || typeof value !== "object" || value === null) {
@@ -58,36 +58,39 @@ const contentOf = (event: EventContent) => [
   event.created_at
 ]
 
-/** Nobody can guess erased details from it, because the salt is erased with them. */
+/** Erased details cannot be guessed from this hash, because the salt is erased with them. */
 export const detailsHashOf = (salt: string, requestId: string | null, details: unknown): string =>
   sha256([salt, requestId, details])
 
 /**
- * Without a key, so that a hash that somebody has noted down stays comparable when `APP_SECRET`
- * changes. The MACs of the events and of the end protect it.
+ * Has no key, so that a hash that somebody noted stays comparable when `APP_SECRET` changes. The
+ * MACs of the events and of the end protect it.
  */
 export const eventHashOf = (event: EventContent, position: ChainPosition): string =>
   sha256([...contentOf(event), position.ordinal, position.previous_hash, position.previous_at])
 
 /**
- * The kind of record that a MAC covers. It is the first word of the input, so no kind passes as
- * another.
+ * The kind of record that a MAC covers. It comes first in the input, so the MAC of one kind never
+ * verifies as another.
  */
 export type Attested = readonly [kind: "written" | "linked" | "end", ...values: Array<unknown>]
 
 /** For an event that has no position yet. */
 export const writtenEvent = (event: EventContent): Attested => ["written", ...contentOf(event)]
 
-/** For an event with its position. It replaces the MAC of the written event. */
+/**
+ * For an event with its position in the chain. Its MAC replaces the MAC that the event was written
+ * with.
+ */
 export const linkedEvent = (ordinal: number, hash: string): Attested => ["linked", ordinal, hash]
 
 export const endOfChain = ({ at, hash, ordinal }: ChainEnd): Attested => ["end", ordinal, hash, at]
 
-/** As `<key id>.<mac>`, under today's secret. */
+/** Signs with the current secret, as `<key id>.<mac>`. */
 export const attest = ([key]: KeyRing, attested: Attested): string =>
   `${key.id}.${mac(key, canonical(attested))}`
 
-/** `unknown` if the secret that made the MAC is not given, or if there is no MAC. */
+/** `unknown` if the secret that made the MAC is missing, or if there is no MAC. */
 export const checkMac = (
   ring: KeyRing,
   attested: Attested,

@@ -3,14 +3,13 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
-/** Who makes a change, and from where, for the audit log. */
+/** The author of a change and their address, for the audit log. */
 export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {
   readonly origin: RequestOrigin
 }
 
 /**
- * The user behind the request. On an endpoint for JWTs, authentication refuses API keys before
- * this.
+ * The user of the request. On an endpoint for JWTs, authentication refuses API keys before this.
  */
 export const currentActor: Effect.Effect<
   Actor,

@@ -13,12 +13,11 @@ import {
 export interface ChainReport {
   readonly events: number
   readonly problems: ReadonlyArray<string>
-  /** The hash of the last event. */
   readonly lastHash: string
 }
 
 interface Expectations {
-  /** Events from before may be gone. */
+  /** Events from before may be removed already. */
   readonly expiredBefore: Date
   /** Events from before must have a link. */
   readonly linkedBefore: Date
@@ -32,9 +31,9 @@ interface Expectations {
  * 2. Every linked event is unchanged and follows the one before it.
  * 3. The recorded end of the log is the last event.
  * 4. Every account and workspace has the event of its creation.
- * 5. The hash that the operator has noted is in the log.
+ * 5. The hash that the operator noted is in the log.
  *
- * The events that are not linked yet come first, because more are linked meanwhile.
+ * Events that are not linked yet come first, because more are linked meanwhile.
  */
 export const verifyChain = Effect.fnUntraced(function* (
   repo: AuditChainRepo["Service"],
@@ -100,7 +99,7 @@ const eachPage = Effect.fnUntraced(function* <Event>(
   } while (page.length === pageSize)
 })
 
-/** Collects what is wrong with the log. */
+/** Collects the problems of the log. */
 class Findings {
   readonly #problems: Array<string> = []
   /** Events whose MAC was made with a secret that the key ring does not have. */
@@ -153,7 +152,7 @@ class Findings {
       readonly expiredBefore: Date
     }
   ): void {
-    // The service begins an empty log with an end that has no MAC.
+    // The service starts an empty log with an end that has no MAC.
     if (end === undefined || end.mac === "") {
       if (last !== undefined) this.add("the end of the log is not recorded any more")
       return
@@ -165,7 +164,7 @@ class Findings {
         "the recorded end of the log cannot be verified: signed with a secret that is not given (APP_SECRET_PREVIOUS), or changed"
       )
     }
-    // All events may be older than events are kept.
+    // All events may be too old to be kept.
     const isWhole = isEndFound || (last === undefined && (end.at ?? expiredBefore) < expiredBefore)
     if (!isWhole) this.add("the last events are missing")
   }
@@ -192,7 +191,7 @@ class Findings {
   }
 }
 
-/** Details may only be gone together with the account or the workspace that the event belongs to. */
+/** Details may be missing only if the account or the workspace of the event is gone. */
 const hasItsDetails = ({
   details,
   details_hash,
@@ -210,5 +209,5 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 
 const pageSize = 1_000
 
-/** More would not be read. */
+/** A longer list would not be read. */
 const shownIds = 10

@@ -15,7 +15,7 @@ import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Tokens } from "../sessions/Tokens.ts"
 
 /**
- * Finds out whose credential it is. Nothing is cached, so that a revocation holds for the next
+ * Finds the principal of a credential. Nothing is cached, so that a revocation applies to the next
  * request.
  */
 export class Auth extends Context.Service<
@@ -34,7 +34,7 @@ export class Auth extends Context.Service<
       key: string,
       ip: string | null
     ) => Effect.Effect<ApiKeyPrincipal, InvalidApiKey>
-    /** For what a key was let in. */
+    /** Records the scope for which a key was admitted. */
     readonly noteUse: (principal: ApiKeyPrincipal, scope: Scope) => void
   }
 >()("@scheduling/server/accounts/auth/Auth") {
@@ -65,7 +65,8 @@ export class Auth extends Context.Service<
           const { allowed_ips, id } = row.value
           const isRefused = !isAllowedFrom(ip, allowed_ips)
           if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
-          // The same answer as for any other key: a thief does not learn that this one is good.
+          // The same answer as for any other key, so that a thief does not learn that this one is
+          // valid.
           if (isRefused) return Effect.fail(new InvalidApiKey())
           uses.touch(row.value, now)
           return Effect.as(underCurrentSecret(row.value, hashes[0]), toPrincipal(row.value))

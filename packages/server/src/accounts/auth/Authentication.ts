@@ -22,7 +22,7 @@ import { RequestRates } from "./RequestRates.ts"
 
 /**
  * Checks the credential, then its rate, its kind, the workspace and the scope. The body and the
- * handler come after. A body that comes late has its request decided a second time.
+ * handler come after. If the body comes late, access is decided a second time.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
@@ -36,7 +36,8 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
           Effect.Error<typeof answer> | Denial | RateLimited
         >
         const access = Context.getUnsafe(endpoint.annotations, Access)
-        // Every request passes here: generators here and in `Auth` would cost a twentieth of a list.
+        // Every request passes here. Generators here and in `Auth` would cost a twentieth of a
+        // list.
         return Effect.flatMap(credentialOfRequest, (asked) => {
           const { ip, message, request, workspaceId } = asked
           return Effect.flatMap(
@@ -60,7 +61,7 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
     })
   )
 
-/** Why a request is not let in. */
+/** The reasons to refuse a request. */
 export type Denial = MissingCredentials | InvalidToken | InvalidApiKey | Refusal
 
 const refusalOf = (
@@ -76,7 +77,9 @@ const refusalOf = (
       : { id: workspaceId, role: principal.kind === "jwt" ? principal.role : null }
   )
 
-/** On a path without a workspace no handler can ask for it: `inWorkspace` does not compile there. */
+/**
+ * On a path without a workspace no handler can ask for it: `inWorkspace` does not compile there.
+ */
 const admitted = (
   principal: Principal["Service"],
   workspaceId: string | undefined
@@ -109,8 +112,8 @@ const decide = (
   })
 
 /**
- * For an answer that takes long: decides once more whether its request is let in, as access may have
- * ended meanwhile.
+ * For an answer that takes long: decides again whether the request has access, which may have ended
+ * meanwhile.
  */
 export const laterDecision = (
   auth: Auth["Service"],

@@ -7,15 +7,15 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { changeMail, type AccountChange } from "./changeMail.ts"
 
 /**
- * Mails a person that the way into their account was changed, so that they learn of a change that
- * they did not make.
+ * Mails people that the access to their account has changed, so that they notice a change that they
+ * did not make.
  */
 export class ChangeMails extends Context.Service<
   ChangeMails,
   {
     /**
-     * Call it in the transaction of the change: the mail is sent after the commit. An address that
-     * nobody has verified may be a stranger's and gets none.
+     * Call it in the transaction of the change: the mail is sent after the commit. An unverified
+     * address may belong to a stranger and gets no mail.
      */
     readonly send: (
       user: Pick<UserRow, "email" | "email_verified_at">,

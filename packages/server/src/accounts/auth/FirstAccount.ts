@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { AppConfig } from "../../core/index.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
 
-/** Knows whether a fresh server waits for its first account. */
 export class FirstAccount extends Context.Service<
   FirstAccount,
   {
@@ -15,7 +14,7 @@ export class FirstAccount extends Context.Service<
     Effect.gen(function* () {
       const { registration } = yield* AppConfig
       const users = yield* UsersRepo
-      // Once there was an account, the database is not asked again.
+      // Once there is an account, the database is not queried again.
       let isOver = registration === "closed"
       return FirstAccount.of({
         isAwaited: Effect.gen(function* () {

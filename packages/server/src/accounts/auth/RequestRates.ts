@@ -4,14 +4,14 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
 import { AccountRates, noteStanding } from "../../http/index.ts"
 
-/** How many requests each credential makes on this node. */
+/** Limits the requests of each credential on this node. */
 export class RequestRates extends Context.Service<
   RequestRates,
   {
     /**
-     * Counts a request for its API key or, as somebody may have 200 sessions, its user, and for the
-     * account, which may have 10,000 keys. Answers why it is refused, if it is. Only after the
-     * credential is verified, so that nobody can use up what is somebody else's.
+     * Counts a request for its API key or, because somebody may have 200 sessions, its user, and
+     * for the account, which may have 10,000 keys. Returns the reason if it is refused. Call it
+     * after the credential is verified, so that nobody can use up somebody else's rate.
      */
     readonly take: (
       message: object,
@@ -43,5 +43,5 @@ export class RequestRates extends Context.Service<
   )
 }
 
-/** An account with all its keys may make as many requests as this many keys. */
+/** An account with all its keys may make as many requests as this number of keys. */
 const keysOfAccount = 20

@@ -8,8 +8,8 @@ export type Credential =
   | { readonly kind: "jwt"; readonly token: string }
 
 /**
- * Accepts exactly one `Authorization` header with exactly one token. The prefix tells a key from a
- * JWT.
+ * Accepts exactly one `Authorization` header with exactly one token. The prefix distinguishes a key
+ * from a JWT.
  */
 export const parseBearer = (headers: ReadonlyArray<string>): Credential => {
   const [header, ...others] = headers

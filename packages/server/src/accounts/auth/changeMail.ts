@@ -17,7 +17,7 @@ const texts = {
   }
 } as const
 
-/** Nothing in it is written by whoever made the change. */
+/** Contains no text of the person who made the change. */
 export const changeMail = ({
   at,
   change,

@@ -3,12 +3,12 @@ import { classify } from "@scheduling/calls/egress/EgressRules"
 import { networkOf } from "../../http/index.ts"
 
 /**
- * The lane decides whose turn it is when many runs wait. Its upper half is the share of slots.
- * Accounts are free, so all accounts registered from one public address are one share. Any other
- * address belongs to a proxy or a test and says nothing, so such an account is a share of its own.
- * The lower half is the account.
+ * The lane decides whose turn it is when many runs wait. Its upper half is the share of slots. All
+ * accounts registered from one public address are one share, because accounts are free. Any other
+ * address belongs to a proxy or a test, so such an account is a share of its own. The lower half is
+ * the account.
  *
- * The halves are hashed with a key, so that nobody can find an address that shares with somebody
+ * The halves are keyed hashes, so that nobody can search for an address that shares with somebody
  * else.
  */
 export const laneOf = (key: DerivedKey, userId: string, ip: string | null): bigint => {

@@ -22,22 +22,22 @@ import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { emailChangedMail, verificationMail } from "./emailMails.ts"
 
-/** How an account shows that it has its email: with a token that is sent there. */
+/** Verifies emails by a token in a mail. */
 export class EmailLinks extends Context.Service<
   EmailLinks,
   {
-    /** Counts the mail that would be sent there: one account, or one address, gets few. */
+    /** Counts the mail before it is sent, because an account and an address get only a few. */
     readonly count: (user: Pick<UserRow, "id">, to: string) => Effect.Effect<void, RateLimited>
-    /** Sends a token, after the answer, to the address that waits for it. */
+    /** Sends a token, after the answer, to the address that is to be verified. */
     readonly post: (user: UserRow) => Effect.Effect<void>
-    /** The same when somebody asks for it once more. */
+    /** Sends another mail on request. */
     readonly postAgain: (
       user: UserRow,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** For an operator, who hands the token on. None if nothing waits for one. */
+    /** For an operator, who passes the token on. None if no address is to be verified. */
     readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
-    /** Whose email the token would verify. */
+    /** The account whose email the token would verify. */
     readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
     readonly use: (
       token: Redacted.Redacted,
@@ -141,7 +141,7 @@ export class EmailLinks extends Context.Service<
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              // The user's row first, as a change of the email locks it.
+              // The user's row first, because a change of the email locks it.
               const verified = yield* users.updateEmail(user, email, now)
               if (verified === "taken") return yield* new EmailTaken()
               const hashes = linkTokenHashes(ring, "email", token)

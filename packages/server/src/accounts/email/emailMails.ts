@@ -3,7 +3,7 @@ import type { MailContent } from "../../mail/index.ts"
 
 export const linkPath = "/email/verify"
 
-/** Nothing in it is written by whoever has the account. */
+/** Contains no text of the account's owner. */
 export const verificationMail = (
   to: string,
   publicUrl: string,

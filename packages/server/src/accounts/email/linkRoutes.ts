@@ -4,7 +4,7 @@ import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
 import { linkPath } from "./emailMails.ts"
 
-/** Where the link in a mail leads that asks whether an email is somebody's. */
+/** The page behind the link of a verification mail. */
 export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRouter.HttpRouter> =
   Layer.unwrap(
     Effect.gen(function* () {

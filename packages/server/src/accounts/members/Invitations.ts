@@ -70,7 +70,7 @@ export class Invitations extends Context.Service<
       id: InvitationId,
       actor: Actor
     ) => Effect.Effect<void, NotFound>
-    /** For whoever holds the token, with or without an account. */
+    /** For the holder of the token, with or without an account. */
     readonly preview: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -146,7 +146,7 @@ export class Invitations extends Context.Service<
             created_at: now
           }
           yield* repo.insert(row)
-          // Without the email: the event outlives the account that has it.
+          // Without the email, because the event outlives the account.
           yield* audit.recordInWorkspace("invitation.created", workspaceId, {
             actor_id: actor.user_id,
             target_id: row.id,
@@ -181,10 +181,11 @@ export class Invitations extends Context.Service<
           const now = yield* DateTime.nowAsDate
           const hashes = linkTokenHashes(ring, "invitation", token)
           const invitation = yield* found(repo.findByToken(hashes, email, now))
-          // The token names the workspace that its holder is let into.
+          // The token authorizes its holder for this workspace.
           const workspaceId = authorize(invitation.workspace_id)
           yield* workspaces.lock(workspaceId)
-          // Again, behind the lock: it may be used, taken back or replaced by now.
+          // Checked again behind the lock: the invitation may have been used, withdrawn or
+          // replaced.
           const { role } = yield* found(repo.remove(workspaceId, invitation.id))
           if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {
             return yield* new Conflict({ message: "You are a member of this workspace already." })

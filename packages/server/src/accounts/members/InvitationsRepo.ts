@@ -47,7 +47,7 @@ export class InvitationsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Takes the place of an earlier invitation of the same email. */
+    /** Replaces an earlier invitation of the same email. */
     readonly insert: (
       invitation: InvitationRow & { readonly workspace_id: AuthorizedWorkspaceId }
     ) => Effect.Effect<void>
@@ -56,7 +56,7 @@ export class InvitationsRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<Option.Option<InvitationRow>>
-    /** For the holder of the token, whoever that is. */
+    /** For the holder of the token. */
     readonly findPreview: (
       hashes: ReadonlyArray<string>,
       now: Date
@@ -68,7 +68,7 @@ export class InvitationsRepo extends Context.Service<
     readonly removeAll: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Of all workspaces, for an account that is deleted. */
+    /** In all workspaces, for an account that is deleted. */
     readonly removeOf: (email: string) => Effect.Effect<void>
     readonly removeMadeBy: (
       workspaceId: AuthorizedWorkspaceId,

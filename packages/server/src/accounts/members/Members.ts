@@ -78,7 +78,7 @@ export class Members extends Context.Service<
         yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
       })
 
-      /** Before an owner becomes something else. */
+      /** Call it before an owner gets another role. */
       const keepAnOwner = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         { role }: MemberRow
@@ -121,7 +121,7 @@ export class Members extends Context.Service<
           }
           yield* keepAnOwner(workspaceId, member)
           yield* repo.updateRole(workspaceId, userId, role)
-          // What they promised others, they might not be allowed to promise now.
+          // The member might not be allowed to invite people to these roles now.
           if (!includesRole(role, member.role)) yield* invitations.removeMadeBy(workspaceId, userId)
           yield* record("member.role_changed", workspaceId, member, actor, {
             role,

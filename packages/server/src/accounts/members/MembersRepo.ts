@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface MemberRow {
-  /** Of the user. */
+  /** The user's id. */
   readonly id: string
   readonly email: string
   readonly name: string | null
@@ -21,7 +21,7 @@ export const toMember = (row: MemberRow): Member => ({
   joined_at: timestampOf(row.joined_at)
 })
 
-/** Who may do what in a workspace changes only while the workspace is locked. */
+/** Members and roles change only while the workspace is locked. */
 export class MembersRepo extends Context.Service<
   MembersRepo,
   {

@@ -2,7 +2,7 @@ import { invitationDays } from "@scheduling/domain/members/Invitation"
 import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 
-/** Nothing in it is written by whoever invites. */
+/** Contains no text of the person who invites. */
 export const invitationMail = (
   to: string,
   publicUrl: string,

@@ -26,20 +26,20 @@ import { ChangeMails } from "../auth/ChangeMails.ts"
 import { Reclaiming } from "../Reclaiming.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 
-/** How an account whose password is lost is got back: with a token that only its owner is sent. */
+/** Recovers an account whose password is lost, by a token that only its owner receives. */
 export class PasswordResets extends Context.Service<
   PasswordResets,
   {
-    /** Sends the token by mail, after the answer, if there is such an account. */
+    /** Mails the token, after the answer, if the account exists. */
     readonly request: (
       email: string,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** For an operator, who hands the token on. */
+    /** For an operator, who passes the token on. */
     readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
     /**
-     * Ends every session of the account. A second factor stays, unless the token came by mail and
-     * is the first proof of the email.
+     * Ends every session of the account. A second factor stays, unless the token was mailed and is
+     * the first proof of the email.
      */
     readonly use: (
       token: Redacted.Redacted,
@@ -103,7 +103,7 @@ export class PasswordResets extends Context.Service<
       const mailFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
-        // Somebody else may have registered the address, to have mails sent there.
+        // Somebody else may have registered the address to have mails sent there.
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
@@ -121,7 +121,7 @@ export class PasswordResets extends Context.Service<
           }
           yield* throttle.count("password resets", origin.ip)
           yield* throttle.countMail("password resets of", email)
-          // The look-up, too, comes after the answer, so that the answer takes the same time for an
+          // The look-up comes after the answer too, so that the answer takes the same time for an
           // email without an account.
           yield* mails.post(
             "a password reset",
@@ -141,7 +141,8 @@ export class PasswordResets extends Context.Service<
           const to = yield* passwords.hash(password, origin.ip)
           yield* transaction(
             Effect.gen(function* () {
-              // The user's row first, as a login locks it: one that is under way ends here too.
+              // The user's row is locked first, as a login locks it, so that a login in progress
+              // waits for the change and then fails.
               const change = { id: user.id, from: user.password_hash, to }
               const isChanged = yield* users.updatePassword(change)
               if (!isChanged || !(yield* links.remove(user.id, "password reset", hashes))) {

@@ -31,11 +31,11 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<boolean, RateLimited>
     /**
-     * Whether a hash would find a place. Asking first turns requests away before they cost a
+     * Whether the queue of hashes has room. Asking first refuses requests before they cost a
      * statement.
      */
     readonly hasRoom: (ip: string | null) => boolean
-    /** Whether the hash was made with other parameters than today's. */
+    /** Whether the hash has other parameters than the current ones. */
     readonly isOutdated: (passwordHash: string) => boolean
   }
 >()("@scheduling/server/accounts/passwords/Passwords") {
@@ -66,8 +66,8 @@ export class Passwords extends Context.Service<
 }
 
 /**
- * Other requests go on: hashes take at most half of the cores. Up to two cores, where the database
- * needs one too, they take one half of the time.
+ * Hashes take at most half of the cores, so that other requests go on. On one or two cores, where
+ * the database needs one too, they take half of the time of one.
  */
 export const hashingOn = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),

@@ -9,7 +9,7 @@ export interface Argon2Parameters {
   readonly parallelism: number
 }
 
-/** The common prefix of all PHC strings made with these parameters. */
+/** The common prefix of all PHC strings with these parameters. */
 export const beginningOf = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
@@ -19,7 +19,7 @@ export interface Argon2 {
   readonly verify: (hash: string, password: string) => Promise<boolean>
 }
 
-/** Twice as fast as Node's own, and available for most platforms but not all. */
+/** Twice as fast as Node's own, and available for most platforms. */
 export const bindingArgon2 = async (): Promise<Argon2> => {
   const { hash, verify } = await import("@node-rs/argon2")
   return { hash: (password, parameters) => hash(password, parameters), verify }

@@ -2,7 +2,7 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Redacted } from "effect"
 import { isCommon } from "./commonPasswords.ts"
 
-/** Besides its length, which the contract says. */
+/** Checks everything but the length, which the contract checks. */
 export const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
   const text = Redacted.value(password)
   const problem =

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** The 30,000 most common passwords, as far as they are long enough to be allowed otherwise. */
+/** Those of the 30,000 most common passwords that are long enough to be accepted otherwise. */
 const common = new Set(
   readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8")
     .split("\n")

@@ -6,7 +6,7 @@ import type { Throttle } from "../throttle/Throttle.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import type { Passwords } from "./Passwords.ts"
 
-/** Asks somebody who is logged in for their password again, before what a stolen token must not do. */
+/** Requires the password again for actions that a stolen token must not allow. */
 export const confirmingPassword =
   (throttle: Throttle["Service"], passwords: Passwords["Service"]) =>
   (

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
-/** Nothing in it is written by whoever asked for it. */
+/** Contains no text of the person who requested it. */
 export const resetMail = (
   { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
   publicUrl: string,

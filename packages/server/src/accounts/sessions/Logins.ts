@@ -24,7 +24,7 @@ import type { TotpRow } from "../totp/TotpRepo.ts"
 import { type RefreshClaims, Tokens } from "./Tokens.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 
-/** Logging in, staying logged in, and logging out. */
+/** Login, refresh and logout. */
 export class Logins extends Context.Service<
   Logins,
   {
@@ -46,7 +46,7 @@ export class Logins extends Context.Service<
       token: Redacted.Redacted,
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidRefreshToken>
-    /** Who holds a refresh token. Unlike `refresh`, it leaves the token as it is. */
+    /** The holder of a refresh token. Unlike `refresh`, it does not change the token. */
     readonly actorOf: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -102,7 +102,7 @@ export class Logins extends Context.Service<
         return (yield* users.updatePassword(change)) ? { ...row, password_hash: change.to } : row
       })
 
-      /** For a login that may have to be tried once more: its code is used up by then. */
+      /** Checks a code once, for a login that may be repeated: its code is used up then. */
       const checkingOnce = (code: Redacted.Redacted | undefined) => {
         let isChecked = false
         return (factor: Option.Option<TotpRow>) =>
@@ -114,7 +114,7 @@ export class Logins extends Context.Service<
       }
 
       /**
-       * Handles a token from before the last rotation. Within the grace period that is a race or a
+       * Handles a token from before the last rotation. Within the grace period it is a race or a
        * lost answer; after it, it is theft.
        */
       const reuse = Effect.fnUntraced(function* (
@@ -239,10 +239,10 @@ export class Logins extends Context.Service<
 /** The password changed between its check and the start of the session. */
 export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
 
-/** One more login ends the session that was unused for longest. */
+/** A further login ends the session unused for longest. */
 const maxSessions = 200
 
-/** Covers two tabs that refresh at once, and an answer lost on the way. */
+/** Covers two tabs that refresh at once, and a lost answer. */
 const graceMs = 10_000
 
 const refreshExpiry = (now: Date) => new Date(now.getTime() + refreshTokenSeconds * 1000)

@@ -32,7 +32,7 @@ export interface Rotation {
   readonly expires_at: Date
 }
 
-/** What a request needs of a live session: its user, and their role in the path's workspace. */
+/** The user of a live session, and their role in the path's workspace. */
 export interface LiveSession {
   readonly user_id: string
   readonly lane: bigint
@@ -44,9 +44,9 @@ export class SessionsRepo extends Context.Service<
   SessionsRepo,
   {
     /**
-     * Begins a session and ends the idlest ones of its user above `keep`. Locks the user: false if
-     * the account is disabled, or its password is no longer the one that was checked. Otherwise a
-     * login that is in progress while the password changes would outlive the change.
+     * Starts a session and ends the user's sessions beyond `keep` that were unused for longest.
+     * Locks the user. Returns false if the account is disabled, or if its password is no longer the
+     * one that was checked: otherwise a login in progress would outlive a change of the password.
      */
     readonly begin: (
       session: SessionRow,
@@ -54,8 +54,8 @@ export class SessionsRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
     /**
-     * Batched: requests that arrive together share one statement. Never cached, so that a logout
-     * holds at once.
+     * Batched: concurrent requests share one statement. Never cached, so that a logout applies at
+     * once.
      */
     readonly findLive: (
       id: string,

@@ -6,32 +6,32 @@ import { dayMs, mac, Secrets } from "../../core/index.ts"
 import { networkOf } from "../../http/index.ts"
 
 /**
- * Counts what strangers may try: password checks, wrong ones above all, and other requests without a
- * credential that cost something. The counts are in the database, so that all nodes share them and
- * a restart keeps them.
+ * Limits requests without a credential: password checks, especially wrong ones, and other costly
+ * requests. The counts are in the database, so that all nodes share them and a restart keeps them.
  */
 export class Throttle extends Context.Service<
   Throttle,
   {
     /**
      * Runs a password check. A failure is counted before the check and taken back if the password
-     * was right, so that guesses sent all at once cannot slip through between check and count. A
-     * check that found no place in the queue of hashes revealed nothing and is not counted.
+     * was right, so that concurrent guesses are all counted. A check that found the queue of hashes
+     * full revealed nothing and is not counted.
      */
     readonly guard: <A, E extends { readonly _tag: string }, R>(
       guess: Guess,
       check: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | RateLimited, R>
-    /** Counts a request that has no password to check, by its address. */
+    /** Counts a request without a password, by its address. */
     readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
-    /** Counts a mail by the account that has it sent, or whose it is. */
+    /** Counts a mail by the account that requested it or receives it. */
     readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
     /**
-     * Counts a mail to an address whose owner has not agreed to get any. Beside the limit of its
-     * kind there is one for all such mails of a day, whichever accounts have them sent.
+     * Counts a mail to an address whose owner has not agreed to receive mails. Besides the limit
+     * for this kind of mail, all such mails to the address share a daily limit, whichever accounts
+     * cause them.
      */
     readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
-    /** Counts what a plan limits by the day, and returns how many it makes. */
+    /** Counts for a daily limit of a plan, and returns the count. */
     readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/accounts/throttle/Throttle") {
@@ -102,8 +102,7 @@ export class Throttle extends Context.Service<
         guard: Effect.fnUntraced(function* (guess, check) {
           const account = accountOf(guess)
           const address = addressOf(guess.ip, "ip")
-          // The address comes first: an address that is shut out must not be able to shut people
-          // out of accounts.
+          // The address comes first: a blocked address must not be able to block accounts.
           if (address !== undefined) yield* countSubject(address, ofAddress)
           yield* countSubject(account, ofAccount)
           const result = yield* Effect.tapError(
@@ -148,7 +147,7 @@ const perWindow = (times: number): Allowance => ({ failures: times, attempts: ti
 const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
 
 const allowed = {
-  // Each costs a hash: one address must not fill the queue that logins wait in.
+  // Each registration costs a hash, so one address must not fill the queue that logins wait in.
   registrations: perWindow(50),
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
@@ -185,12 +184,12 @@ interface Guess {
   readonly ip: string | null
 }
 
-/** How many are allowed per window. */
+/** How many attempts are allowed per window. */
 interface Allowance {
   readonly failures: number
-  /** Right or wrong, because each costs a hash. */
+  /** Right or wrong passwords, because each costs a hash. */
   readonly attempts: number
-  /** How long a window lasts; a quarter of an hour when absent. */
+  /** The length of a window, by default a quarter of an hour. */
   readonly windowMs?: number
 }
 

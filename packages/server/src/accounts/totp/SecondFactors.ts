@@ -8,28 +8,28 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { bareCode, base32, makeRecoveryCode, makeTotpSecret, stepOfCode, totpUri } from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
 
-/** Codes of authenticator apps, and the recovery codes for when the app is lost. */
+/** Codes of authenticator apps, and recovery codes. */
 export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly get: (userId: string) => Effect.Effect<TotpStatus>
     readonly start: (user: UserRow) => Effect.Effect<TotpSecret, Conflict>
-    /** Within a transaction. Ends links for a new password. Returns the recovery codes. */
+    /** Call it within a transaction. Ends links for a new password. Returns the recovery codes. */
     readonly confirm: (
       user: UserRow,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, InvalidCode | Conflict>
     /**
-     * For a login. The row is looked up before the password is checked, and whether or not there is
-     * an account: the time of an answer does not tell who has a second factor.
+     * For a login. The row is looked up before the password is checked, even without an account, so
+     * that the time of an answer does not reveal who has a second factor.
      */
     readonly find: (userId: string | undefined) => Effect.Effect<Option.Option<TotpRow>>
-    /** Succeeds with false if there is no second factor. A code works once: it is used up now. */
+    /** Succeeds with false if there is no second factor. A correct code is used up. */
     readonly check: (
       factor: Option.Option<TotpRow>,
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
-    /** Within a transaction. Ends links for a new password. */
+    /** Call it within a transaction. Ends links for a new password. */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/totp/SecondFactors") {
@@ -43,7 +43,7 @@ export class SecondFactors extends Context.Service<
         const totpKeys = secrets.keys("totp")
         const codeKeys = secrets.keys("recovery-code")
 
-        /** Undefined if the secret that sealed it is gone. Recovery codes may still be of use then. */
+        /** Undefined if the secret that sealed it is gone. Recovery codes may still work then. */
         const secretOf = (row: TotpRow) => {
           const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)
           return secret === undefined ? undefined : Buffer.from(secret, "base64url")

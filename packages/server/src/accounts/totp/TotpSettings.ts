@@ -18,7 +18,7 @@ import { confirmingPassword } from "../passwords/confirmingPassword.ts"
 import { Passwords } from "../passwords/Passwords.ts"
 import { SecondFactors } from "./SecondFactors.ts"
 
-/** What people set about their own second factor. */
+/** How people turn their own second factor on and off. */
 export class TotpSettings extends Context.Service<
   TotpSettings,
   {

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 
-/** RFC 6238 as authenticator apps have it: SHA-1, six digits, 30 seconds. */
+/** RFC 6238 with the parameters of authenticator apps: SHA-1, six digits, 30 seconds. */
 const stepSeconds = 30
 
-/** The clock of a telephone may be off by as many steps, before or after. */
+/** The clock of a telephone may be off by this many steps, before or after. */
 const toleratedSteps = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(20)
@@ -19,7 +19,10 @@ export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => 
   return String(number % 10 ** digits).padStart(digits, "0")
 }
 
-/** The step that the code is of, if it is one around now. All of them are compared. */
+/**
+ * The step of the code, if it is near the current one. All candidates are compared, to take the
+ * same time.
+ */
 export const stepOfCode = (secret: Uint8Array, code: string, now: Date): number | undefined => {
   let found: number | undefined
   for (let off = -toleratedSteps; off <= toleratedSteps; off++) {
@@ -52,5 +55,5 @@ export const makeRecoveryCode = (): string => {
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 
-/** A code without what people put into it to read it. */
+/** Removes the characters that people add for legibility. */
 export const bareCode = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()

@@ -2,12 +2,12 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UserRow } from "./UsersRepo.ts"
 
-/** What a token that only one person is sent is good for. */
+/** The purpose of a token that only one person receives. */
 export type UserLinkPurpose = "password reset" | "email"
 
-/** Whose it is. */
+/** The user of a token. */
 export interface LinkedUserRow extends UserRow {
-  /** Nobody but the owner of the email has seen the token. */
+  /** Whether only the owner of the email has seen the token. */
   readonly mailed: boolean
 }
 
@@ -15,7 +15,7 @@ export interface LinkedUserRow extends UserRow {
 export class UserLinksRepo extends Context.Service<
   UserLinksRepo,
   {
-    /** Takes the place of an earlier one. */
+    /** Replaces an earlier token. */
     readonly insert: (link: {
       readonly user_id: string
       readonly purpose: UserLinkPurpose
@@ -36,8 +36,8 @@ export class UserLinksRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
     /**
-     * For a new password: ends every link that somebody who knew the old one may have asked for, and
-     * a change of the email that still waits for its link.
+     * For a new password: ends every link that somebody with the old one may have requested, and a
+     * change of the email that is not verified yet.
      */
     readonly removeAskedFor: (userId: string) => Effect.Effect<void>
   }

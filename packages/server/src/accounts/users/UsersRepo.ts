@@ -8,7 +8,7 @@ export interface UserRow {
   readonly id: string
   readonly email: string
   readonly email_verified_at: Date | null
-  /** What the email will be when a link that was sent there is opened. */
+  /** The email after the link that was mailed there is opened. */
   readonly pending_email: string | null
   readonly name: string | null
   readonly password_hash: string
@@ -16,7 +16,7 @@ export interface UserRow {
   readonly created_at: Date
 }
 
-/** What an operator sees of an account. */
+/** The account as operators see it. */
 export interface AccountRow extends Pick<UserRow, "email" | "created_at"> {
   readonly disabled_at: Date | null
   readonly has_second_factor: boolean
@@ -51,20 +51,18 @@ export class UsersRepo extends Context.Service<
     readonly update: (
       user: Pick<UserRow, "id" | "pending_email" | "name">
     ) => Effect.Effect<Option.Option<UserRow>>
-    /**
-     * Its email is verified from now on, if it still has that of the row and waits for this one.
-     */
+    /** Verifies the pending email, if the row still has the same email and pending email. */
     readonly updateEmail: (
       from: Pick<UserRow, "id" | "email" | "pending_email">,
       email: string,
       now: Date
     ) => Effect.Effect<"done" | "changed" | "taken">
-    /** Returns false if its email was verified before. None waits to become its email any more. */
+    /** Returns false if the email was verified before. Removes the pending email. */
     readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
      * Locks the user until the transaction ends. Returns false if the user is gone or disabled, or
-     * this is no longer the password. So an action that a password confirmed happens only while
-     * that password still holds.
+     * if the password has changed. So an action that a password confirmed happens only while that
+     * password is valid.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
     /** Returns false if the password is no longer `from`. */

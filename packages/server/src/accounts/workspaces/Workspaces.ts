@@ -32,7 +32,7 @@ export class Workspaces extends Context.Service<
       actor: Actor,
       name: string
     ) => Effect.Effect<Workspace, InvalidToken | QuotaExceeded>
-    /** For a new account, inside the transaction of its registration. */
+    /** For a new account, within the transaction of its registration. */
     readonly createFor: (
       userId: UserId,
       name: string,
@@ -107,7 +107,7 @@ export class Workspaces extends Context.Service<
         return toWorkspace(row)
       })
 
-      /** Most rows went by foreign key. Runs and their history have none. */
+      /** Foreign keys remove most rows. Runs and their history have none. */
       const afterRemoval = Effect.fnUntraced(function* (actor: Actor, { id }: WorkspaceRow) {
         yield* queue.removeWorkspace(id)
         yield* idempotency.removeOwnedBy(id)

@@ -122,7 +122,7 @@ export class WorkspacesRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        // Not FOR UPDATE: every insert into the workspace would wait for that.
+        // Not FOR UPDATE, for which every insert into the workspace would wait.
         lock: Effect.fn("WorkspacesRepo.lock")(function* (id) {
           const rows = yield* sql`
             SELECT id

@@ -8,9 +8,8 @@ import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /**
  * Locks the workspace until the transaction ends and decides again whether the actor may make this
- * change. The request was let in before the transaction began, and its session or its role may have
- * ended since. Roles change only while the workspace is locked, so the returned role holds until the
- * commit.
+ * change, because the session or role may have ended since the request was admitted. Roles change
+ * only while the workspace is locked, so the returned role holds until the commit.
  */
 export const holdFor = (workspaces: WorkspacesRepo["Service"]) =>
   Effect.fnUntraced(function* (

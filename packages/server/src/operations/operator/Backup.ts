@@ -3,15 +3,17 @@ import type { SqlClient } from "effect/sql"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 
-/** What a backup of a data directory is made of. The rest belongs to the running process. */
+/**
+ * The parts of a data directory that a backup contains. The rest belongs to the running process.
+ */
 export const backedUp = ["postgres", "app-secret"] as const
 
 /**
  * Copies the embedded store while it runs. It has one session, and nothing is written while that
- * has an open transaction. What was acknowledged before is on disk by then, so the copy is what a
- * machine would find after a power cut: PostgreSQL recovers it from its log. Everybody else waits
- * for the copy, so a checkpoint comes first, and the copy shares its blocks with the original where
- * the file system can.
+ * has an open transaction. Everything acknowledged before is on disk by then, so the copy is like
+ * the disk after a power cut, which PostgreSQL recovers from its log. All requests wait for the
+ * copy, so a checkpoint comes first, and the copy shares its blocks with the original where the
+ * file system can.
  */
 export const backUp = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -25,7 +27,7 @@ export const backUp = Effect.fnUntraced(function* (
 const copyInto = (dataDir: string, to: string) =>
   Effect.promise(async () => {
     await fs.mkdir(path.dirname(to), { recursive: true })
-    // Nobody may find half a backup under the name of a whole one.
+    // Nobody may find half a backup under the name of a complete one.
     const unfinished = `${to}.unfinished`
     await fs.mkdir(unfinished, { mode: 0o700 })
     try {
@@ -39,7 +41,7 @@ const copyInto = (dataDir: string, to: string) =>
     }
   })
 
-/** Copies what is there, with its modes. */
+/** Copies files and folders with their modes. */
 export const copy = async (from: string, to: string): Promise<void> => {
   const there = await fs.stat(from).catch(() => undefined)
   if (there === undefined) return

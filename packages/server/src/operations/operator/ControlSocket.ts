@@ -13,9 +13,9 @@ export interface ControlAnswer {
 }
 
 /**
- * Takes the operator's commands on a socket of the file system, which only the user of the process
- * can open. So they work beside the running server on either store: nobody else could open the
- * embedded one. A server that cannot have the socket runs without it.
+ * Receives the operator's commands on a socket that only the user of the process can open. So they
+ * work beside the running server on either store: no other process could open the embedded one. A
+ * server that cannot create the socket runs without it.
  */
 export const ControlSocketLayer: Layer.Layer<
   never,
@@ -83,7 +83,7 @@ const wordsIn = (line: string): ReadonlyArray<string> => {
   return Array.isArray(words) ? words.map(String) : []
 }
 
-/** The socket is bound within the call, with the mask that holds then: at no time is it open to others. */
+/** The socket is bound within the call, while the mask is set, so it is never open to others. */
 const listenOwnerOnly = (server: net.Server, file: string) =>
   new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -95,7 +95,7 @@ const listenOwnerOnly = (server: net.Server, file: string) =>
     }
   })
 
-/** Whether a process listens there: the file of one that was killed stays. */
+/** Whether a process listens there: the socket file of a killed process stays. */
 const isAnswered = (file: string) =>
   new Promise<boolean>((resolve) => {
     const socket = net.connect(file)

@@ -33,9 +33,8 @@ export interface Moved {
 }
 
 /**
- * Copies everything from the embedded store, on which no server may run, into a PostgreSQL database
- * that is empty. The target gets all of it, compared row by row, or nothing. The source is only
- * read.
+ * Copies everything from the embedded store, on which no server may run, into an empty PostgreSQL
+ * database. The target gets all of it, compared row by row, or nothing. The source is only read.
  */
 export const move = Effect.fn("move")(
   function* ({ dataDir, to }: { readonly dataDir: string; readonly to: Redacted.Redacted }) {
@@ -74,7 +73,10 @@ export const move = Effect.fn("move")(
 
 // ---------------------------------------------------------------------------
 
-/** Both write and read values in the same way. A table may take longer than any request may. */
+/**
+ * Makes both sides write and read values in the same way. A table may take longer than a request
+ * may.
+ */
 const session = {
   applicationName: "scheduling-service move",
   maxConnections: 1,
@@ -113,7 +115,7 @@ const hasOurSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return applied.map(({ name }) => name).join() === Object.keys(migrations).join()
 })
 
-/** Makes the schema where there is nothing at all, and otherwise looks whether it is ours. */
+/** Creates the schema in an empty database, and otherwise checks that it is ours. */
 const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   const [found] = yield* countRelations(target)
   if (found === undefined || found.relations === 0) {
@@ -129,7 +131,7 @@ const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   }
   const tables = yield* listTables(target)
   for (const { name } of tables) {
-    // Nobody writes to it from now on, and it has one row from the beginning.
+    // Nobody writes to it from now on. It has one row from the beginning.
     yield* target`LOCK TABLE ${target(name)} IN ACCESS EXCLUSIVE MODE`
     if (name === progress) continue
     const [row] = yield* target`SELECT FROM ${target(name)} LIMIT 1`
@@ -158,8 +160,8 @@ const copyAll = Effect.fnUntraced(function* (
     yield* compare(from, target, table)
   }
   for (const { name } of yield* listSequences(from)) yield* copySequence(from, target, name)
-  // The node of the embedded store has no lease that ends. On PostgreSQL nobody would take its runs
-  // back.
+  // The node of the embedded store has a lease without end, so on PostgreSQL nobody would take its
+  // runs back.
   yield* declareAllDead(target)
   return moved
 })

@@ -42,10 +42,10 @@ npm run audit:verify -- HASH    also checks that the event with this hash is sti
 npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
 npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
 
-/** What cannot be done as it was asked. */
+/** A command that cannot be carried out, with the reason. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
-/** What the operator of the service may do about accounts. Whoever asks is on this machine. */
+/** What the operator may do about accounts. Commands come from this machine only. */
 export class Operator extends Context.Service<
   Operator,
   { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, Refused> }

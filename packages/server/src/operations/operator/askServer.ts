@@ -1,7 +1,7 @@
 import * as net from "node:net"
 import { type ControlAnswer, socketIn } from "./ControlSocket.ts"
 
-/** Hands a command to the server that runs on the data directory. */
+/** Sends a command to the server that runs on the data directory. */
 export const askServer = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
   new Promise((resolve, reject) => {
     let text = ""

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Prints what a command of the operator says, or in one line why it could not be done. */
+/** Prints the result of an operator's command, or in one line why it failed. */
 export const runCommand = async (
   command: Effect.Effect<string, { readonly message: string }>
 ): Promise<void> => {

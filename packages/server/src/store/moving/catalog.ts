@@ -2,9 +2,9 @@ import type { SqlClient } from "effect/sql"
 
 export interface Table {
   readonly name: string
-  /** Without those that the database computes. */
+  /** Without computed columns. */
   readonly columns: ReadonlyArray<string>
-  /** The tables that rows of this one point to. */
+  /** The tables that rows of this one refer to. */
   readonly refers_to: ReadonlyArray<string>
   readonly has_triggers: boolean
 }
@@ -15,7 +15,7 @@ export interface Partition {
   readonly bounds: string
 }
 
-/** All tables of the service but the list of migrations. A partitioned table is one of them. */
+/** All tables of the service except the list of migrations. A partitioned table is one of them. */
 export const listTables = (sql: SqlClient.SqlClient) => sql<Table>`
   SELECT
     relname::text AS name,
@@ -48,7 +48,7 @@ export const listTables = (sql: SqlClient.SqlClient) => sql<Table>`
     AND relname <> 'effect_sql_migrations'
   ORDER BY relname`
 
-/** Days that were detached no longer belong to the history, and are not among them. */
+/** Detached days no longer belong to the history and are left out. */
 export const listPartitions = (sql: SqlClient.SqlClient) => sql<Partition>`
   SELECT
     parents.relname::text AS parent,
@@ -68,7 +68,7 @@ export const listSequences = (sql: SqlClient.SqlClient) => sql<{ readonly name: 
     AND relkind = 'S'
   ORDER BY relname`
 
-/** The migrations that were applied, under the names of their files. */
+/** The applied migrations, by the names of their files. */
 export const listMigrations = (sql: SqlClient.SqlClient) => sql<{ readonly name: string }>`
   SELECT lpad(migration_id::text, 4, '0') || '_' || name AS name
   FROM effect_sql_migrations
@@ -85,7 +85,7 @@ export const countRelations = (sql: SqlClient.SqlClient) => sql<{
   WHERE relnamespace = current_schema()::regnamespace
     AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')`
 
-/** Each table after those that its rows point to. */
+/** Sorts tables so that each comes after those that its rows refer to. */
 export const inOrder = (tables: ReadonlyArray<Table>): ReadonlyArray<Table> => {
   const byName = new Map(tables.map((table) => [table.name, table]))
   const ordered = new Set<Table>()

@@ -10,8 +10,8 @@ const firstBatch = 50
 const largestBatch = 5_000
 
 /**
- * Copies the rows as the database writes and reads them itself, so that no value passes through a
- * type that could change it. Both databases must be in a transaction. Returns how many there were.
+ * Copies the rows in the text form of the database, so that no value passes through a type that
+ * could change it. Both databases must be in a transaction. Returns the number of rows.
  */
 export const copyTable = Effect.fnUntraced(function* (
   from: SqlClient.SqlClient,
@@ -19,7 +19,7 @@ export const copyTable = Effect.fnUntraced(function* (
   { columns, has_triggers, name }: Table
 ) {
   const fields = columns.map((column) => to`(whole).${to(column)}`)
-  // What triggers made is copied too.
+  // Rows that triggers created are copied too.
   if (has_triggers) yield* to`ALTER TABLE ${to(name)} DISABLE TRIGGER USER`
   yield* from`
     DECLARE moving NO SCROLL CURSOR FOR
@@ -79,7 +79,7 @@ export const copySequence = Effect.fnUntraced(function* (
   yield* to`SELECT setval(${name}::regclass, ${at.last_value}::bigint, ${at.is_called})`
 })
 
-/** Equal in two databases if the table has the same rows in both, in whatever order. */
+/** Equal in two databases if the table has the same rows in both, in any order. */
 export const fingerprint = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
   const [found] = yield* sql<{ readonly print: string }>`
     SELECT count(*) || ' rows ' ||

@@ -1,12 +1,11 @@
 import { connect, type Socket } from "node:net"
 
 /**
- * The driver's connection to the server, which ends when the server is silent for too long. A
- * server that lost power, or a firewall that forgot the connection, tells nobody, and Linux resends
- * for 15 minutes. A pool full of such connections answers nothing all that time. PostgreSQL ends a
- * statement within its `statement_timeout`, so after a longer silence nobody is there. A connection
- * that was not used for as long is closed too: it may be just as dead, and a new one costs
- * milliseconds.
+ * The driver's connection to the server, which closes when the server is silent for too long. After
+ * a power cut, or behind a firewall that forgot the connection, Linux resends for 15 minutes, and a
+ * pool of such connections answers nothing meanwhile. PostgreSQL ends a statement within its
+ * `statement_timeout`, so a longer silence means that the server is gone. A connection that was
+ * unused for as long is closed too: it may be just as dead, and a new one costs milliseconds.
  *
  * Counting bytes also works below TLS, where the driver reads and writes past this socket.
  */
@@ -23,7 +22,7 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
   let silentChecks = 0
   let asked = false
   const watch = setInterval(() => {
-    // While nobody reads from the socket, its silence says nothing.
+    // Silence says nothing while the socket is not read.
     if (socket.bytesRead > read || socket.isPaused()) {
       asked = false
       silentChecks = 0
@@ -43,7 +42,7 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
 // ---------------------------------------------------------------------------
 
 /**
- * Several checks make up the silence: a process that stood still finds only one of them overdue,
+ * Several checks make up the silence: a process that was suspended finds only one of them overdue,
  * and reads before the next.
  */
 const checks = 5
