@@ -64,17 +64,19 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const findWhere = Effect.fnUntraced(function* (
+      const listWhere = Effect.fn("ChannelsRepo.listWhere")(function* (
         workspaceId: AuthorizedWorkspaceId,
         condition: Statement.Fragment
       ) {
-        const rows = yield* sql<ChannelRow>`
+        return yield* sql<ChannelRow>`
           SELECT *
           FROM notification_channels
           WHERE workspace_id = ${workspaceId}
             AND ${condition}`
-        return Option.fromNullishOr(rows[0])
       }, Effect.orDie)
+
+      const findWhere = (workspaceId: AuthorizedWorkspaceId, condition: Statement.Fragment) =>
+        Effect.map(listWhere(workspaceId, condition), ([row]) => Option.fromNullishOr(row))
 
       return {
         insert: Effect.fn("ChannelsRepo.insert")(
@@ -94,33 +96,22 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           findWhere(workspaceId, sql`key = ${key}`),
 
         /** Locks the row: nothing is recorded of it and no other change touches it until the commit. */
-        findForUpdate: Effect.fn("ChannelsRepo.findForUpdate")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          id: string
-        ) {
-          const rows = yield* sql<ChannelRow>`
-            SELECT *
-            FROM notification_channels
-            WHERE workspace_id = ${workspaceId}
-              AND id = ${id}
-            FOR UPDATE`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        findForUpdate: (workspaceId: AuthorizedWorkspaceId, id: string) =>
+          findWhere(workspaceId, sql`id = ${id} FOR UPDATE`),
 
-        list: Effect.fn("ChannelsRepo.list")(function* (
+        list: (
           workspaceId: AuthorizedWorkspaceId,
           { key }: { readonly key?: string },
-          page: PageRequest
-        ) {
-          return yield* sql<ChannelRow>`
-            SELECT *
-            FROM notification_channels
-            WHERE workspace_id = ${workspaceId}
+          { before, limit }: PageRequest
+        ) =>
+          listWhere(
+            workspaceId,
+            sql`
+              id < ${before}
               ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
-              AND id < ${page.before}
             ORDER BY id DESC
-            LIMIT ${page.limit + 1}`
-        }, Effect.orDie),
+            LIMIT ${limit + 1}`
+          ),
 
         /** Those of the ids that are channels of the workspace. They stay until the commit. */
         findIds: Effect.fn("ChannelsRepo.findIds")(function* (
@@ -237,19 +228,15 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
         }, Effect.orDie),
 
         /** The channels to the address. Locks them. */
-        listTo: Effect.fn("ChannelsRepo.listTo")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          email: string
-        ) {
-          return yield* sql<ChannelRow>`
-            SELECT *
-            FROM notification_channels
-            WHERE workspace_id = ${workspaceId}
-              AND kind = 'email'
+        listTo: (workspaceId: AuthorizedWorkspaceId, email: string) =>
+          listWhere(
+            workspaceId,
+            sql`
+              kind = 'email'
               AND config ->> 'to' = ${email}
             ORDER BY id
             FOR UPDATE`
-        }, Effect.orDie),
+          ),
 
         /** The channels to the address that only a membership confirmed. Locks them. */
         listByMembership: Effect.fn("ChannelsRepo.listByMembership")(function* (

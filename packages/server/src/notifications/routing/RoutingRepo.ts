@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
-import { unfinished } from "../sending/updateNext.ts"
+import { lockNext, unfinished } from "../sending/updateNext.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
 import type { OpenChannel } from "./groupNotices.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
@@ -136,14 +136,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE`
         if (channels.length === 0) return []
         const ids = channels.map(({ id }) => id)
-        yield* sql`
-          SELECT id
-          FROM notification_deliveries AS deliveries
-          WHERE channel_id = ANY (${ids}::uuid[])
-            AND ${sql.literal(unfinished())}
-            AND (mergeable OR next_at IS NOT NULL)
-          ORDER BY id
-          FOR UPDATE`
+        yield* lockNext(sql, ids)
         // In a statement of its own, so that it sees what was sent before the lock was given.
         const waiting = yield* sql<
           Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }

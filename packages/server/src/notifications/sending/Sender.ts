@@ -80,8 +80,7 @@ export class Sender extends Context.Service<Sender>()(
         callbacks: yield* Semaphore.make(callbacks.connections)
       }
       /** Lanes take turns if there are more of them than one statement visits. */
-      const afterLane = { alerts: firstLane, callbacks: firstLane }
-      const nameOf = (isCallback: boolean) => (isCallback ? "callbacks" : "alerts")
+      const afterLane = new Map<SendingQueue, string>()
 
       const record = Effect.fnUntraced(function* (
         delivery: ClaimedDelivery,
@@ -119,12 +118,12 @@ export class Sender extends Context.Service<Sender>()(
           lease_until: new Date(now.getTime() + leaseMs),
           limit,
           per_lane: mostOfLane,
-          after_lane: afterLane[nameOf(queue.callbacks)],
+          after_lane: afterLane.get(queue) ?? firstLane,
           except: keysOfMany(underWay, queue.mostOfShare, shareOf),
           except_failing: keysOfMany(failing, queue.mostFailingOfShare, shareOf),
           except_targets: keysOfMany(underWay, queue.mostOfTarget, ({ target }) => target ?? "")
         })
-        afterLane[nameOf(queue.callbacks)] = reached ?? firstLane
+        afterLane.set(queue, reached ?? firstLane)
         return claimed
       })
 
@@ -140,7 +139,7 @@ export class Sender extends Context.Service<Sender>()(
           attempt: delivery.attempts_count,
           timeout_seconds: timeoutSeconds
         })
-        const permits = connections[nameOf(delivery.channel_id === null)]
+        const permits = delivery.channel_id === null ? connections.callbacks : connections.alerts
         yield* permits.withPermit(record(delivery, result))
       })
 

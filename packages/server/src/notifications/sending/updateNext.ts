@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /** SQL: deliveries that have not finished. */
@@ -27,31 +28,47 @@ export const nextOfChannel = `
   ORDER BY next_at, deliveries.ordinal
   LIMIT 1`
 
+/** Locks what a node may claim for the channels, and what events can still be added to. */
+export const lockNext = (sql: SqlClient.SqlClient, channelIds: ReadonlyArray<string>) => sql`
+  SELECT id
+  FROM notification_deliveries AS deliveries
+  WHERE channel_id = ANY (${channelIds}::uuid[])
+    AND ${sql.literal(unfinished())}
+    AND (mergeable OR next_at IS NOT NULL)
+  ORDER BY id
+  FOR UPDATE`
+
 /**
  * Sets `next_at` of the next delivery of each channel, and of no other. A channel whose message is
  * being sent keeps that one. The channels must be locked.
  */
-export const updateNext = (
+export const updateNext = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   channelIds: ReadonlyArray<string>,
   now: Date
-) => sql`
-  WITH next AS (
-    SELECT channels.id AS channel_id, found.id, found.next_at
-    FROM notification_channels AS channels
-    LEFT JOIN LATERAL (${sql.literal(nextOfChannel)}) AS found ON true
-    WHERE channels.id = ANY (${channelIds}::uuid[])
-      AND NOT EXISTS (
-        SELECT
-        FROM notification_deliveries AS sent
-        WHERE sent.channel_id = channels.id
-          AND sent.status = 'sending'
-          AND sent.next_at > ${now}
-      )
-  )
-  UPDATE notification_deliveries AS deliveries
-  SET next_at = CASE WHEN deliveries.id = next.id THEN next.next_at END
-  FROM next
-  WHERE deliveries.channel_id = next.channel_id
-    AND ${sql.literal(unfinished())}
-    AND deliveries.next_at IS DISTINCT FROM CASE WHEN deliveries.id = next.id THEN next.next_at END`
+) {
+  // In a statement of its own, so that the next one sees what was claimed before the lock was given.
+  yield* lockNext(sql, channelIds)
+  yield* sql`
+    WITH next AS (
+      SELECT channels.id AS channel_id, found.id, found.next_at
+      FROM notification_channels AS channels
+      LEFT JOIN LATERAL (${sql.literal(nextOfChannel)}) AS found ON true
+      WHERE channels.id = ANY (${channelIds}::uuid[])
+        AND NOT EXISTS (
+          SELECT
+          FROM notification_deliveries AS sent
+          WHERE sent.channel_id = channels.id
+            AND sent.status = 'sending'
+            AND sent.next_at > ${now}
+        )
+    )
+    UPDATE notification_deliveries AS deliveries
+    SET next_at = CASE WHEN deliveries.id = next.id THEN next.next_at END
+    FROM next
+    WHERE deliveries.channel_id = next.channel_id
+      AND ${sql.literal(unfinished())}
+      AND deliveries.next_at IS DISTINCT FROM CASE
+        WHEN deliveries.id = next.id THEN next.next_at
+      END`
+})

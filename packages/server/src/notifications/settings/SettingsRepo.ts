@@ -46,26 +46,23 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      const find = Effect.fn("SettingsRepo.find")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        lock: "" | "FOR UPDATE"
+      ) {
+        const [row] = yield* sql<SettingsRow>`
+          SELECT *
+          FROM notification_settings
+          WHERE workspace_id = ${workspaceId}
+          ${sql.literal(lock)}`
+        return row === undefined ? noSettings : toSettings(row)
+      }, Effect.orDie)
+
       return {
-        find: Effect.fn("SettingsRepo.find")(function* (workspaceId: AuthorizedWorkspaceId) {
-          const [row] = yield* sql<SettingsRow>`
-            SELECT *
-            FROM notification_settings
-            WHERE workspace_id = ${workspaceId}`
-          return row === undefined ? noSettings : toSettings(row)
-        }, Effect.orDie),
+        find: (workspaceId: AuthorizedWorkspaceId) => find(workspaceId, ""),
 
         /** Locks the settings until the commit. */
-        findForUpdate: Effect.fn("SettingsRepo.findForUpdate")(function* (
-          workspaceId: AuthorizedWorkspaceId
-        ) {
-          const [row] = yield* sql<SettingsRow>`
-            SELECT *
-            FROM notification_settings
-            WHERE workspace_id = ${workspaceId}
-            FOR UPDATE`
-          return row === undefined ? noSettings : toSettings(row)
-        }, Effect.orDie),
+        findForUpdate: (workspaceId: AuthorizedWorkspaceId) => find(workspaceId, "FOR UPDATE"),
 
         /** The settings of those workspaces that have any. */
         findAll: Effect.fn("SettingsRepo.findAll")(function* (workspaceIds: ReadonlyArray<string>) {
