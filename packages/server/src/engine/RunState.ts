@@ -16,6 +16,76 @@ export const runStates = ["parked", "blocked", "ready", "leased", "running", "aw
 
 export type RunState = (typeof runStates)[number]
 
+type From = RunState | "new"
+type To = RunState | "finished" | "withdrawn"
+
+/**
+ * Who moves a run from which state to which: the functions of the files in `transitions/`. Where a
+ * state has no entry, the function leaves the run alone. `new` is a run that the function adds,
+ * `finished` one that it moves to the history, and `withdrawn` one of which it leaves no trace. A
+ * state that leads to itself gets something else: a request to stop, another queue, a new start.
+ * `setRunsRight` is not here: it corrects times after the clock of the database was stepped, and
+ * withdraws slots that are still to come.
+ */
+export const transitions = {
+  enqueue: { new: ["parked", "ready"] },
+  rerun: { new: ["parked", "ready"] },
+  fire: { new: ["parked", "ready", "leased"] },
+  admit: { parked: ["ready", "leased"] },
+  handOver: { parked: ["leased", "running"] },
+  leaveQueue: { parked: ["ready"] },
+  release: { blocked: ["parked", "ready"] },
+  claim: { ready: ["leased", "running"] },
+  start: { leased: ["running", "blocked"], running: ["running"] },
+  awaitCompletion: { running: ["awaiting"] },
+  finish: {
+    // The next step of a chain.
+    new: ["parked", "ready", "leased"],
+    parked: ["finished"],
+    blocked: ["finished"],
+    ready: ["finished"],
+    leased: ["finished"],
+    running: ["finished", "parked", "ready"],
+    awaiting: ["finished", "parked", "ready"]
+  },
+  handBack: { leased: ["ready"], running: ["ready"] },
+  recover: { leased: ["parked", "ready"], running: ["finished", "parked", "ready"] },
+  cancel: {
+    parked: ["finished"],
+    blocked: ["finished"],
+    ready: ["finished"],
+    leased: ["finished"],
+    running: ["running"],
+    awaiting: ["finished"]
+  },
+  // All runs of a task, or of a workspace that is deleted together with its history.
+  stop: {
+    parked: ["finished", "withdrawn"],
+    blocked: ["finished", "withdrawn"],
+    ready: ["finished", "withdrawn"],
+    leased: ["finished", "withdrawn"],
+    running: ["running"],
+    awaiting: ["finished", "withdrawn"]
+  },
+  withdraw: {
+    parked: ["withdrawn"],
+    blocked: ["withdrawn"],
+    ready: ["withdrawn"],
+    leased: ["withdrawn"]
+  },
+  // To another named queue, to none, or to workers.
+  move: {
+    parked: ["parked", "ready"],
+    blocked: ["blocked"],
+    ready: ["parked", "ready"],
+    leased: ["parked", "ready"],
+    running: ["running"],
+    awaiting: ["awaiting"]
+  }
+} satisfies Record<string, { readonly [State in From]?: ReadonlyArray<To> }>
+
+export type Transition = keyof typeof transitions
+
 /**
  * The generated column `phase` is the state, with `leased` and `running` as one value. Indexes name
  * the phase and never the state, so that starting a run changes no value that an index has, and

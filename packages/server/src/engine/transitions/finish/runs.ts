@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import type { Settlement } from "../../Run.ts"
-import { nextTurn } from "../../RunState.ts"
+import { hasBegun, nextTurn } from "../../RunState.ts"
 import { releaseBlocked } from "../release.ts"
 import { isHeld } from "./input.ts"
 
@@ -101,6 +101,7 @@ export const retry = (sql: SqlClient.SqlClient) => sql`
         completes_by = NULL
       FROM input
       WHERE ${sql.literal(isHeld)}
+        AND ${sql.literal(hasBegun())}
         AND input.status IS NULL
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING

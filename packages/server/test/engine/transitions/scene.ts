@@ -1,0 +1,288 @@
+import { randomUUID } from "node:crypto"
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import { Effect } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { register } from "../../../src/engine/Nodes.ts"
+import { makeRunId } from "../../../src/engine/RunId.ts"
+import { type SettledRun, settlementOf, type TaskRef } from "../../../src/engine/Run.ts"
+import type { RunState, Transition } from "../../../src/engine/RunState.ts"
+import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
+import { admit } from "../../../src/engine/transitions/admit.ts"
+import { awaitCompletion } from "../../../src/engine/transitions/awaitCompletion.ts"
+import { cancelRun } from "../../../src/engine/transitions/cancel.ts"
+import { claim } from "../../../src/engine/transitions/claim.ts"
+import { enqueue } from "../../../src/engine/transitions/enqueue.ts"
+import { finish } from "../../../src/engine/transitions/finish.ts"
+import { fire } from "../../../src/engine/transitions/fire.ts"
+import { handBack } from "../../../src/engine/transitions/handBack.ts"
+import { handOver } from "../../../src/engine/transitions/handOver.ts"
+import { leaveQueue } from "../../../src/engine/transitions/leaveQueue.ts"
+import { moveRuns, moveToQueue } from "../../../src/engine/transitions/move.ts"
+import { recover } from "../../../src/engine/transitions/recover.ts"
+import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
+import { rerun } from "../../../src/engine/transitions/rerun.ts"
+import { start } from "../../../src/engine/transitions/start.ts"
+import { clearSome, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
+import { withdrawDelayed, withdrawSlots } from "../../../src/engine/transitions/withdraw.ts"
+import { insertQueue, setQueue } from "../queues/queues.ts"
+import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
+import { inState } from "./inState.ts"
+
+/** A task with a node that may hold its runs, and a named queue if it has one. */
+export interface Scene {
+  readonly task: TaskRef
+  readonly node: number
+  readonly queue: string | null
+}
+
+export interface RunRow {
+  readonly id: string
+  readonly state: RunState
+  readonly attempt: number
+  readonly lease_owner: number | null
+  readonly row: string
+}
+
+export const setScene = Effect.fnUntraced(function* (
+  inQueue: boolean,
+  fields: Parameters<typeof insertTask>[1] = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM runs`
+  const workspace_id = yield* insertWorkspace
+  const task_id = yield* insertTask(workspace_id, { overlap: "queue", ...fields })
+  const queue = inQueue ? yield* insertQueue(workspace_id, { max_concurrency: 9 }) : null
+  if (queue !== null) yield* setQueue([task_id], queue)
+  const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+  const scene: Scene = { task: { workspace_id, task_id }, node, queue }
+  return scene
+})
+
+/** Adds a run in this state, which was due a minute ago. `columns` says what else is different. */
+export const insertRun = Effect.fnUntraced(function* (
+  { node, queue, task }: Scene,
+  state: RunState,
+  columns: Readonly<Record<string, unknown>> = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const now = Date.now()
+  const at = new Date(now - 60_000)
+  const id = makeRunId(at.getTime(), now)
+  const run = { ...task, id, kind: "cron", trigger: "manual", scheduled_for: at, due_at: at }
+  yield* sql`INSERT INTO runs ${sql.insert({ ...run, ...inState(state, { at, node, queue }), ...columns })}`
+  return id
+})
+
+/** The runs of the task, as they are in the table. */
+export const runsOf = ({ task }: Scene) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<RunRow>`
+      SELECT id, state, attempt, lease_owner, to_jsonb(runs)::text AS row
+      FROM runs
+      WHERE task_id = ${task.task_id}
+      ORDER BY id`
+  )
+
+/** One use of a transition on a run, or without one where it adds it. */
+export interface Way {
+  /** What is different about the run, so that this way leads to one of the transition's states. */
+  readonly columns?: Readonly<Record<string, unknown>>
+  readonly task?: Parameters<typeof insertTask>[1]
+  readonly apply: (
+    sql: SqlClient.SqlClient,
+    scene: Scene,
+    run: RunRow
+  ) => Effect.Effect<
+    unknown,
+    unknown,
+    Effect.Services<ReturnType<typeof recover>> | SqlClient.SqlClient
+  >
+}
+
+const settled = ({ task }: Scene, { attempt, id }: RunRow): SettledRun => ({
+  ...task,
+  id,
+  attempt,
+  kind: "cron",
+  place: null
+})
+
+const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
+  id,
+  workspace_id: task.workspace_id,
+  attempt,
+  share: 0,
+  target: null,
+  due_ms: Date.now()
+})
+
+const claimDue: Way["apply"] = (sql, { node }) =>
+  claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: beginningOf(0), turns: null })
+
+const fireDue =
+  (leases: boolean): Way["apply"] =>
+  (sql, { node }) =>
+    fire(sql, { node, limit: 9, lookAheadMs: 1_000, turns: null, leases: () => leases })
+
+const admitUpTo =
+  (limit: number): Way["apply"] =>
+  (sql, { node, queue }) =>
+    queue === null ? Effect.void : admit(sql, [queue], { node, limit, except: [] })
+
+/** Only who holds the run may do this, so it is done in the name of its holder. */
+const settleAs =
+  (status: "succeeded" | null): Way["apply"] =>
+  (sql, scene, run) =>
+    finish(sql, [
+      settlementOf(settled(scene, run), run.lease_owner, {
+        status,
+        awaited: run.state === "awaiting",
+        retry_delay_ms: 0,
+        started: true,
+        finished_ms: Date.now(),
+        error: status === null ? executionError("internal", "as the test says") : null
+      })
+    ])
+
+/** Finishes the first step of a chain, so that the second one follows. */
+const finishStep =
+  (state: "running" | "awaiting"): Way["apply"] =>
+  (sql, scene) =>
+    Effect.gen(function* () {
+      const [task] = yield* sql<{ readonly version_id: string }>`
+        SELECT version_id
+        FROM tasks
+        WHERE id = ${scene.task.task_id}`
+      const version_id = task?.version_id ?? ""
+      const chain_run_id = yield* insertRun(scene, state, {
+        kind: "chain",
+        version_id,
+        step_index: 0
+      })
+      yield* sql`UPDATE runs SET chain_run_id = id WHERE id = ${chain_run_id}`
+      const place = { chain_run_id, version_id, step_index: 0, after_failure: false }
+      const run = { ...scene.task, id: chain_run_id, attempt: 1, kind: "chain" as const, place }
+      yield* finish(sql, [
+        settlementOf(run, state === "running" ? scene.node : null, {
+          status: "succeeded",
+          awaited: state === "awaiting",
+          started: true,
+          finished_ms: Date.now(),
+          error: null
+        })
+      ])
+    })
+
+const chain = { kind: "chain", steps: [step("one"), step("two")] } as const
+
+const stopAll =
+  (of: "task" | "workspace"): Way["apply"] =>
+  (sql, { task }) =>
+    Effect.gen(function* () {
+      const stop = yield* of === "task"
+        ? stopTask(sql, task)
+        : stopWorkspace(sql, task.workspace_id)
+      yield* clearSome(sql, stop)
+    }).pipe(sql.withTransaction)
+
+const ofTask = (sql: SqlClient.SqlClient, { task }: Scene): Statement.Fragment =>
+  sql`task_id = ${task.task_id}`
+
+/** How to use each transition, so that each way in the table of `RunState.ts` is taken. */
+export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
+  enqueue: [
+    {
+      apply: (sql, { task }) =>
+        enqueue(sql, { ...task, kind: "cron", trigger: "manual", run_at: null })
+    }
+  ],
+  rerun: [
+    {
+      apply: (sql, { task: { task_id, workspace_id } }) =>
+        rerun(sql, workspace_id, [{ task_id, scheduled_for: new Date() }])
+    }
+  ],
+  fire: [
+    { task: { fires_in: 0 }, apply: fireDue(true) },
+    { task: { fires_in: 0 }, apply: fireDue(false) }
+  ],
+  admit: [{ apply: admitUpTo(9) }, { apply: admitUpTo(0) }],
+  handOver: [{}, { trigger: "schedule" }].map((columns) => ({
+    columns,
+    apply: (sql, { node, queue }) =>
+      queue === null ? Effect.void : handOver(sql, node, [{ id: randomUUID(), queue_id: queue }])
+  })),
+  leaveQueue: [
+    {
+      apply: (sql, { queue }) =>
+        queue === null
+          ? Effect.void
+          : Effect.andThen(sql`DELETE FROM queues WHERE id = ${queue}`, leaveQueue(sql, [queue]))
+    }
+  ],
+  release: [{ apply: (sql, scene) => releaseBlocked(sql, ofTask(sql, scene)) }],
+  claim: [{ apply: claimDue }, { columns: { trigger: "schedule" }, apply: claimDue }],
+  start: [
+    { apply: (sql, scene, run) => start(sql, scene.node, [leased(scene, run)]) },
+    {
+      columns: { trigger: "schedule" },
+      apply: (sql, scene, run) =>
+        Effect.gen(function* () {
+          const other = yield* insertRun(scene, "running")
+          yield* start(sql, scene.node, [leased(scene, run)])
+          yield* sql`DELETE FROM runs WHERE id = ${other}`
+        })
+    }
+  ],
+  awaitCompletion: [
+    {
+      apply: (sql, scene, run) =>
+        awaitCompletion(sql, [
+          settlementOf(settled(scene, run), run.lease_owner, {
+            status: null,
+            error: null,
+            completes_by_ms: Date.now() + 60_000
+          })
+        ])
+    }
+  ],
+  finish: [
+    { apply: settleAs("succeeded") },
+    { apply: settleAs(null) },
+    { task: chain, apply: finishStep("running") },
+    { task: chain, apply: finishStep("awaiting") }
+  ],
+  handBack: [{ apply: (sql, { node }, { id }) => handBack(sql, node, [id]) }],
+  recover: [{ lost: 0 }, { lost: 4 }].map((columns) => ({
+    columns,
+    apply: (sql, { node }) => recover(sql, node, "gone")
+  })),
+  cancel: [
+    {
+      apply: (sql, { task }, { id }) =>
+        sql.withTransaction(cancelRun(sql, { ...task, execution_id: id }))
+    }
+  ],
+  stop: [{ apply: stopAll("task") }, { apply: stopAll("workspace") }],
+  withdraw: [
+    { columns: { kind: "delayed" }, apply: (sql, { task }) => withdrawDelayed(sql, task) },
+    {
+      columns: { slot_at: new Date(Date.now() + 3_600_000) },
+      apply: (sql, { task }) => withdrawSlots(sql, task)
+    }
+  ],
+  move: [
+    { apply: (sql, { task }) => moveToQueue(sql, task, null) },
+    {
+      apply: (sql, { task }) =>
+        Effect.flatMap(insertQueue(task.workspace_id, { max_concurrency: 1 }), (other) =>
+          moveToQueue(sql, task, other)
+        )
+    },
+    {
+      apply: (sql, { task }) =>
+        moveRuns(sql, task, { run_on: { labels: ["moon"] }, worker_wait_seconds: 60 })
+    }
+  ]
+}
