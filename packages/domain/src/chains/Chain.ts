@@ -44,7 +44,7 @@ export type RunIf = typeof RunIf.Type
 const StepName = Schema.String.check(
   Schema.isPattern(stepName, {
     expected: "a name of at most 64 letters, digits, - and _ that starts with a letter",
-    toJsonSchema: () => ({ pattern: stepName.source })
+    toJsonSchema: () => ({ pattern: stepName.source, maxLength: 64 })
   })
 ).annotate({
   description: "Later steps use the answer by this name. Each name is used once in a chain.",

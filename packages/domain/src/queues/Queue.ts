@@ -20,7 +20,7 @@ const limits = {
     examples: [2]
   }),
   rate_per_second: Schema.NullOr(
-    Schema.Number.check(Schema.isBetween({ minimum: minRatePerSecond, maximum: maxRatePerSecond }))
+    Schema.Finite.check(Schema.isBetween({ minimum: minRatePerSecond, maximum: maxRatePerSecond }))
   ).annotate({
     description:
       "How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number.",

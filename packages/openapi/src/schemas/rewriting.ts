@@ -41,9 +41,7 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
  * both, and people read the plain form.
  */
 export const plain = (schema: Schema): Schema =>
-  mapSchema(schema, (part) =>
-    withoutSafeBounds(withTypeList(withoutNonFinite(withoutLoneAllOf(part))))
-  )
+  mapSchema(schema, (part) => withoutSafeBounds(withTypeList(withoutLoneAllOf(part))))
 
 const withoutSafeBounds = (schema: Schema): Schema => {
   const { maximum, minimum, ...rest } = schema
@@ -63,19 +61,6 @@ const withoutLoneAllOf = (schema: Schema): Schema => {
   return isSchema(only) && Object.keys(only).every((key) => !Object.hasOwn(rest, key))
     ? { ...rest, ...only }
     : schema
-}
-
-/**
- * `Schema.Number` has strings for the values that JSON cannot write as numbers. No answer contains
- * them.
- */
-const withoutNonFinite = (schema: Schema): Schema => {
-  if (!Array.isArray(schema.anyOf)) return schema
-  const { anyOf: all, ...rest } = schema
-  const finite = all.filter(
-    (one) => !(isSchema(one) && Array.isArray(one.enum) && one.enum.includes("NaN"))
-  )
-  return finite.length === 1 ? { ...finite[0], ...rest } : { ...rest, anyOf: finite }
 }
 
 const withTypeList = (schema: Schema): Schema => {

@@ -8,6 +8,7 @@ import { Card } from "../ui/layout/Page.tsx"
 import { attempt, tell } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { atItsField } from "./atItsField.ts"
+import * as bounds from "../data/bounds.ts"
 
 const changed = () => queries.invalidateQueries(meOptions)
 
@@ -24,7 +25,7 @@ export const NameForm = ({ me }: { readonly me: User }) => {
     <Card className="p-5">
       <form className="flex flex-col gap-4" onSubmit={form.submit}>
         <Field label="Name" error={form.errorOf("name")}>
-          <Input {...form.text("name")} autoComplete="name" maxLength={100} />
+          <Input {...form.text("name")} autoComplete="name" {...bounds.Registration.name} />
         </Field>
         <FormEnd form={form} action="Save name" look="plain" />
       </form>

@@ -13,6 +13,7 @@ import { keysChanged } from "./queries.ts"
 import { scopesIn } from "./scopes.ts"
 import { ScopeTable } from "./ScopeTable.tsx"
 import { ShownKey } from "./ShownKey.tsx"
+import * as bounds from "../data/bounds.ts"
 
 export const NewKeyPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -99,7 +100,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
           <Input
             {...form.text("name")}
             required
-            maxLength={100}
+            {...bounds.ApiKeyInput.name}
             autoFocus
             placeholder="CI deploys"
           />

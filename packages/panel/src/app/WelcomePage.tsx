@@ -6,6 +6,7 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { Card, Page } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import * as bounds from "../data/bounds.ts"
 
 /** Makes a workspace. */
 export const WelcomePage = () => {
@@ -27,7 +28,7 @@ export const WelcomePage = () => {
       <Card className="p-5">
         <form className="flex flex-col gap-4" onSubmit={form.submit}>
           <Field label="Name" error={form.errorOf("name")}>
-            <Input {...form.text("name")} required maxLength={100} autoFocus />
+            <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required autoFocus />
           </Field>
           <Problem error={form.problem} />
           <div>

@@ -13,6 +13,7 @@ import { Spinner } from "../ui/messages/Spinner.tsx"
 import { Dot, toneOf } from "../ui/values/Status.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import * as bounds from "../data/bounds.ts"
 
 /** Makes a heartbeat, and says what the job has to do. */
 export const FirstHeartbeat = () => {
@@ -44,7 +45,7 @@ export const FirstHeartbeat = () => {
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <Field label="What is the job called?" error={form.errorOf("name")}>
-        <Input {...form.text("name")} required maxLength={200} />
+        <Input {...form.text("name")} {...bounds.HeartbeatMonitorInput.name} required />
       </Field>
       <Field label="How often does it run?" error={form.errorOf("period_seconds")}>
         <Select

@@ -7,6 +7,7 @@ import { Code, Snippets } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import * as bounds from "../data/bounds.ts"
 
 const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
 
@@ -56,7 +57,7 @@ console.log((await client.cron.list()).data)`
         hint="It may read and write tasks and read executions, for 90 days."
         error={form.errorOf("name")}
       >
-        <Input {...form.text("name")} required maxLength={100} />
+        <Input {...form.text("name")} {...bounds.ApiKeyInput.name} required />
       </Field>
       <Problem error={form.problem} />
       <Button type="submit" look="main" busy={form.isBusy}>

@@ -7,6 +7,7 @@ import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { tell } from "../ui/messages/toast.ts"
 import { queuesChanged } from "./queries.ts"
+import * as bounds from "../data/bounds.ts"
 
 const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
 
@@ -52,7 +53,7 @@ export const QueueSheet = ({
           <Input
             {...form.text("name")}
             required
-            maxLength={100}
+            {...bounds.QueueInput.name}
             autoFocus
             placeholder="Billing server"
           />
@@ -62,7 +63,11 @@ export const QueueSheet = ({
           hint="Empty means no limit."
           error={form.errorOf("max_concurrency")}
         >
-          <Input {...form.text("max_concurrency")} type="number" min={1} max={1_000} />
+          <Input
+            {...form.text("max_concurrency")}
+            type="number"
+            {...bounds.QueueInput.max_concurrency}
+          />
         </Field>
         <Field
           label="Starts per second"
@@ -72,8 +77,7 @@ export const QueueSheet = ({
           <Input
             {...form.text("rate_per_second")}
             type="number"
-            min={0.0001}
-            max={1_000}
+            {...bounds.QueueInput.rate_per_second}
             step="any"
           />
         </Field>

@@ -16,6 +16,7 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { workspaceChanged, workspaceOptions } from "./queries.ts"
 import { SigningSecrets } from "./SigningSecrets.tsx"
 import { Only } from "../ui/role.tsx"
+import * as bounds from "../data/bounds.ts"
 
 export const SettingsPage = () => {
   const { workspaceId } = useWorkspace()
@@ -63,7 +64,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <Field label="Name" error={form.errorOf("name")}>
-        <Input {...form.text("name")} required maxLength={100} />
+        <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required />
       </Field>
       <FormEnd form={form} action="Rename" look="plain" needs="admin" />
     </form>

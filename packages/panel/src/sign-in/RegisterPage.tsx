@@ -10,6 +10,7 @@ import { Invited } from "./Invited.tsx"
 import { isInvited } from "./isInvited.ts"
 import { session } from "../data/session.ts"
 import { useInvitation } from "./useInvitation.ts"
+import * as bounds from "../data/bounds.ts"
 
 export const RegisterPage = () => {
   const { next } = useSearch({ from: "/register" })
@@ -60,7 +61,7 @@ const RegisterForm = ({
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <Field label="Name" hint="Optional." error={form.errorOf("name")}>
-        <Input {...form.text("name")} autoComplete="name" maxLength={100} autoFocus />
+        <Input {...form.text("name")} autoComplete="name" {...bounds.Registration.name} autoFocus />
       </Field>
       <Field label="Email" error={form.errorOf("email")}>
         <Input {...form.text("email")} type="email" autoComplete="username" required />

@@ -6,6 +6,7 @@ import { SpanInput } from "../ui/forms/SpanInput.tsx"
 import { labelsOf } from "./labelsOf.ts"
 import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
+import * as bounds from "../data/bounds.ts"
 
 /** The choice between the service and a worker that makes the call. */
 export const RunsOnFields = ({
@@ -72,7 +73,7 @@ export const RunsOnFields = ({
           >
             <SpanInput
               label="Wait for a worker"
-              limits={{ min: 0, max: 86_400 }}
+              limits={bounds.CronTaskInput.worker_wait_seconds}
               seconds={values.worker_wait_seconds}
               onChange={(worker_wait_seconds) => onChange({ worker_wait_seconds })}
             />

@@ -8,6 +8,7 @@ import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { labelsOf } from "./labelsOf.ts"
 import { workersChanged } from "./queries.ts"
+import * as bounds from "../data/bounds.ts"
 
 const newWorker = { name: "", labels: "" }
 
@@ -52,7 +53,7 @@ export const WorkerSheet = ({
           <Input
             {...form.text("name")}
             required
-            maxLength={100}
+            {...bounds.WorkerInput.name}
             autoFocus
             placeholder="Office, rack 2"
           />

@@ -703,7 +703,10 @@ export interface ChainStep {
  * references. Write `{{ '{{' }}` for the braces themselves.
  */
 export interface ChainStepInput {
-  /** Later steps use the answer by this name. Each name is used once in a chain. */
+  /**
+   * Later steps use the answer by this name. Each name is used once in a chain. At most 64
+   * characters.
+   */
   readonly name: string
   /** The path and the query may use references to earlier steps. At most 2,048 characters. */
   readonly url: string

@@ -223,7 +223,10 @@ export interface QueueDefinition {
   readonly name: string
   /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
   readonly max_concurrency?: number | null | undefined
-  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  /**
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
+   * 1,000.
+   */
   readonly rate_per_second?: number | null | undefined
 }
 
@@ -233,7 +236,10 @@ export interface QueueInput {
   readonly name: string
   /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
   readonly max_concurrency?: number | null | undefined
-  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  /**
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
+   * 1,000.
+   */
   readonly rate_per_second?: number | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -249,7 +255,10 @@ export interface QueueUpdate {
   readonly name?: string | undefined
   /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
   readonly max_concurrency?: number | null | undefined
-  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  /**
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
+   * 1,000.
+   */
   readonly rate_per_second?: number | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and

@@ -9,6 +9,7 @@ import { SpanInput } from "../../ui/forms/SpanInput.tsx"
 import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
+import * as bounds from "../../data/bounds.ts"
 
 export const newHeartbeat = {
   name: "",
@@ -71,7 +72,7 @@ export const HeartbeatForm = ({
             {...form.text("name")}
             required
             autoFocus
-            maxLength={200}
+            {...bounds.HeartbeatMonitorInput.name}
             placeholder="Nightly backup"
           />
         </Field>
@@ -130,7 +131,7 @@ export const HeartbeatForm = ({
             >
               <SpanInput
                 label="A ping every"
-                limits={{ min: 30, max: 31_536_000 }}
+                limits={bounds.HeartbeatMonitorInput.period_seconds}
                 seconds={values.period_seconds}
                 onChange={(period_seconds) => set({ period_seconds })}
               />
@@ -143,7 +144,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="Grace"
-              limits={{ min: 30, max: 31_536_000 }}
+              limits={bounds.HeartbeatMonitorInput.grace_seconds}
               seconds={values.grace_seconds}
               onChange={(grace_seconds) => set({ grace_seconds })}
             />
@@ -159,7 +160,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="A run takes at most"
-              limits={{ min: 1, max: 31_536_000 }}
+              limits={bounds.HeartbeatMonitorInput.max_duration_seconds}
               isOptional
               seconds={values.max_duration_seconds}
               onChange={(max_duration_seconds) => set({ max_duration_seconds })}
@@ -172,7 +173,7 @@ export const HeartbeatForm = ({
           >
             <SpanInput
               label="Two runs begin at least this far apart"
-              limits={{ min: 1, max: 31_536_000 }}
+              limits={bounds.HeartbeatMonitorInput.min_interval_seconds}
               isOptional
               seconds={values.min_interval_seconds}
               onChange={(min_interval_seconds) => set({ min_interval_seconds })}

@@ -9,6 +9,7 @@ import { labelsOf } from "../../workers/labelsOf.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
 import { tagsOf } from "../MonitorFrame.tsx"
 import { matchOf, type MatchBy, matchWords } from "./match.ts"
+import * as bounds from "../../data/bounds.ts"
 
 const mebibyte = 1_048_576
 
@@ -170,14 +171,23 @@ export const ProcessForm = ({
         <Card className="flex flex-col gap-5 p-5">
           <div className="grid gap-5 sm:grid-cols-2">
             <Field label="Minimum number of processes" error={errorOf("min_count")}>
-              <Input {...form.text("min_count")} type="number" min={0} required />
+              <Input
+                {...form.text("min_count")}
+                type="number"
+                {...bounds.ProcessMonitorInput.min_count}
+                required
+              />
             </Field>
             <Field
               label="Maximum number of processes"
               hint="Any number if empty."
               error={errorOf("max_count")}
             >
-              <Input {...form.text("max_count")} type="number" min={0} />
+              <Input
+                {...form.text("max_count")}
+                type="number"
+                {...bounds.ProcessMonitorInput.max_count}
+              />
             </Field>
             <Field
               label="Memory at most, in MiB"
@@ -191,7 +201,12 @@ export const ProcessForm = ({
               hint="Of all of them together; 100 is one core. Any if empty."
               error={errorOf("max_cpu_percent")}
             >
-              <Input {...form.text("max_cpu_percent")} type="number" min={0} step="any" />
+              <Input
+                {...form.text("max_cpu_percent")}
+                type="number"
+                {...bounds.ProcessMonitorInput.max_cpu_percent}
+                step="any"
+              />
             </Field>
           </div>
           <Field
@@ -201,7 +216,7 @@ export const ProcessForm = ({
           >
             <SpanInput
               label="Grace"
-              limits={{ min: 0, max: 86_400 }}
+              limits={bounds.ProcessMonitorInput.grace_seconds}
               seconds={values.grace_seconds}
               onChange={(grace_seconds) => set({ grace_seconds })}
             />
@@ -209,7 +224,7 @@ export const ProcessForm = ({
           <Field label="Check every" error={errorOf("interval_seconds")}>
             <SpanInput
               label="Check every"
-              limits={{ min: 10, max: 3_600 }}
+              limits={bounds.ProcessMonitorInput.interval_seconds}
               seconds={values.interval_seconds}
               onChange={(interval_seconds) => set({ interval_seconds })}
             />
@@ -223,7 +238,11 @@ export const ProcessForm = ({
             hint="Defaults to the name, command line or file above."
             error={errorOf("name")}
           >
-            <Input {...form.text("name")} maxLength={200} placeholder="Database" />
+            <Input
+              {...form.text("name")}
+              {...bounds.ProcessMonitorInput.name}
+              placeholder="Database"
+            />
           </Field>
           <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
             <Input {...form.text("tags")} placeholder="billing, nightly" />

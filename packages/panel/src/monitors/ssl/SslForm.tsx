@@ -8,6 +8,7 @@ import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
 import { serverIn } from "./serverIn.ts"
+import * as bounds from "../../data/bounds.ts"
 
 export const newSsl = {
   name: "",
@@ -35,9 +36,13 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
 
 /** As the API takes them. */
 const daysOf = (text: string): ReadonlyArray<number> => {
+  const { max, min } = bounds.SslMonitorInput.warn_days.each
   const days = tagsOf(text).map(Number)
-  if (!days.every((day) => Number.isInteger(day) && day >= 1 && day <= 365)) {
-    throw new FieldProblem("warn_days", "Give whole days from 1 to 365, with commas between them.")
+  if (!days.every((day) => Number.isInteger(day) && day >= min && day <= max)) {
+    throw new FieldProblem(
+      "warn_days",
+      `Give whole days from ${min} to ${max}, with commas between them.`
+    )
   }
   return days
 }
@@ -102,8 +107,7 @@ export const SslForm = ({
               <Input
                 {...form.text("port")}
                 type="number"
-                min={1}
-                max={65_535}
+                {...bounds.SslMonitorInput.port}
                 placeholder={ports[values.protocol]}
               />
             </Field>
@@ -127,7 +131,7 @@ export const SslForm = ({
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" hint="Defaults to the host." error={errorOf("name")}>
-            <Input {...form.text("name")} maxLength={200} placeholder="Website" />
+            <Input {...form.text("name")} {...bounds.SslMonitorInput.name} placeholder="Website" />
           </Field>
           <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
             <Input {...form.text("tags")} placeholder="web" />
@@ -142,7 +146,7 @@ export const SslForm = ({
           <Field label="Check every" error={errorOf("check_interval_seconds")}>
             <SpanInput
               label="Check every"
-              limits={{ min: 3_600, max: 604_800 }}
+              limits={bounds.SslMonitorInput.check_interval_seconds}
               seconds={values.check_interval_seconds}
               onChange={(check_interval_seconds) => set({ check_interval_seconds })}
             />

@@ -7,6 +7,7 @@ import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
 import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** Makes a channel of a kind, or changes one. */
 export const ChannelForm = ({
@@ -49,7 +50,7 @@ export const ChannelForm = ({
             {...form.text("name")}
             required
             autoFocus
-            maxLength={100}
+            {...bounds.NotificationChannelInput.name}
             placeholder="Operations"
           />
         </Field>

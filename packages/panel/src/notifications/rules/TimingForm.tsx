@@ -8,6 +8,7 @@ import { SpanInput } from "../../ui/forms/SpanInput.tsx"
 import { tell } from "../../ui/messages/toast.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** Quiet hours, reminders, and what is told together. */
 export const TimingForm = ({ settings }: { readonly settings: NotificationSettings }) => {
@@ -42,8 +43,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           <Input
             {...form.text("task_failure_threshold")}
             type="number"
-            min={1}
-            max={100}
+            {...bounds.NotificationSettingsInput.task_failure_threshold}
             required
           />
         </Field>
@@ -54,7 +54,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         >
           <SpanInput
             label="Repeat while it goes on, every"
-            limits={{ min: 3_600, max: 604_800 }}
+            limits={bounds.NotificationSettingsInput.remind_every_seconds}
             isOptional
             seconds={values.remind_every_seconds}
             onChange={(remind_every_seconds) => set({ remind_every_seconds })}
@@ -65,7 +65,12 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           hint="The first message is sent at once. Events in the next seconds are sent together."
           error={errorOf("group_seconds")}
         >
-          <Input {...form.text("group_seconds")} type="number" min={0} max={300} required />
+          <Input
+            {...form.text("group_seconds")}
+            type="number"
+            {...bounds.NotificationSettingsInput.group_seconds}
+            required
+          />
         </Field>
         <Checkbox
           checked={values.isQuiet}

@@ -6,6 +6,7 @@ import { Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { RunsOnFields } from "../../workers/RunsOnFields.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
 import { type CallValues, hasBody, methods } from "./callValues.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** What to call. */
 export const CallFields = ({
@@ -150,7 +151,7 @@ export const LimitFields = ({
     >
       <Input
         type="number"
-        min={1}
+        min={bounds.CronTaskInput.timeout_seconds.min}
         max={maxTimeoutOf(values)}
         required
         value={values.timeout_seconds}
@@ -164,8 +165,7 @@ export const LimitFields = ({
     >
       <Input
         type="number"
-        min={0}
-        max={10}
+        {...bounds.CronTaskInput.retry_count}
         required
         value={values.retry_count}
         onChange={(event) => onChange({ retry_count: event.target.value })}

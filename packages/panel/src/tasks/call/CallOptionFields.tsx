@@ -3,6 +3,7 @@ import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import type { CallOptionValues } from "./callOptionValues.ts"
 import { typedInto } from "../typedInto.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** What counts as a success, and how long to wait before the next attempt. */
 export const CallOptionFields = ({
@@ -46,25 +47,41 @@ export const CallOptionFields = ({
             hint="In its first 10,000 bytes."
             error={errorOf("body_contains")}
           >
-            <Input mono maxLength={500} {...text("body_contains")} />
+            <Input mono {...bounds.CronTaskInput.body_contains} {...text("body_contains")} />
           </Field>
           <Field
             label="The answer must not contain"
             hint="In its first 10,000 bytes."
             error={errorOf("body_lacks")}
           >
-            <Input mono maxLength={500} {...text("body_lacks")} />
+            <Input mono {...bounds.CronTaskInput.body_lacks} {...text("body_lacks")} />
           </Field>
         </div>
         <div className="grid grid-cols-3 gap-4">
           <Field label="First wait, seconds" error={errorOf("first_seconds")}>
-            <Input type="number" min={1} max={86_400} placeholder="1" {...text("first_seconds")} />
+            <Input
+              type="number"
+              {...bounds.RetryInput.first_seconds}
+              placeholder="1"
+              {...text("first_seconds")}
+            />
           </Field>
           <Field label="Factor" error={errorOf("factor")}>
-            <Input type="number" min={1} max={10} step="any" placeholder="2" {...text("factor")} />
+            <Input
+              type="number"
+              {...bounds.RetryInput.factor}
+              step="any"
+              placeholder="2"
+              {...text("factor")}
+            />
           </Field>
           <Field label="Longest wait, seconds" error={errorOf("max_seconds")}>
-            <Input type="number" min={1} max={86_400} placeholder="3600" {...text("max_seconds")} />
+            <Input
+              type="number"
+              {...bounds.RetryInput.max_seconds}
+              placeholder="3600"
+              {...text("max_seconds")}
+            />
           </Field>
         </div>
       </div>

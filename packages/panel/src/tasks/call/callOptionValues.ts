@@ -1,4 +1,5 @@
 import type { Completion, CronTask, RetryInput } from "@scheduling/sdk"
+import * as bounds from "../../data/bounds.ts"
 
 /** The options of a call that few calls have, as they are typed. Empty: not set. */
 export interface CallOptionValues {
@@ -17,12 +18,9 @@ export type CallOptions = Pick<
   "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
 >
 
-const maxAnswerSeconds = 900
-const maxCompletionSeconds = 86_400
-
 /** How long an attempt may take. */
 export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
-  completion === "" ? maxAnswerSeconds : maxCompletionSeconds
+  completion === "" ? bounds.maxAnswerSeconds : bounds.CronTaskInput.timeout_seconds.max
 
 export const callOptionValuesOf = ({
   body_contains = "",

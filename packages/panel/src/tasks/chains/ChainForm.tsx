@@ -12,6 +12,7 @@ import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { chainInputOf, type ChainValues, newStep, type StepValues } from "./chainValues.ts"
 import { StepFields } from "./StepFields.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import * as bounds from "../../data/bounds.ts"
 
 const maxSteps = 50
 
@@ -57,7 +58,7 @@ export const ChainForm = ({
             {...form.text("name")}
             required
             autoFocus
-            maxLength={200}
+            {...bounds.ChainInput.name}
             placeholder="Nightly export"
           />
         </Field>

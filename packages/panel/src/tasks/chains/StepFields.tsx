@@ -7,6 +7,7 @@ import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { referenceProblem, type StepValues } from "./chainValues.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** One step of a chain. */
 export const StepFields = ({
@@ -57,7 +58,7 @@ export const StepFields = ({
             mono
             required
             autoFocus={isAdded}
-            maxLength={64}
+            {...bounds.ChainStepInput.name}
             value={step.name}
             onChange={(event) => onChange({ name: event.target.value })}
           />

@@ -14,6 +14,7 @@ import { firingOptionInputOf, firingOptionValuesOf } from "../schedule/firingOpt
 import { PasteBox } from "../call/PasteBox.tsx"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import * as bounds from "../../data/bounds.ts"
 
 export const newCron = {
   ...newCall,
@@ -82,7 +83,7 @@ export const CronForm = ({
               {...form.text("name")}
               required
               autoFocus
-              maxLength={200}
+              {...bounds.CronTaskInput.name}
               placeholder="Nightly report"
             />
           </Field>

@@ -14,6 +14,7 @@ import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/localTime.ts"
 import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import * as bounds from "../../data/bounds.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
 
@@ -85,7 +86,12 @@ export const DelayedForm = ({
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
           <Field label="Name" hint="Optional." error={errorOf("name")}>
-            <Input {...form.text("name")} autoFocus maxLength={200} placeholder="Remind Ada" />
+            <Input
+              {...form.text("name")}
+              autoFocus
+              {...bounds.DelayedTaskInput.name}
+              placeholder="Remind Ada"
+            />
           </Field>
           <CallFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
@@ -113,7 +119,7 @@ export const DelayedForm = ({
                 <Input
                   {...form.text("amount")}
                   type="number"
-                  min={0}
+                  min={bounds.DelayedTaskInput.delay_seconds.min}
                   step="any"
                   required
                   className="max-w-32"

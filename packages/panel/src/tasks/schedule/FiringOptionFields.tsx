@@ -5,6 +5,7 @@ import { readersZone } from "../../ui/values/format.ts"
 import type { FiringOptionValues } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
 import { typedInto } from "../typedInto.ts"
+import * as bounds from "../../data/bounds.ts"
 
 /** Which slots of a schedule count, and when it pauses. */
 export const FiringOptionFields = ({
@@ -61,7 +62,12 @@ export const FiringOptionFields = ({
           hint="Each run starts later by a random time, at most this long."
           error={errorOf("jitter_seconds")}
         >
-          <Input type="number" min={0} max={3_600} placeholder="0" {...text("jitter_seconds")} />
+          <Input
+            type="number"
+            {...bounds.CronTaskInput.jitter_seconds}
+            placeholder="0"
+            {...text("jitter_seconds")}
+          />
         </Field>
         <Field label="When it is paused">
           <Select
@@ -75,7 +81,11 @@ export const FiringOptionFields = ({
           hint="Empty means never."
           error={errorOf("disable_after_failures")}
         >
-          <Input type="number" min={1} max={100} {...text("disable_after_failures")} />
+          <Input
+            type="number"
+            {...bounds.CronTaskInput.disable_after_failures}
+            {...text("disable_after_failures")}
+          />
         </Field>
       </div>
     </Fold>
