@@ -1,3 +1,5 @@
+import { type Removal, remove } from "./remove.ts"
+
 export interface Guard {
   readonly name: string
   readonly file: string
@@ -7,312 +9,184 @@ export interface Guard {
   readonly shownBy: string
 }
 
-const guard = (
-  name: string,
-  file: string,
-  shownBy: string,
-  ...replacements: ReadonlyArray<readonly [from: string, to: string]>
-): Guard => ({
-  name,
-  file: inServer("src", file),
-  breaking: (source) =>
-    replacements.reduce((text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`${name}: ${file} has no ${from}`)
-      return text.replace(from, () => to)
-    }, source),
-  shownBy: inServer("test", shownBy)
-})
+/** A piece of code and what stands there without the guard; a second pair if there are two. */
+type Changes = readonly [place: string, becomes: string, ...more: ReadonlyArray<string>]
+
+/** A piece of code as `method: names in the guard`, or as the names alone. */
+const removal = (place: string, becomes: string): Removal => {
+  const [, inside, names = ""] = /^(?:(\w+): )?(.*)$/.exec(place) ?? []
+  return { ...(inside === undefined ? {} : { inside }), has: names.split(" "), becomes }
+}
 
 /** Most guards are in the server. Other packages are named. */
 const inServer = (folder: "src" | "test", file: string) =>
   file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
 
-const accessMatrix = "adversarial/accessMatrix.test.ts"
-const decideAccess = "accounts/auth/decideAccess.ts"
+const guardsOf = (
+  file: string,
+  tests: string,
+  guards: Readonly<Record<string, Changes>>
+): ReadonlyArray<Guard> =>
+  Object.entries(guards).map(([name, [place, becomes, ...more]]) => ({
+    name,
+    file: inServer("src", `${file}.ts`),
+    breaking: (source) => {
+      const broken = remove(source, removal(place, becomes))
+      const [second, becomesToo = ""] = more
+      return second === undefined ? broken : remove(broken, removal(second, becomesToo))
+    },
+    shownBy: inServer("test", `${tests}.test.ts`)
+  }))
 
-const access = [
-  guard("the scope of a key", decideAccess, accessMatrix, [
-    "!principal.scopes.includes(access.scope)",
-    "false"
-  ]),
-  guard("endpoints for JWTs only", decideAccess, accessMatrix, [
-    'if (access.kind === "jwt" || access.kind === "public") return new JwtOnly()',
-    ""
-  ]),
-  guard("the workspace of a key", decideAccess, accessMatrix, [
-    "workspace.id.toLowerCase() !== principal.workspace_id",
-    "false"
-  ]),
-  guard("the membership of a user", decideAccess, accessMatrix, [
-    'if (workspace.role === null) return new NotFound({ resource: "workspace" })',
-    "if (workspace.role === null) return undefined"
-  ]),
-  guard("the role of a member", decideAccess, accessMatrix, [
-    "required === null || includesRole(workspace.role, required)",
-    "true"
-  ])
+const matrix = "adversarial/accessMatrix"
+const sessions = "accounts/sessions/sessions"
+const members = "accounts/members/members"
+const channels = "notifications/channels"
+const flood = "adversarial/flood"
+
+const people = [
+  guardsOf("accounts/auth/decideAccess", matrix, {
+    "the scope of a key": ["scopes", "false"],
+    "endpoints for JWTs only": ["decideAccess: JwtOnly", ""],
+    "the workspace of a key": ["toLowerCase", "false"],
+    "the membership of a user": ["decideAccess: NotFound", ""],
+    "the role of a member": ["decideAccess: includesRole", "true"]
+  }),
+  guardsOf("accounts/auth/Auth", sessions, {
+    "the session of a token": ["user_id claims", "false", "session expires_at", "false"]
+  }),
+  guardsOf("accounts/auth/Auth", "accounts/api-keys/usage", {
+    "the networks of a key": ["isRefused InvalidApiKey", ""]
+  }),
+  guardsOf("accounts/api-keys/ApiKeyRepo", matrix, {
+    "the revocation of a key": ["isActive: revoked_at", "true", "findByHashes: revoked_at", "TRUE"],
+    "the expiry of a key": ["isActive: now expires_at", "true"]
+  }),
+  guardsOf("accounts/sessions/SessionsRepo", sessions, {
+    "the end of a session": ["remove: id", "FALSE"]
+  }),
+  guardsOf("accounts/sessions/Logins", sessions, {
+    "a refresh token used twice": ["isPrevious isRecent", "true"]
+  }),
+  guardsOf("accounts/sessions/Tokens", "accounts/sessions/Tokens", {
+    "the spelling of a signature": ["isSignedAsOurs", ""],
+    "who a token is for": ["audience", ""]
+  }),
+  guardsOf("accounts/totp/TotpRepo", "accounts/totp/totp", {
+    "that a code works once": ["last_step", "TRUE"]
+  }),
+  guardsOf("accounts/throttle/Throttle", "accounts/sessions/login", {
+    "the count of wrong passwords": ["row failures allowed", "false"]
+  }),
+  guardsOf("accounts/members/Members", members, {
+    "the last owner": ["countOwners", "false"]
+  }),
+  guardsOf("accounts/members/InvitationsRepo", members, {
+    "for whom an invitation is": ["findByToken: email", "TRUE"],
+    "the end of an invitation": ["findByToken: expires_at", "TRUE"]
+  })
 ]
 
-const credentials = [
-  guard("the session of a token", "accounts/auth/Auth.ts", "accounts/sessions/sessions.test.ts", [
-    `session === undefined ||
-          session.user_id !== claims.user_id ||
-          session.expires_at <= now`,
-    "session === undefined"
-  ]),
-  guard(
-    "the end of a session",
-    "accounts/sessions/SessionsRepo.ts",
-    "accounts/sessions/sessions.test.ts",
-    [
-      `DELETE FROM sessions
-            WHERE id = \${id}
-              AND user_id = \${userId}`,
-      `SELECT id FROM sessions
-            WHERE id = \${id}
-              AND user_id = \${userId}`
-    ]
-  ),
-  guard(
-    "the revocation of a key",
-    "accounts/api-keys/ApiKeyRepo.ts",
-    accessMatrix,
-    ["row.revoked_at === null &&", ""],
-    ["AND revoked_at IS NULL`).pipe(", "`).pipe("]
-  ),
-  guard("the networks of a key", "accounts/auth/Auth.ts", "accounts/api-keys/usage.test.ts", [
-    "if (isRefused) return Effect.fail(new InvalidApiKey())",
-    ""
-  ]),
-  guard("that a code works once", "accounts/totp/TotpRepo.ts", "accounts/totp/totp.test.ts", [
-    "AND last_step < ${step}",
-    ""
-  ]),
-  guard("the last owner", "accounts/members/Members.ts", "accounts/members/members.test.ts", [
-    "countOwners(workspaceId)) < 2",
-    "countOwners(workspaceId)) < 0"
-  ]),
-  guard("the expiry of a key", "accounts/api-keys/ApiKeyRepo.ts", accessMatrix, [
-    "row.expires_at === null || now < row.expires_at",
-    "true"
-  ]),
-  guard(
-    "the spelling of a signature",
-    "accounts/sessions/Tokens.ts",
-    "accounts/sessions/Tokens.test.ts",
-    ['if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")', ""]
-  ),
-  guard("who a token is for", "accounts/sessions/Tokens.ts", "accounts/sessions/Tokens.test.ts", [
-    "audience: issuer,",
-    ""
-  ]),
-  guard(
-    "a refresh token used twice",
-    "accounts/sessions/Logins.ts",
-    "accounts/sessions/sessions.test.ts",
-    ["if (isPrevious && isRecent) return session", "return session"]
-  ),
-  guard(
-    "the count of wrong passwords",
-    "accounts/throttle/Throttle.ts",
-    "accounts/sessions/login.test.ts",
-    ["row.failures > allowed.failures", "false"]
-  )
-]
-
-function workspaceFilter(file: string, method: string, shownBy: string): Guard {
-  const statement = new RegExp(
-    `(${method}(?::| =) Effect[^]*?)(?:\\w+\\.)?workspace_id = (\\$\\{[\\w.]+\\})`
-  )
-  return {
-    name: `the workspace in ${method} of ${file}`,
-    file: inServer("src", file),
-    breaking: (source) => source.replace(statement, "$1$2::uuid IS NOT NULL"),
-    shownBy: inServer("test", shownBy)
-  }
+const workspaceFilter = (tests: string) => (place: string) => {
+  const [file = "", method = ""] = place.split(" ")
+  const name = `the workspace in ${method} of ${file}`
+  return guardsOf(file, tests, { [name]: [`${method}: workspace_id`, "TRUE"] })
 }
 
 /**
  * Statements that name a resource by an id, which may belong to another workspace. Those that only
  * run after such a statement are not listed: nobody would notice.
  */
-const workspaceFilters = (
-  [
-    ["tasks/TasksRepo.ts", "findWhere"],
-    ["tasks/TasksRepo.ts", "findForUpdate"],
-    ["tasks/TasksRepo.ts", "remove"],
-    ["accounts/api-keys/ApiKeyRepo.ts", "find"],
-    ["accounts/api-keys/ApiKeyRepo.ts", "findForUpdate"],
-    ["accounts/api-keys/ApiKeyRepo.ts", "updateRevoked"],
-    ["accounts/api-keys/ApiKeyRepo.ts", "remove"],
-    ["monitoring/MonitorRows.ts", "findWhere"],
-    ["monitoring/MonitorRows.ts", "findForUpdate"],
-    ["monitoring/incidents/IncidentsRepo.ts", "find"],
-    ["notifications/channels/ChannelsRepo.ts", "listWhere"],
-    ["notifications/sending/DeliveriesRepo.ts", "find"],
-    ["tasks/queues/QueuesRepo.ts", "findWhere"],
-    ["workers/WorkersRepo.ts", "find"],
-    ["accounts/members/MembersRepo.ts", "find"],
-    ["accounts/members/InvitationsRepo.ts", "remove"]
-  ] as const
-).map(([file, method]) => workspaceFilter(file, method, "adversarial/foreignIds.test.ts"))
+const workspaceFilters = [
+  "tasks/TasksRepo findWhere",
+  "tasks/TasksRepo findForUpdate",
+  "tasks/TasksRepo remove",
+  "accounts/api-keys/ApiKeyRepo find",
+  "accounts/api-keys/ApiKeyRepo findForUpdate",
+  "accounts/api-keys/ApiKeyRepo updateRevoked",
+  "accounts/api-keys/ApiKeyRepo remove",
+  "monitoring/MonitorRows findWhere",
+  "monitoring/MonitorRows findForUpdate",
+  "monitoring/incidents/IncidentsRepo find",
+  "notifications/channels/ChannelsRepo listWhere",
+  "notifications/sending/DeliveriesRepo find",
+  "tasks/queues/QueuesRepo findWhere",
+  "workers/WorkersRepo find",
+  "accounts/members/MembersRepo find",
+  "accounts/members/InvitationsRepo remove"
+].map(workspaceFilter("adversarial/foreignIds"))
 
 /** Such statements too, which a test runs with the id of a channel of another workspace. */
-const channelFilters = (
-  [
-    ["notifications/channels/ChannelsRepo.ts", "confirmByLink"],
-    ["notifications/sending/DeliveriesRepo.ts", "cancel"]
-  ] as const
-).map(([file, method]) => workspaceFilter(file, method, "notifications/foreignChannels.test.ts"))
+const channelFilters = [
+  "notifications/channels/ChannelsRepo confirmByLink",
+  "notifications/sending/DeliveriesRepo cancel"
+].map(workspaceFilter("notifications/foreignChannels"))
 
-const engine = [
-  guard("the fence of a lease", "engine/transitions/finish/input.ts", "engine/History.test.ts", [
-    "AND runs.lease_owner IS NOT DISTINCT FROM input.lease_owner",
-    ""
-  ]),
-  guard(
-    "the addresses that a name resolves to",
-    "packages/calls/src/egress/Egress.ts",
-    "packages/calls/test/egress/Egress.test.ts",
-    [".filter((address) => isAllowed(address, allow))", ""]
-  ),
-  guard(
-    "addresses in URLs",
-    "packages/calls/src/egress/Egress.ts",
-    "packages/calls/test/egress/Egress.test.ts",
-    [
-      "isIP(hostname) === 0 ? undefined : refuse(hostname, allow)",
-      "undefined as EgressRefused | undefined"
-    ]
-  )
+const calls = [
+  guardsOf("engine/transitions/finish/input", "engine/History", {
+    "the fence of a lease": ["lease_owner IS DISTINCT", "TRUE"]
+  }),
+  guardsOf("packages/calls/src/egress/Egress", "packages/calls/test/egress/Egress", {
+    "the addresses that a name resolves to": ["guardedLookup: isAllowed", "true"],
+    "addresses in URLs": ["isIP hostname 0", "true"]
+  })
 ]
 
 const requests = [
-  guard(
-    "requests that can be read in two ways",
-    "http/request/RequestHead.ts",
-    "adversarial/ambiguousHttp.test.ts",
-    ["if (!spoiled.has(message.socket) && isUnambiguous(message)) return true", "return true"]
-  ),
-  guard(
-    "how many requests are worked on",
-    "http/fairness/Capacity.ts",
-    "adversarial/flood.test.ts",
-    ['!client.mayHold("requests", this.limits.requests - this.requests)', "false"]
-  ),
-  guard("what one client may hold", "http/fairness/Clients.ts", "adversarial/flood.test.ts", [
-    "return this[what] < share * (share * free - this.address[what])",
-    "return free > 0"
-  ]),
-  guard("one request of a connection", "http/server/NodeServer.ts", "adversarial/flood.test.ts", [
-    "if (!this.#turns.take(event, request, answer)) return true",
-    ""
-  ]),
-  guard(
-    "answers that nobody reads",
-    "http/fairness/UnsentAnswers.ts",
-    "adversarial/flood.test.ts",
-    ["while (this.free < 0) this.#giveUpOne()", ""]
-  ),
-  guard("pages of other origins", "http/HttpServer.ts", "adversarial/foreignPages.test.ts", [
-    "if (pages.refuses(request)) return originRefused",
-    ""
-  ]),
-  guard("names of other hosts", "http/HttpServer.ts", "adversarial/foreignPages.test.ts", [
-    "if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest",
-    ""
-  ]),
-  guard("how much a body may hold", "http/request/RequestBody.ts", "http/request/bodies.test.ts", [
-    "const message = excessOf(text)",
-    "const message = excessOf('')"
-  ]),
-  guard(
-    "the size of a body",
-    "http/request/RequestBody.ts",
-    "http/request/bodies.test.ts",
-    ["if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())", ""],
-    ["size > maxBodySize ? Effect.die(new PayloadTooLarge()) : place.take", "place.take"]
-  ),
-  guard(
-    "whose idempotency key it is",
-    "http/request/Idempotency.ts",
-    "adversarial/idempotency.test.ts",
-    ["principalId(principal)", '"00000000-0000-7000-8000-000000000000"']
-  ),
-  guard("the lines of the log", "core/Logging.ts", "adversarial/logs.test.ts", [
-    'inert(title ?? "")',
-    'title ?? ""'
-  ])
+  guardsOf("http/request/RequestHead", "adversarial/ambiguousHttp", {
+    "requests that can be read in two ways": ["isWellFormed: spoiled isUnambiguous", "true"]
+  }),
+  guardsOf("http/fairness/Capacity", flood, {
+    "how many requests are worked on": ["mayHold requests", "false"]
+  }),
+  guardsOf("http/fairness/Clients", flood, {
+    "what one client may hold": ["mayHold: share", "true"]
+  }),
+  guardsOf("http/server/NodeServer", flood, { "one request of a connection": ["turns take", ""] }),
+  guardsOf("http/fairness/UnsentAnswers", flood, { "answers nobody reads": ["free 0", "false"] }),
+  guardsOf("http/HttpServer", "adversarial/foreignPages", {
+    "pages of other origins": ["pages refuses", ""],
+    "names of other hosts": ["isAllowedHost misdirectedRequest", ""]
+  }),
+  guardsOf("http/request/RequestBody", "http/request/bodies", {
+    "how much a body may hold": ["withinBounds: message undefined", "true"],
+    "the size of a body": ["lengthOf maxBodySize", "", "size maxBodySize", "false"]
+  }),
+  guardsOf("http/request/Idempotency", "adversarial/idempotency", {
+    "whose idempotency key it is": ["principalId", '"00000000-0000-7000-8000-000000000000"']
+  }),
+  guardsOf("core/Logging", "adversarial/logs", { "log lines": ["inert title", 'title ?? ""'] })
 ]
 
-const families = [
-  guard(
-    "the version of a heartbeat",
-    "monitoring/heartbeat/HeartbeatsRepo.ts",
-    "monitoring/heartbeat/Races.test.ts",
-    [" AND input.version = h.version", ""]
-  ),
-  guard(
-    "the version of notification settings",
-    "notifications/settings/SettingsRepo.ts",
-    "notifications/channels.test.ts",
-    ["AND version = ${version}", ""]
-  ),
-  guard(
-    "whether the channels of a rule are there",
-    "notifications/settings/Settings.ts",
-    "notifications/channels.test.ts",
-    ["yield* checkChannels(workspaceId, input)", ""]
-  ),
-  guard(
-    "whose deliveries a channel sends",
-    "notifications/sending/updateNext.ts",
-    "notifications/foreignChannels.test.ts",
-    ["AND deliveries.workspace_id = channels.workspace_id", ""]
-  ),
-  guard(
-    "whose channels a rule names",
-    "notifications/channels/ChannelsRepo.ts",
-    "notifications/channels.test.ts",
-    [
-      `WHERE workspace_id = \${workspaceId}
-              AND id = ANY`,
-      `WHERE \${workspaceId}::uuid IS NOT NULL
-              AND id = ANY`
-    ]
-  ),
-  guard(
-    "for whom an invitation is",
-    "accounts/members/InvitationsRepo.ts",
-    "accounts/members/members.test.ts",
-    ["AND email = ${email}", ""]
-  ),
-  guard(
-    "the end of an invitation",
-    "accounts/members/InvitationsRepo.ts",
-    "accounts/members/members.test.ts",
-    [
-      `AND email = \${email}
-              AND expires_at > \${now}`,
-      "AND email = ${email}"
-    ]
-  ),
-  guard("the pages of the panel's session", "panel/sessionRoutes.ts", "panel/session.test.ts", [
-    "isOwnPage(headers) ? answer : respond(new OriginRefused())",
-    "isOwnPage(headers) || true ? answer : respond(new OriginRefused())"
-  ]),
-  guard("the age of a bill's event", "billing/Provider.ts", "billing/webhooks.test.ts", [
-    "if (signedAt(signature) > nowMs + toleranceSeconds * 1_000) return undefined",
-    ""
-  ])
+const others = [
+  guardsOf("monitoring/heartbeat/HeartbeatsRepo", "monitoring/heartbeat/Races", {
+    "the version of a heartbeat": ["input version h", "TRUE"]
+  }),
+  guardsOf("notifications/settings/SettingsRepo", channels, {
+    "the version of notification settings": ["update: version", "TRUE"]
+  }),
+  guardsOf("notifications/settings/Settings", channels, {
+    "whether the channels of a rule are there": ["replace: checkChannels", ""]
+  }),
+  guardsOf("notifications/sending/updateNext", "notifications/foreignChannels", {
+    "whose deliveries a channel sends": ["deliveries channels workspace_id", "TRUE"]
+  }),
+  guardsOf("notifications/channels/ChannelsRepo", channels, {
+    "whose channels a rule names": ["findIds: workspace_id", "TRUE"]
+  }),
+  guardsOf("panel/sessionRoutes", "panel/session", {
+    "the pages of the panel's session": ["ownPagesOnly: isOwnPage", "true"]
+  }),
+  guardsOf("billing/Provider", "billing/webhooks", {
+    "the age of a bill's event": ["signedAt toleranceSeconds", ""]
+  })
 ]
 
 export const guards: ReadonlyArray<Guard> = [
-  ...access,
-  ...credentials,
+  ...people,
   ...workspaceFilters,
   ...channelFilters,
-  ...engine,
-  ...families,
+  ...calls,
+  ...others,
   ...requests
-]
+].flat()
