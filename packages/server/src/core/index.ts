@@ -68,6 +68,7 @@ export { makeFolder } from "./makeFolder.ts"
 export { dayMs, hourMs } from "./millis.ts"
 export { orNotFound } from "./orNotFound.ts"
 export {
+  fieldsCopier,
   isMalformedJson,
   keepNewObjectsYoung,
   objectMaker,

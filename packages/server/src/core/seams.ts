@@ -49,13 +49,38 @@ export const refuseFurtherUpgradeListeners = (server: Server): void => {
  * object of 24 fields takes a tenth of the time and memory of adding the fields one by one.
  */
 export const objectMaker = <A>(fields: ReadonlyArray<string>): ((values: Values) => A) => {
-  const literal = fields.map((field, index) => `${JSON.stringify(field)}: values[${index}]`)
+  const literal = fields.map((field, index) => `${JSON.stringify(field)}: from[${index}]`)
+  return literalMaker(
+    literal,
+    (values: Values) =>
+      Object.fromEntries(fields.map((field, index) => [field, values[index]])) as A
+  )
+}
+
+/** Makes a function that copies these fields of objects, which takes less time for the same reason. */
+export const fieldsCopier = <A extends object>(
+  fields: ReadonlyArray<string>
+): ((from: object) => A) => {
+  const names = fields.map((field) => JSON.stringify(field))
+  return literalMaker(
+    names.map((name) => `${name}: from[${name}]`),
+    (from: object) => {
+      const values = from as Readonly<Record<string, unknown>>
+      return Object.fromEntries(fields.map((field) => [field, values[field]])) as A
+    }
+  )
+}
+
+const literalMaker = <From, A>(
+  literal: ReadonlyArray<string>,
+  otherwise: (from: From) => A
+): ((from: From) => A) => {
   try {
-    return new Function("values", `return { ${literal.join(", ")} }`) as (values: Values) => A
+    return new Function("from", `return { ${literal.join(", ")} }`) as (from: From) => A
   } catch (error) {
     // Some environments forbid code generation.
     if (!(error instanceof EvalError)) throw error
-    return (values) => Object.fromEntries(fields.map((field, index) => [field, values[index]])) as A
+    return otherwise
   }
 }
 

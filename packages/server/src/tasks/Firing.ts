@@ -19,10 +19,16 @@ import type { TaskRow } from "./TaskRow.ts"
 import type { TasksRepo } from "./TasksRepo.ts"
 
 /**
- * When the tasks of a kind fire, and how they become runs. `E` is how a change can fail, and
- * `Stays` how a removal or a run can, in addition to what all kinds have in common.
+ * When the tasks of a kind fire, and how they become runs. `ChangeError` is how a change can fail, and
+ * `BusyError` how a removal or a run can, in addition to what all kinds have in common.
  */
-export interface Firing<Row extends TaskRow, Listed extends TaskRow, Given, E, Stays> {
+export interface Firing<
+  Row extends TaskRow,
+  Listed extends TaskRow,
+  Given,
+  ChangeError,
+  BusyError
+> {
   /** Called before the row of a task is locked. */
   readonly hold: (
     workspaceId: AuthorizedWorkspaceId,
@@ -42,7 +48,7 @@ export interface Firing<Row extends TaskRow, Listed extends TaskRow, Given, E, S
   readonly update: (
     task: Row,
     changed: Row
-  ) => Effect.Effect<void, NotFound | Conflict | ValidationFailed | E>
+  ) => Effect.Effect<void, NotFound | Conflict | ValidationFailed | ChangeError>
   /** Whether the task fires as the definition says. Its columns are compared elsewhere. */
   readonly isDefined: (row: Listed, given: Given) => boolean
   /** A task that is over keeps its result: another definition of its key creates a new task. */
@@ -50,11 +56,11 @@ export interface Firing<Row extends TaskRow, Listed extends TaskRow, Given, E, S
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
-  ) => Effect.Effect<void, NotFound | Stays>
+  ) => Effect.Effect<void, NotFound | BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
-  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | Stays>
+  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
 /** What a definition or a change may give, of what is decided for all kinds. */
@@ -130,7 +136,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
   /** The pause or the resume of the task with an id, shown by `get`. */
   const locked =
-    <E>(change: (task: Row) => Effect.Effect<Row, E>) =>
+    <ChangeError>(change: (task: Row) => Effect.Effect<Row, ChangeError>) =>
     <Task>(
       get: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Task, NotFound>
     ) =>

@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { Schema } from "effect"
+import { fieldsCopier } from "../core/index.ts"
 import { timestampOf } from "../store/index.ts"
 import {
   type OptionColumn,
@@ -61,24 +62,19 @@ export const taskColumns = <Task extends { readonly last_run: unknown }, Row ext
   options: ReadonlyArray<OptionColumn>
 ) => {
   const plain = Object.keys(fields).filter((name) => !otherFields.has(name))
+  const times = ["run_at", "created_at", "updated_at"].filter((name) => plain.includes(name))
+  const copied = fieldsCopier<Record<string, unknown>>(plain)
   const hasSchedule = options.includes("firing_options")
   const columns = [...plain, ...options, ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])]
   return {
     columns,
 
     show: (row: Row & Partial<OptionColumns>, lastRun: Task["last_run"]): Task => {
-      const shown: Record<string, unknown> = {}
-      for (const name of plain) {
-        const value: unknown = row[name as keyof Row]
-        shown[name] = value instanceof Date ? timestampOf(value) : value
-      }
-      const task = {
-        ...shown,
-        ...row.call_options,
-        ...(hasSchedule && shownFiring(row as Row & FiringColumns)),
-        ...row.ending_options,
-        last_run: lastRun
-      }
+      const task = copied(row)
+      for (const name of times) task[name] = timestampOf(task[name] as Date)
+      Object.assign(task, row.call_options, row.ending_options)
+      if (hasSchedule) Object.assign(task, shownFiring(row as Row & FiringColumns))
+      task["last_run"] = lastRun
       return task as object as Task
     }
   }

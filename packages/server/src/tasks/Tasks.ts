@@ -39,8 +39,8 @@ export interface TaskKind<
   Task,
   Input extends object,
   Update extends object,
-  E,
-  Stays
+  ChangeError,
+  BusyError
 > {
   /** The name of its service, for traces. */
   readonly name: string
@@ -48,7 +48,7 @@ export interface TaskKind<
   readonly defaults: Omit<Partial<Input>, never>
   readonly repo: TasksRepo<Row, Listed>
   /** When a task fires, and how it becomes a run. */
-  readonly firing: Firing<Row, Listed, Input, E, Stays>
+  readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
   /** The columns that the fields of a definition or of a change give. */
   readonly columnsOf: (given: Update, before?: Row) => Partial<Row>
   /** The URLs that a definition or a change gives, with the row that it leads to. */
@@ -58,8 +58,16 @@ export interface TaskKind<
   readonly changed?: (before: Row, row: Row) => Effect.Effect<void>
 }
 
-/** What can be done with the tasks of a kind. `E` and `Stays` are errors that only some kinds have. */
-export interface Tasks<Task, Input, Definition, Update, Status extends string, E, Stays> {
+/** What can be done with the tasks of a kind. `ChangeError` and `BusyError` are errors that only some kinds have. */
+export interface Tasks<
+  Task,
+  Input,
+  Definition,
+  Update,
+  Status extends string,
+  ChangeError,
+  BusyError
+> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: TaskQuery<Status>
@@ -87,15 +95,15 @@ export interface Tasks<Task, Input, Definition, Update, Status extends string, E
     workspaceId: AuthorizedWorkspaceId,
     id: string,
     changes: Update
-  ) => Effect.Effect<Task, NotFound | Conflict | ValidationFailed | E>
+  ) => Effect.Effect<Task, NotFound | Conflict | ValidationFailed | ChangeError>
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
-  ) => Effect.Effect<void, NotFound | Stays>
+  ) => Effect.Effect<void, NotFound | BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
-  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | Stays>
+  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
   readonly cancel: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -125,9 +133,9 @@ export const tasksOf = Effect.fnUntraced(function* <
   Task extends { readonly workspace_id: string; readonly excluded_calendar?: ExcludedCalendar },
   Input extends TaskChanges,
   Update extends TaskChanges,
-  E extends Conflict | QuotaExceeded | ValidationFailed,
-  Stays
->(kind: TaskKind<Row, Listed, Task, Input, Update, E, Stays>) {
+  ChangeError extends Conflict | QuotaExceeded | ValidationFailed,
+  BusyError
+>(kind: TaskKind<Row, Listed, Task, Input, Update, ChangeError, BusyError>) {
   const { defaults, firing, name, repo } = kind
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
@@ -175,7 +183,15 @@ export const tasksOf = Effect.fnUntraced(function* <
     return yield* get(task.workspace_id, task.id)
   })
 
-  const tasks: Tasks<Task, Input, Omit<Input, "key">, Update, Listed["status"], E, Stays> = {
+  const tasks: Tasks<
+    Task,
+    Input,
+    Omit<Input, "key">,
+    Update,
+    Listed["status"],
+    ChangeError,
+    BusyError
+  > = {
     list: Effect.fn(`${name}.list`)(function* (workspaceId, query) {
       const page = pageRequest(query)
       const rows = yield* repo.list(workspaceId, { ...query, page })

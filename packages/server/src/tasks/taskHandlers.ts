@@ -34,8 +34,8 @@ export const taskHandlers = Effect.fnUntraced(function* <
   Definition,
   Update,
   Status extends string,
-  E,
-  Stays,
+  ChangeError,
+  BusyError,
   Run,
   RunError,
   EncodedRun,
@@ -49,7 +49,10 @@ export const taskHandlers = Effect.fnUntraced(function* <
 }: {
   /** The name of the group, which is part of what an idempotency key stands for. */
   readonly name: "chains" | "cron" | "delayed"
-  readonly tasks: Omit<Tasks<Task, Input, Definition, Update, Status, E, Stays>, "run"> & {
+  readonly tasks: Omit<
+    Tasks<Task, Input, Definition, Update, Status, ChangeError, BusyError>,
+    "run"
+  > & {
     readonly run: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Run, RunError>
   }
   readonly answers: {
