@@ -53,11 +53,10 @@ const hugeChain: Attack = async ({ newcomer, targets }) => {
   const run = () => person.ask("POST", `${person.workspace}/chains/${chain.id}/run`)
   return {
     goOn: async () => {
-      // A full node refuses some of them, or does not even accept their connection.
       await each(
         times(700, () => 0),
         8,
-        () => run().catch(() => sleep(20))
+        run
       )
       await forever(async () => {
         await run()

@@ -1,19 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  ask,
-  createKey,
-  type Member,
-  outcome,
-  signUp,
-  times,
-  together
-} from "../../support/http.ts"
-import { leap } from "../../support/leap.ts"
+import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { enqueueMany } from "../../engine/runner/support/tasks.ts"
-import { begin, cronOf, runsOf } from "./tasks.ts"
+import { begin, cronOf } from "./tasks.ts"
 
 /** As if they had been created one by one, which would take half a minute. */
 const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) {
@@ -71,75 +62,6 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
         limit: 10_000,
         plan: "self_hosted"
       })
-    })
-  )
-
-  it.effect("gets one task from a create that is repeated with the same key", () =>
-    Effect.gen(function* () {
-      const { cron } = yield* begin
-      const headers = { "idempotency-key": "deploy-1" }
-      const answers = yield* together(times(5, () => cron.create({}, headers)))
-      const [first] = answers
-      for (const answer of answers) {
-        assert.strictEqual(answer.status, 201)
-        assert.deepStrictEqual(answer.body, first?.body)
-      }
-      assert.deepStrictEqual((yield* cron.list()).body.data, [first?.body])
-      const different = yield* cron.create({ name: "Different" }, headers)
-      assert.strictEqual(outcome(different), "409 idempotency_conflict")
-      yield* leap("25 hours")
-      const nextDay = yield* cron.create({}, headers)
-      assert.strictEqual(nextDay.status, 201)
-      assert.notStrictEqual(nextDay.body.id, first?.body.id)
-      const invalid = yield* cron.create({}, { "idempotency-key": "with a space" })
-      assert.strictEqual(outcome(invalid), "422 validation_failed")
-    })
-  )
-
-  it.effect("runs a task once for a key, and once for each request without one", () =>
-    Effect.gen(function* () {
-      const { cron } = yield* begin
-      const { body: task } = yield* cron.create()
-      const { body: other } = yield* cron.create()
-      const headers = { "idempotency-key": "run-1" }
-      const answers = yield* together(times(3, () => cron.act(task.id, "run", headers)))
-      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([202]))
-      assert.strictEqual(new Set(answers.map(({ body }) => body.id)).size, 1)
-      yield* cron.act(task.id, "run")
-      assert.strictEqual((yield* runsOf(task.id)).length, 2)
-      assert.strictEqual((yield* cron.act(other.id, "run", headers)).body.task_id, other.id)
-      const missing = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-      assert.strictEqual(outcome(yield* cron.act(missing, "run", headers)), "404 not_found")
-    })
-  )
-
-  it.effect("shows none of them to another, whatever it asks", () =>
-    Effect.gen(function* () {
-      const { cron: theirs } = yield* begin
-      const { body: task } = yield* theirs.create()
-      const { cron: ours, member } = yield* begin
-      for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
-        for (const answer of [
-          yield* ours.get(id),
-          yield* ours.update(id, { name: "Mine" }),
-          yield* ours.remove(id),
-          yield* ours.act(id, "run"),
-          yield* ours.act(id, "pause"),
-          yield* ours.act(id, "resume"),
-          yield* ours.executions(id),
-          yield* ours.act(id, `executions/${task.id}/cancel`)
-        ]) {
-          assert.strictEqual(outcome(answer), "404 not_found", id)
-          assert.strictEqual(answer.body.detail.resource, "task")
-        }
-      }
-      assert.deepStrictEqual((yield* ours.list()).body.data, [])
-      assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
-      assert.deepStrictEqual(yield* runsOf(task.id), [])
-      const stranger = yield* signUp()
-      const path = `${member.workspace}/cron`
-      const hidden = yield* ask("GET", path, { token: stranger.access_token })
-      assert.strictEqual(hidden.body.detail.resource, "workspace")
     })
   )
 

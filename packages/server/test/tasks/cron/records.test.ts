@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Answer, ask, createKey, logIn, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, logIn, outcome, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { begin, cronOf, insertExecution, insertRun, minimal } from "./tasks.ts"
@@ -139,60 +139,6 @@ layer(testAppLayer())("cron task records", (it) => {
         finished_at: null
       })
       assert.strictEqual((yield* cron.get(other.id)).body.last_run, null)
-    })
-  )
-
-  it.effect("lists the newest first, page by page", () =>
-    Effect.gen(function* () {
-      const { cron } = yield* begin
-      const ids: Array<string> = []
-      for (let index = 0; index < 5; index++) {
-        yield* TestClock.adjust(1)
-        ids.unshift((yield* cron.create({ name: `Task ${index}` })).body.id)
-      }
-      const seen: Array<string> = []
-      let cursor: string | null = null
-      do {
-        const page: Answer = yield* cron.list(
-          `?limit=2${cursor === null ? "" : `&cursor=${cursor}`}`
-        )
-        seen.push(...page.body.data.map((task: { id: string }) => task.id))
-        cursor = page.body.next_cursor
-      } while (cursor !== null)
-      assert.deepStrictEqual(seen, ids)
-      assert.strictEqual((yield* cron.list()).body.data.length, 5)
-      assert.strictEqual((yield* cron.list("?limit=5")).body.next_cursor, null)
-    })
-  )
-
-  it.effect("filters by status and by a part of the name, wildcards taken literally", () =>
-    Effect.gen(function* () {
-      const { cron } = yield* begin
-      for (const name of ["Report 100%", "report_eu", "Invoice", "Rechnung ÄÖ"]) {
-        yield* TestClock.adjust(1)
-        yield* cron.create({ name })
-      }
-      const { body: paused } = yield* cron.create({ name: "Paused report" })
-      yield* cron.act(paused.id, "pause")
-      const names = (query: Record<string, string>) =>
-        Effect.map(cron.list(`?${new URLSearchParams(query)}`), ({ body }) =>
-          body.data.map((task: { name: string }) => task.name).toSorted()
-        )
-      assert.deepStrictEqual(yield* names({ name: "REPORT" }), [
-        "Paused report",
-        "Report 100%",
-        "report_eu"
-      ])
-      assert.deepStrictEqual(yield* names({ name: "%" }), ["Report 100%"])
-      assert.deepStrictEqual(yield* names({ name: "_" }), ["report_eu"])
-      assert.deepStrictEqual(yield* names({ name: "\\" }), [])
-      assert.deepStrictEqual(yield* names({ name: "' OR true --" }), [])
-      assert.deepStrictEqual(yield* names({ name: "äö" }), ["Rechnung ÄÖ"])
-      assert.deepStrictEqual(yield* names({ status: "paused" }), ["Paused report"])
-      assert.deepStrictEqual(yield* names({ name: "report", status: "active" }), [
-        "Report 100%",
-        "report_eu"
-      ])
     })
   )
 

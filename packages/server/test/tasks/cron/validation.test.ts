@@ -159,22 +159,4 @@ layer(testAppLayer())("the body of a cron task", (it) => {
       }
     })
   )
-
-  it.effect("has no say in the query of a list", () =>
-    Effect.gen(function* () {
-      const { cron } = yield* begin
-      for (const [query, path] of [
-        ["?status=deleted", ["status"]],
-        ["?name=", ["name"]],
-        ["?limit=0", ["limit"]],
-        ["?limit=101", ["limit"]],
-        ["?cursor=nowhere", ["cursor"]],
-        ["?sort=name", ["sort"]]
-      ] as const) {
-        const answer = yield* cron.list(query)
-        assert.strictEqual(outcome(answer), "422 validation_failed", query)
-        assert.deepStrictEqual(pathsOf(answer), [path])
-      }
-    })
-  )
 })

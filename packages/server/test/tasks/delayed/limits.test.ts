@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { onlySelfHosted, selfHosted } from "../../../src/core/config/plans.ts"
 import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { begin, delayedOf, minimal, runsOf } from "./tasks.ts"
+import { begin, delayedOf, minimal } from "./tasks.ts"
 
 /** A change to a valid body, and the path that is named for it. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
@@ -104,51 +104,6 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
         })
         yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
         assert.strictEqual((yield* delayed.create()).status, 201)
-      })
-    )
-
-    it.effect("gets one task, and one run, from what is repeated with the same key", () =>
-      Effect.gen(function* () {
-        const { delayed } = yield* begin
-        const headers = { "idempotency-key": "signup-ada" }
-        const answers = yield* together(times(5, () => delayed.create({}, headers)))
-        const [first] = answers
-        for (const answer of answers) {
-          assert.strictEqual(answer.status, 201)
-          assert.deepStrictEqual(answer.body, first?.body)
-        }
-        assert.deepStrictEqual((yield* delayed.list()).body.data, [first?.body])
-        const id: string = first?.body.id
-        assert.strictEqual((yield* runsOf(id)).length, 1)
-        const different = yield* delayed.create({ delay_seconds: 60 }, headers)
-        assert.strictEqual(outcome(different), "409 idempotency_conflict")
-
-        const runs = yield* together(times(3, () => delayed.run(id, headers)))
-        assert.deepStrictEqual(new Set(runs.map(({ status }) => status)), new Set([202]))
-        assert.strictEqual(new Set(runs.map(({ body }) => body.id)).size, 1)
-        assert.strictEqual((yield* runsOf(id)).length, 1)
-      })
-    )
-
-    it.effect("shows none of them to another, whatever it asks, nor a cron task for one", () =>
-      Effect.gen(function* () {
-        const { delayed: theirs } = yield* begin
-        const { body: task } = yield* theirs.create()
-        const { delayed: ours } = yield* begin
-        for (const id of [task.id, "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", "not-an-id"]) {
-          for (const answer of [
-            yield* ours.get(id),
-            yield* ours.update(id, { name: "Mine" }),
-            yield* ours.remove(id),
-            yield* ours.run(id),
-            yield* ours.cancel(id, task.id)
-          ]) {
-            assert.strictEqual(outcome(answer), "404 not_found", id)
-            assert.strictEqual(answer.body.detail.resource, "task")
-          }
-        }
-        assert.deepStrictEqual((yield* ours.list()).body.data, [])
-        assert.deepStrictEqual((yield* theirs.get(task.id)).body, task)
       })
     )
 

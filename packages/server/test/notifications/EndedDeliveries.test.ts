@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DeliveriesRepo, finishedKinds } from "../../../src/notifications/sending/DeliveriesRepo.ts"
-import { insertWorkspace } from "../../engine/runner/support/tasks.ts"
-import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
+import { DeliveriesRepo, finishedKinds } from "../../src/notifications/sending/DeliveriesRepo.ts"
+import { insertWorkspace } from "../engine/runner/support/tasks.ts"
+import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
