@@ -31,7 +31,16 @@ export interface Admitting {
   readonly walk: Effect.Effect<void, SqlError.SqlError>
 }
 
-/** Gives runs in named queues their turn. */
+/**
+ * Gives runs in named queues their turn.
+ *
+ * 1. `admitSome` takes the queues that were named, or waits for one.
+ * 2. Queues that were full a moment ago have a free slot now. Of the others, one statement says which
+ *    have a free slot and a run for it (`findOpen`). Runs of deleted queues are let go.
+ * 3. One transaction gives the free slots to the most overdue runs (`transitions/admit.ts`). What it
+ *    leases is held by this node, and the rest is left to be claimed.
+ * 4. Queues that may have slots left, or that another node has just now, are named again.
+ */
 export const makeAdmitting = Effect.fnUntraced(function* (
   engine: Engine
 ): Effect.fn.Return<Admitting, never, SqlClient.SqlClient> {

@@ -65,10 +65,18 @@ interface RunningCall {
   cancelled: boolean
 }
 
-/** The calls under way, from the start guard to the settler. */
+/**
+ * Starts runs and makes their calls.
+ *
+ * 1. `startDue` takes the runs that are due within a quarter of a second and have a slot.
+ * 2. One statement decides which of them start (`transitions/start.ts`). Refused runs have a result
+ *    at once. Early ones are asked about again when they are due, and lost ones are forgotten.
+ * 3. `begin` makes the calls of runs that have started, also of those that a claim or the settler has
+ *    started.
+ * 4. A call that finishes frees its slot, and its result goes to `Engine.results`.
+ */
 export const makeCalls = Effect.fnUntraced(function* (
-  engine: Engine,
-  settler: { readonly offer: (settlement: Settlement) => void }
+  engine: Engine
 ): Effect.fn.Return<
   Calls,
   never,
@@ -82,7 +90,7 @@ export const makeCalls = Effect.fnUntraced(function* (
   const execute = yield* makeExecute
   const secretsOf = yield* makeSecretsCache
   const completionUrls = yield* CompletionUrls
-  const { budget, clock, intake, loads, meters, options, startBell } = engine
+  const { budget, clock, intake, loads, meters, options, results, startBell } = engine
   const running = new Map<string, RunningCall>()
 
   const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
@@ -111,7 +119,7 @@ export const makeCalls = Effect.fnUntraced(function* (
         ? exit.value
         : interrupted(run, execution, exit.cause, going.cancelled)
       trace?.called(execution.started_ms, now, settlement)
-      if (settlement !== undefined) settler.offer(settlement)
+      if (settlement !== undefined) results.add(settlement)
       engine.slotFreed()
     })
   }
@@ -206,7 +214,7 @@ export const makeCalls = Effect.fnUntraced(function* (
         intake.release(run.id, clock.now())
         // The clock of the database was there already.
         const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
-        settler.offer(settlementOf(run, owner, { status, error, finished_ms }))
+        results.add(settlementOf(run, owner, { status, error, finished_ms }))
       }
       intake.giveUp(gone, clock.now())
       yield* begin(started, owner, now)

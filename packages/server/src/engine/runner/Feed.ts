@@ -37,9 +37,18 @@ const minimumPauseMs = 2
 const fruitlessPauseMs = 20
 
 /**
- * One round of getting work: fire what the schedules name, claim what else is due, give back runs
- * that get no slot here, and sleep until there is more. A node leases as many runs ahead of time as
- * it can hold, but only as many overdue runs as it can start.
+ * One round of getting work.
+ *
+ * 1. One statement says when the next task fires and the next run is due (`findUpcoming`).
+ * 2. Tasks that come due within the look-ahead fire (`transitions/fire.ts`).
+ * 3. Other runs that are due are claimed (`transitions/claim.ts`). What a claim has started is called.
+ * 4. Runs that are due and get no slot here are handed back, because another node may have one.
+ * 5. Every half a minute, and after a lost answer, the node takes up what the database says is leased
+ *    to it.
+ * 6. The round rests until there is more, or until the bell rings.
+ *
+ * A node leases as many runs ahead of time as it can hold, but only as many overdue runs as it can
+ * start.
  *
  * As long as all work fits into one batch, it is taken as it comes. Otherwise lanes take turns: see
  * ADR 19.

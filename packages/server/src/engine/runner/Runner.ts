@@ -6,23 +6,21 @@ import { Store } from "../../store/index.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import type { Call } from "@scheduling/calls/Call"
 import { makeAdmitting } from "./Admitting.ts"
-import { Completions } from "../completions/Completions.ts"
+import type { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
 import { removeAbsences } from "../Absences.ts"
 import { removeReplaced } from "../chains/ChainVersions.ts"
 import { handBack } from "../transitions/handBack.ts"
-import { type Endings, LiveChanges, Signals } from "../../events/index.ts"
+import { type Endings, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { Doorbell, eachInTurn, loop, mayBeStuck } from "../../core/index.ts"
-import { endOverdueWithin } from "./endOverdueWithin.ts"
 import { join } from "./Membership.ts"
-import { judge, removeTombstones } from "../Nodes.ts"
+import { removeTombstones } from "../Nodes.ts"
+import { makeNodeWatch } from "./NodeWatch.ts"
 import { removeHistoryOfGoneWorkspaces } from "../GoneWorkspaces.ts"
 import { Partitions } from "../Partitions.ts"
-import { recover } from "../transitions/recover.ts"
-import { endUnclaimed } from "../workers/Unclaimed.ts"
 import type { RunnerStats } from "./RunnerStats.ts"
 import { makeSettler } from "./Settler.ts"
 import { makeStopper } from "./Stopper.ts"
@@ -84,29 +82,16 @@ export class Runner extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
       const partitions = yield* Partitions
-      const changes = yield* LiveChanges
-      const completions = yield* Completions
 
       // The parts. None of them does anything yet.
       const engine = yield* makeEngine
       const { feedBell, intake, options } = engine
       const stopBell = new Doorbell()
-      const settler = yield* makeSettler(engine)
-      const calls = yield* makeCalls(engine, settler)
+      const calls = yield* makeCalls(engine)
+      const settler = yield* makeSettler(engine, calls.begin)
       const takeRuns = yield* makeFeed(engine, calls)
       const { admitSome, walk } = yield* makeAdmitting(engine)
       const clearStopped = yield* makeStopper(stopBell)
-
-      const recoverLost = Effect.gen(function* () {
-        const lost = yield* recover(sql, "dead", "perhaps going on")
-        yield* Effect.logWarning(
-          `took back the runs of a dead node or agent; ${lost} of them had started`
-        )
-        engine.dueFrom.forget()
-        // It may have written changes that it told nobody of.
-        changes.resetAll()
-        feedBell.ring()
-      })
 
       const forgetAll = Effect.gen(function* () {
         intake.dropAll()
@@ -116,30 +101,11 @@ export class Runner extends Context.Service<
       })
 
       // 1. The node. If it is declared dead, it has lost all its runs and starts over.
-      const { mayJudge, mayJudgeAgents, thereForMs } = yield* join(engine, forgetAll)
-      const presence = () =>
-        mayJudge() && engine.clock.doubt === undefined
-          ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
-          : undefined
-
-      let completionDueInMs: number | null = null
-      const lookAfterNodes = Effect.gen(function* () {
-        const present = presence()
-        if (present === undefined) return
-        const judged = yield* engine.clock.sample(judge(sql, present))
-        if (engine.clock.doubt !== undefined) return
-        completionDueInMs = judged.completion_due_in_ms
-        if (judged.released) feedBell.ring()
-        yield* eachInTurn([
-          judged.to_take_back ? recoverLost : Effect.void,
-          judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
-          judged.overdue ? completions.endOverdue(present) : Effect.void,
-          judged.parked ? walk : Effect.void
-        ])
-      })
+      const membership = yield* join(engine, forgetAll)
+      const watchNodes = yield* makeNodeWatch(engine, membership, walk)
 
       // 2. Results. Stopping waits until all are written.
-      yield* Effect.forkScoped(loop("settling runs", settler.settleSome(calls.begin), mayBeStuck))
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, mayBeStuck))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
       // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
@@ -173,16 +139,7 @@ export class Runner extends Context.Service<
       yield* Effect.forkScoped(loop("taking runs", takeRuns, mayBeStuck))
       yield* Effect.forkScoped(loop("admitting runs", admitSome, mayBeStuck))
       yield* Effect.forkScoped(loop("stopping runs", clearStopped, mayBeStuck))
-      yield* Effect.forkScoped(
-        loop(
-          "looking after nodes",
-          Effect.suspend(() => {
-            const dueInMs = completionDueInMs
-            completionDueInMs = null
-            return endOverdueWithin(1_000, dueInMs, completions.endOverdue, presence)
-          }).pipe(Effect.andThen(lookAfterNodes))
-        )
-      )
+      yield* Effect.forkScoped(loop("looking after nodes", watchNodes))
       yield* Effect.forkScoped(
         loop(
           "maintenance",

@@ -2,7 +2,7 @@ import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { againAfterCollision, isDatabaseAway } from "../../store/index.ts"
-import { briefly, Doorbell, elapsedMs, Tracing } from "../../core/index.ts"
+import { briefly, elapsedMs, Tracing } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
 import { handOver } from "../transitions/handOver.ts"
 import { makeNotifyFinished } from "../afterSettled.ts"
@@ -43,39 +43,46 @@ const asideMs = 60_000
 const maxAside = 20
 
 export interface Settler {
-  readonly offer: (settlement: Settlement) => void
+  /** Results that are not written yet. */
   readonly pending: () => number
   /** Forgets everything, because the leases are lost, and with them the right to write. */
   readonly clear: () => void
-  /**
-   * Writes the results that there are, or waits until there is one. Begins the calls of runs that
-   * take the places of those that have ended.
-   */
-  readonly settleSome: (begin: Calls["begin"]) => Effect.Effect<void, SqlError.SqlError>
+  /** Writes the results that there are, or waits until there is one. */
+  readonly settleSome: Effect.Effect<void, SqlError.SqlError>
   readonly flush: Effect.Effect<void>
 }
 
 /**
- * Gathers the results of runs and writes them in batches. While the database is unavailable,
- * results are kept and tried again. If a lease is lost by then, the fence drops the result.
+ * Writes the results of runs.
+ *
+ * 1. Results that could not be stored a minute ago are tried again.
+ * 2. Results are gathered for a moment, unless none was written just before.
+ * 3. One statement writes a batch of them (`transitions/finish.ts`). If runs among them held slots of
+ *    named queues, the same transaction gives the slots to the next runs (`transitions/handOver.ts`),
+ *    and their calls begin at once (`begin`).
+ * 4. A batch that fails is written once more without handing over, and then result by result. What
+ *    cannot be stored even without its answer is put aside.
+ *
+ * While the database is unavailable, results are kept. If a lease is lost by then, the fence drops
+ * the result.
  */
 export const makeSettler = Effect.fnUntraced(function* (
-  engine: Engine
+  engine: Engine,
+  begin: Calls["begin"]
 ): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
   const sql = yield* SqlClient.SqlClient
   const notifyFinished = yield* makeNotifyFinished
   const tracer = yield* Tracing
-  const doorbell = new Doorbell()
   const clock = yield* Clock.Clock
-  let buffer: Array<Settlement> = []
+  const { results } = engine
   let aside: Array<Settlement> = []
   let triedAsideMs = 0
   let writtenMs = Number.NEGATIVE_INFINITY
 
   /** When what has waited since then is written. */
   const endOfWait = (sinceMs: number): number => {
-    const holdsSlot = buffer.some(({ id }) => engine.intake.holdsSlot(id))
-    const goesOn = holdsSlot || buffer.some(({ place }) => place !== null)
+    const holdsSlot = results.some(({ id }) => engine.intake.holdsSlot(id))
+    const goesOn = holdsSlot || results.some(({ place }) => place !== null)
     if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
     // The place of a run of a named queue stands empty meanwhile.
     if (holdsSlot) return sinceMs
@@ -108,11 +115,10 @@ export const makeSettler = Effect.fnUntraced(function* (
     yield* written(settlements, yield* againAfterCollision(finish(sql, settlements)))
   })
 
-  /** The places of these runs go to the next ones of their queues, in the same transaction. */
+  /** The slots of these runs go to the next ones of their queues, in the same transaction. */
   const writeAndHandOver = Effect.fnUntraced(function* (
     settlements: ReadonlyArray<Settlement>,
-    handing: ReadonlySet<string>,
-    begin: Calls["begin"]
+    handing: ReadonlySet<string>
   ) {
     const owner = engine.node
     const askedMs = engine.clock.now()
@@ -129,17 +135,14 @@ export const makeSettler = Effect.fnUntraced(function* (
     // If this fails, the calls are begun a little later, as those of other runs are.
     yield* begin(engine.takeOver(next), owner, askedMs).pipe(
       Effect.catchCause((cause) =>
-        Effect.logWarning(`runs that took free places could not begin at once: ${briefly(cause)}`)
+        Effect.logWarning(`runs that took free slots could not begin at once: ${briefly(cause)}`)
       )
     )
   }, Effect.uninterruptible)
 
-  /** Without `begin`, places are handed to nobody: all else must go on if that is what fails. */
-  const write = (settlements: ReadonlyArray<Settlement>, begin?: Calls["begin"]) => {
+  const write = (settlements: ReadonlyArray<Settlement>) => {
     const handing = engine.handing(settlements)
-    return begin === undefined || handing.size === 0
-      ? writeOnly(settlements)
-      : writeAndHandOver(settlements, handing, begin)
+    return handing.size === 0 ? writeOnly(settlements) : writeAndHandOver(settlements, handing)
   }
 
   /** False if it cannot be stored, not even without its answer. */
@@ -152,11 +155,11 @@ export const makeSettler = Effect.fnUntraced(function* (
           ? Effect.fail(error)
           : Effect.andThen(Effect.logError(problem), next)
       }
-    const writeBare = write([withoutAnswer(settlement)]).pipe(
+    const writeBare = writeOnly([withoutAnswer(settlement)]).pipe(
       Effect.as(true),
       Effect.catch(orElse("the end", Effect.succeed(false)))
     )
-    return write([settlement]).pipe(
+    return writeOnly([settlement]).pipe(
       Effect.retry({ times: maxTries - 1 }),
       Effect.as(true),
       Effect.catch(orElse("the result", writeBare))
@@ -177,9 +180,9 @@ export const makeSettler = Effect.fnUntraced(function* (
       if (!(yield* writeAlone(settlement))) {
         if (aside.length < maxAside) putAside(settlement)
         // Fails once more, and the loop with it.
-        else yield* write([settlement])
+        else yield* writeOnly([settlement])
       }
-      buffer = buffer.filter((kept) => kept !== settlement)
+      results.remove(new Set([settlement]))
     }
   })
 
@@ -190,40 +193,35 @@ export const makeSettler = Effect.fnUntraced(function* (
     }
   })
 
-  const writeNext = Effect.fnUntraced(function* (begin: Calls["begin"]) {
-    const next = buffer.slice(0, batch)
+  const writeNext = Effect.gen(function* () {
+    const next = results.first(batch)
     if (next.length === 0) return
     writtenMs = elapsedMs(clock)
-    yield* write(next, begin).pipe(
+    yield* write(next).pipe(
       Effect.catch(() =>
-        // This fails too if the database is unavailable. Then nothing is lost, because the buffer
-        // is unchanged.
-        write(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
+        // All else must go on if handing over is what fails. This fails too if the database is
+        // unavailable. Then nothing is lost, because the results are still there.
+        writeOnly(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
       )
     )
-    const done = new Set(next)
-    buffer = buffer.filter((settlement) => !done.has(settlement))
+    results.remove(new Set(next))
   })
 
   return {
-    settleSome: Effect.fnUntraced(function* (begin) {
+    settleSome: Effect.gen(function* () {
       if (aside.length > 0 && elapsedMs(clock) - triedAsideMs >= asideMs) yield* writeAside
       // The bell may still ring for what is written already.
-      if (buffer.length === 0) return yield* doorbell.wait(60_000)
-      if (buffer.length < batch) yield* gather
-      yield* writeNext(begin)
+      if (results.count === 0) return yield* results.bell.wait(60_000)
+      if (results.count < batch) yield* gather
+      yield* writeNext
     }),
-    offer: (settlement) => {
-      buffer.push(settlement)
-      doorbell.ring()
-    },
-    pending: () => buffer.length + aside.length,
+    pending: () => results.count + aside.length,
     clear: () => {
-      buffer = []
+      results.clear()
       aside = []
     },
     flush: Effect.whileLoop({
-      while: () => buffer.length > 0,
+      while: () => results.count > 0,
       body: () => Effect.sleep(gatherForNextMs),
       step: () => {}
     })

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { makeCalls } from "../../../src/engine/runner/Calls.ts"
 import { makeEngine } from "../../../src/engine/runner/Engine.ts"
-import type { Claimant, Settlement, StartedRun } from "../../../src/engine/Run.ts"
+import type { Claimant, StartedRun } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { secretsLayer } from "./support/engine.ts"
@@ -40,11 +40,8 @@ const started = (path: string): StartedRun & Claimant => ({
 const makeNode = Effect.gen(function* () {
   const engine = yield* makeEngine
   engine.enroll(7)
-  const settled: Array<Settlement> = []
-  const calls = yield* makeCalls(engine, {
-    offer: (settlement) => void settled.push(settlement)
-  })
-  return { calls, engine, settled }
+  const calls = yield* makeCalls(engine)
+  return { calls, engine }
 })
 
 const TestLayer = Layer.mergeAll(TestDatabaseLayer, secretsLayer, fakeCalls.layer)
@@ -52,14 +49,18 @@ const TestLayer = Layer.mergeAll(TestDatabaseLayer, secretsLayer, fakeCalls.laye
 layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started runs", (it) => {
   it.effect("are called", () =>
     Effect.gen(function* () {
-      const { calls, engine, settled } = yield* makeNode
+      const { calls, engine } = yield* makeNode
       const run = started("/prompt")
       yield* calls.begin(engine.intake.admit([run], 0), 7, engine.clock.now())
       yield* eventually(
-        Effect.sync(() => settled),
-        ({ length }) => length === 1
+        Effect.sync(() => engine.results.count),
+        (count) => count === 1
       )
-      assert.deepInclude(settled[0], { id: run.id, status: "succeeded", lease_owner: 7 })
+      assert.deepInclude(engine.results.first(1)[0], {
+        id: run.id,
+        status: "succeeded",
+        lease_owner: 7
+      })
       assert.strictEqual(engine.intake.running, 0)
       assert.strictEqual(fakeCalls.to("/prompt").length, 1)
     })
@@ -67,22 +68,22 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
 
   it.effect("are asked about again where the answer took so long that others may have them", () =>
     Effect.gen(function* () {
-      const { calls, engine, settled } = yield* makeNode
+      const { calls, engine } = yield* makeNode
       const { clock, intake, options } = engine
       yield* calls.begin(intake.admit([started("/late")], 0), 7, clock.now() - options.leaseMs)
       assert.deepInclude(intake, { running: 0, held: 1 })
-      assert.isEmpty(settled)
+      assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/late"))
     })
   )
 
   it.effect("are let go where the node that leased them was declared dead", () =>
     Effect.gen(function* () {
-      const { calls, engine, settled } = yield* makeNode
+      const { calls, engine } = yield* makeNode
       const run = started("/gone")
       yield* calls.begin(engine.intake.admit([run], 0), 6, engine.clock.now())
       assert.deepInclude(engine.intake, { running: 0, held: 0 })
-      assert.isEmpty(settled)
+      assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/gone"))
       assert.strictEqual(engine.intake.admit([run], 0).length, 1)
     })

@@ -21,16 +21,18 @@ const workspace_id = "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11"
 const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failure: false }
 
 /** A node that has a result to write now and then. */
-const idle = Effect.gen(function* () {
+const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
   const engine = yield* makeEngine
-  const settler = yield* makeSettler(engine)
+  const settler = yield* makeSettler(engine, () => begin)
   const write = (place: typeof step | null) => {
     const run = { id: id(), workspace_id, task_id: id(), kind: "cron", attempt: 1, place } as const
-    settler.offer(settlementOf(run, 7, { status: "succeeded", error: null }))
-    return Effect.forkChild(settler.settleSome(() => Effect.void))
+    engine.results.add(settlementOf(run, 7, { status: "succeeded", error: null }))
+    return Effect.forkChild(settler.settleSome)
   }
   return { engine, settler, write }
 })
+
+const idle = idleWith(Effect.void)
 
 /** A node with a run that is due and has no slot, and a result that is to be written. */
 const begin = Effect.fnUntraced(function* (place: typeof step | null) {
@@ -96,13 +98,13 @@ const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
 layer(TestLayer)("A result that is written", (it) => {
   it.effect("is told of, although the run that takes its place cannot begin", () =>
     Effect.gen(function* () {
-      const { engine, settler } = yield* idle
+      const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
       engine.enroll(7)
       const ended = yield* running(engine, true)
       assert.strictEqual(engine.handing([ended]).size, 1)
       const { bell } = yield* (yield* Endings).watch([ended.id])
-      settler.offer(ended)
-      yield* settler.settleSome(() => Effect.die(new Error("the database just went")))
+      engine.results.add(ended)
+      yield* settler.settleSome
       assert.strictEqual(settler.pending(), 0)
       // The clock of the test stands still, so this ends only if it has rung.
       yield* bell.wait(60_000)
@@ -134,8 +136,8 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       const refused = yield* running(engine, false)
       const behind = [yield* running(engine, false), yield* running(engine, false)]
       yield* refuse(refused.task_id)
-      for (const one of [refused, ...behind]) settler.offer(one)
-      yield* settler.settleSome(() => Effect.void)
+      for (const one of [refused, ...behind]) engine.results.add(one)
+      yield* settler.settleSome
       for (const one of behind) assert.deepStrictEqual(yield* historyOf(one), ["succeeded"])
       assert.isEmpty(yield* historyOf(refused))
       assert.strictEqual(settler.pending(), 1)
@@ -143,10 +145,10 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       // Whoever stops the node does not wait for it.
       yield* settler.flush
       yield* allow
-      const waiting = yield* Effect.forkChild(settler.settleSome(() => Effect.void))
+      const waiting = yield* Effect.forkChild(settler.settleSome)
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(waiting)
-      const last = yield* Effect.forkChild(settler.settleSome(() => Effect.void))
+      const last = yield* Effect.forkChild(settler.settleSome)
       yield* until(historyOf(refused), (statuses) => statuses.length === 1)
       assert.deepStrictEqual(yield* historyOf(refused), ["succeeded"])
       yield* until(Effect.sync(settler.pending), (pending) => pending === 0)
@@ -160,8 +162,8 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       engine.enroll(7)
       const refused = yield* running(engine, false)
       yield* refuse(refused.task_id)
-      for (let n = 0; n < 22; n++) settler.offer({ ...refused })
-      const exit = yield* Effect.exit(settler.settleSome(() => Effect.void))
+      for (let n = 0; n < 22; n++) engine.results.add({ ...refused })
+      const exit = yield* Effect.exit(settler.settleSome)
       assert.isTrue(Exit.isFailure(exit))
       assert.strictEqual(settler.pending(), 22)
     }).pipe(Effect.ensuring(allow))

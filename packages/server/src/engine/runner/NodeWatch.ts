@@ -1,0 +1,103 @@
+import { Clock, Effect, Random } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Completions } from "../completions/Completions.ts"
+import type { Presence } from "../completions/awaitingRuns.ts"
+import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
+import { eachInTurn, elapsedMs } from "../../core/index.ts"
+import { judge } from "../Nodes.ts"
+import { recover } from "../transitions/recover.ts"
+import { endUnclaimed } from "../workers/Unclaimed.ts"
+import type { Admitting } from "./Admitting.ts"
+import type { Engine } from "./Engine.ts"
+import type { Membership } from "./Membership.ts"
+
+const everyMs = 1_000
+
+/**
+ * One round of looking after what others should have done.
+ *
+ * 1. For a second, runs whose completion is overdue are finished at their times.
+ * 2. One statement judges nodes and agents (`judge`). It also releases blocked runs that have missed
+ *    their release.
+ * 3. Runs of dead nodes and agents are recovered.
+ * 4. Runs that no worker took in time are finished, and so are runs whose completion is overdue.
+ * 5. The next named queues in which runs wait are named to the loop that admits them.
+ *
+ * A node that has just come, or that doubts the clock of the database, decides about nobody.
+ */
+export const makeNodeWatch = Effect.fnUntraced(function* (
+  engine: Engine,
+  { mayJudge, mayJudgeAgents, thereForMs }: Membership,
+  walk: Admitting["walk"]
+): Effect.fn.Return<
+  Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | Endings>,
+  never,
+  SqlClient.SqlClient | Completions
+> {
+  const sql = yield* SqlClient.SqlClient
+  const changes = yield* LiveChanges
+  const { endOverdue } = yield* Completions
+  let completionDueInMs: number | null = null
+
+  const presence = (): Presence | undefined =>
+    mayJudge() && engine.clock.doubt === undefined
+      ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
+      : undefined
+
+  const recoverLost = Effect.gen(function* () {
+    const lost = yield* recover(sql, "dead", "perhaps going on")
+    yield* Effect.logWarning(
+      `took back the runs of a dead node or agent; ${lost} of them had started`
+    )
+    engine.dueFrom.forget()
+    // The dead node may have written changes that it announced to nobody.
+    changes.resetAll()
+    engine.feedBell.ring()
+  })
+
+  return Effect.gen(function* () {
+    const dueInMs = completionDueInMs
+    completionDueInMs = null
+    yield* endOverdueWithin(everyMs, dueInMs, endOverdue, presence)
+    const present = presence()
+    if (present === undefined) return
+    const judged = yield* engine.clock.sample(judge(sql, present))
+    if (engine.clock.doubt !== undefined) return
+    completionDueInMs = judged.completion_due_in_ms
+    if (judged.released) engine.feedBell.ring()
+    yield* eachInTurn([
+      judged.to_take_back ? recoverLost : Effect.void,
+      judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
+      judged.overdue ? endOverdue(present) : Effect.void,
+      judged.parked ? walk : Effect.void
+    ])
+  })
+})
+
+/** Deadlines this close together are handled by one statement. */
+const gatherMs = 50
+
+/** All nodes know the same deadline. Whoever is first leaves nothing to the others. */
+const spreadMs = 50
+
+/**
+ * Waits that long, and ends overdue attempts at their times meanwhile. `dueInMs` is the time until
+ * the first of them. As long as none is due, it makes no statement.
+ */
+const endOverdueWithin = Effect.fnUntraced(function* (
+  waitMs: number,
+  dueInMs: number | null,
+  endOverdue: Completions["Service"]["endOverdue"],
+  /** Undefined if this node may not decide about others. */
+  presence: () => Presence | undefined
+) {
+  const clock = yield* Clock.Clock
+  const endsAtMs = elapsedMs(clock) + waitMs
+  const leftMs = () => Math.max(0, endsAtMs - elapsedMs(clock))
+  for (let nextMs = dueInMs; nextMs !== null && nextMs < leftMs();) {
+    yield* Effect.sleep(Math.max(0, nextMs) + gatherMs + (yield* Random.next) * spreadMs)
+    const now = presence()
+    nextMs = now === undefined ? null : yield* endOverdue(now)
+  }
+  yield* Effect.sleep(leftMs())
+})

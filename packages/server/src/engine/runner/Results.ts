@@ -1,0 +1,39 @@
+import { Doorbell } from "../../core/index.ts"
+import type { Settlement } from "../Run.ts"
+
+/**
+ * The results that a node has yet to write, in the order in which its calls finished. Calls add to
+ * it, and the settler takes from it.
+ */
+export class Results {
+  /** Rings when a result was added. It may ring for results that are written already. */
+  readonly bell = new Doorbell()
+  #waiting: Array<Settlement> = []
+
+  add(settlement: Settlement): void {
+    this.#waiting.push(settlement)
+    this.bell.ring()
+  }
+
+  get count(): number {
+    return this.#waiting.length
+  }
+
+  some(holds: (settlement: Settlement) => boolean): boolean {
+    return this.#waiting.some(holds)
+  }
+
+  /** The first ones. They stay here until they are removed, because writing them may fail. */
+  first(limit: number): ReadonlyArray<Settlement> {
+    return this.#waiting.slice(0, limit)
+  }
+
+  remove(written: ReadonlySet<Settlement>): void {
+    this.#waiting = this.#waiting.filter((one) => !written.has(one))
+  }
+
+  /** The leases are lost, and with them the right to write. */
+  clear(): void {
+    this.#waiting = []
+  }
+}
