@@ -68,7 +68,11 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
     Effect.gen(function* () {
       const { get, now, run, scheduled } = yield* begin
       const early = run(now + minute, { status: "running" })
-      const again = run(now - hour, { status: "queued", started_at: new Date(now - hour) })
+      const again = run(now - hour, {
+        status: "queued",
+        started_at: new Date(now - hour),
+        attempts_count: 1
+      })
       const skewed = run(now - 1_000, { id: makeRunId(now + minute, now), status: "queued" })
       yield* insertRuns([early, again, skewed])
       assert.sameMembers([...idsOf(yield* get())], [early.id, again.id, skewed.id])
