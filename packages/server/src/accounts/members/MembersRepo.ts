@@ -61,11 +61,13 @@ export class MembersRepo extends Context.Service<
     MembersRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal(`
+        users.id, users.email, users.name, memberships.role, memberships.created_at AS joined_at`)
 
       return MembersRepo.of({
         list: Effect.fn("MembersRepo.list")(function* (workspaceId, page) {
           return yield* sql<MemberRow>`
-            SELECT users.id, users.email, users.name, memberships.role, memberships.created_at AS joined_at
+            SELECT ${columns}
             FROM memberships
             JOIN users ON users.id = memberships.user_id
             WHERE memberships.workspace_id = ${workspaceId}
@@ -76,7 +78,7 @@ export class MembersRepo extends Context.Service<
 
         find: Effect.fn("MembersRepo.find")(function* (workspaceId, userId) {
           const rows = yield* sql<MemberRow>`
-            SELECT users.id, users.email, users.name, memberships.role, memberships.created_at AS joined_at
+            SELECT ${columns}
             FROM memberships
             JOIN users ON users.id = memberships.user_id
             WHERE memberships.workspace_id = ${workspaceId}
@@ -86,7 +88,7 @@ export class MembersRepo extends Context.Service<
 
         findByEmail: Effect.fn("MembersRepo.findByEmail")(function* (workspaceId, email) {
           const rows = yield* sql<MemberRow>`
-            SELECT users.id, users.email, users.name, memberships.role, memberships.created_at AS joined_at
+            SELECT ${columns}
             FROM users
             JOIN memberships ON memberships.user_id = users.id
             WHERE users.email = ${email}
