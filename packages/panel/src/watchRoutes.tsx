@@ -1,9 +1,14 @@
-import { createRoute } from "@tanstack/react-router"
+import { createRoute, notFound } from "@tanstack/react-router"
 import { lazyPage } from "./app/lazyPage.ts"
+import { monitorKinds } from "./data/monitorKinds.ts"
 import { incidentSearch } from "./incidents/search.ts"
 import { monitorSearch } from "./monitors/search.ts"
 import { deliverySearch, newChannelSearch } from "./notifications/search.ts"
 import { workspace } from "./parentRoutes.tsx"
+
+const refuseUnknownKind = (kind: string) => {
+  if (!Object.hasOwn(monitorKinds, kind)) throw notFound()
+}
 
 /** What is watched, and what came of it. */
 export const watchRoutes = [
@@ -15,54 +20,21 @@ export const watchRoutes = [
   }),
   createRoute({
     getParentRoute: () => workspace,
-    path: "/monitors/heartbeat/new",
-    component: lazyPage(
-      () => import("./monitors/heartbeat/NewHeartbeatPage.tsx"),
-      "NewHeartbeatPage"
-    )
+    path: "/monitors/$kind/new",
+    beforeLoad: ({ params: { kind } }) => refuseUnknownKind(kind),
+    component: lazyPage(() => import("./monitors/MonitorPage.tsx"), "NewMonitorPage")
   }),
   createRoute({
     getParentRoute: () => workspace,
-    path: "/monitors/heartbeat/$monitorId",
-    component: lazyPage(() => import("./monitors/heartbeat/HeartbeatPage.tsx"), "HeartbeatPage")
+    path: "/monitors/$kind/$monitorId",
+    beforeLoad: ({ params: { kind } }) => refuseUnknownKind(kind),
+    component: lazyPage(() => import("./monitors/MonitorPage.tsx"), "MonitorPage")
   }),
   createRoute({
     getParentRoute: () => workspace,
-    path: "/monitors/heartbeat/$monitorId/edit",
-    component: lazyPage(
-      () => import("./monitors/heartbeat/EditHeartbeatPage.tsx"),
-      "EditHeartbeatPage"
-    )
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/ssl/new",
-    component: lazyPage(() => import("./monitors/ssl/NewSslPage.tsx"), "NewSslPage")
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/ssl/$monitorId",
-    component: lazyPage(() => import("./monitors/ssl/SslPage.tsx"), "SslPage")
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/ssl/$monitorId/edit",
-    component: lazyPage(() => import("./monitors/ssl/EditSslPage.tsx"), "EditSslPage")
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/process/new",
-    component: lazyPage(() => import("./monitors/process/NewProcessPage.tsx"), "NewProcessPage")
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/process/$monitorId",
-    component: lazyPage(() => import("./monitors/process/ProcessPage.tsx"), "ProcessPage")
-  }),
-  createRoute({
-    getParentRoute: () => workspace,
-    path: "/monitors/process/$monitorId/edit",
-    component: lazyPage(() => import("./monitors/process/EditProcessPage.tsx"), "EditProcessPage")
+    path: "/monitors/$kind/$monitorId/edit",
+    beforeLoad: ({ params: { kind } }) => refuseUnknownKind(kind),
+    component: lazyPage(() => import("./monitors/MonitorPage.tsx"), "EditMonitorPage")
   }),
   createRoute({
     getParentRoute: () => workspace,

@@ -1,19 +1,10 @@
 import type { Role, Workspace } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import {
-  Building2,
-  CalendarClock,
-  Cpu,
-  HeartPulse,
-  Plus,
-  ShieldCheck,
-  Timer,
-  Workflow
-} from "lucide-react"
+import { Building2, CalendarClock, Plus, Timer, Workflow } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
-import { monitorKinds } from "../data/monitorKinds.ts"
+import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { places } from "./navigation.tsx"
 
 /** Something that the palette offers. */
@@ -88,9 +79,13 @@ export const findPlaces = (
       action("New cron task", { to: "/w/$workspaceId/cron/new", params }, "editor"),
       action("New delayed task", { to: "/w/$workspaceId/delayed/new", params }, "editor"),
       action("New chain", { to: "/w/$workspaceId/chains/new", params }, "editor"),
-      action("New heartbeat", { to: "/w/$workspaceId/monitors/heartbeat/new", params }, "editor"),
-      action("Watch a certificate", { to: "/w/$workspaceId/monitors/ssl/new", params }, "editor"),
-      action("Watch a process", { to: "/w/$workspaceId/monitors/process/new", params }, "editor"),
+      ...monitorKindNames.map((kind) =>
+        action(
+          monitorKinds[kind].create,
+          { to: "/w/$workspaceId/monitors/$kind/new", params: { ...params, kind } },
+          "editor"
+        )
+      ),
       action(
         "New notification channel",
         {
@@ -122,12 +117,6 @@ export const findWorkspaces = (
             params: { workspaceId: workspace.id }
           })
         )
-
-const monitorPages = {
-  heartbeat: [<HeartPulse key="0" />, "/w/$workspaceId/monitors/heartbeat/$monitorId"],
-  ssl: [<ShieldCheck key="1" />, "/w/$workspaceId/monitors/ssl/$monitorId"],
-  process: [<Cpu key="2" />, "/w/$workspaceId/monitors/process/$monitorId"]
-} as const
 
 /** What the workspace has by this name. */
 export const foundOptions = (workspaceId: string | undefined, name: string) =>
@@ -165,10 +154,10 @@ export const foundOptions = (workspaceId: string | undefined, name: string) =>
           })
         ),
         ...monitors.data.map((monitor) => {
-          const [icon, to] = monitorPages[monitor.kind]
-          return thing(monitorKinds[monitor.kind], icon, monitor, {
-            to,
-            params: { ...scope, monitorId: monitor.id }
+          const { icon: Icon, name: kindName } = monitorKinds[monitor.kind]
+          return thing(kindName, <Icon />, monitor, {
+            to: "/w/$workspaceId/monitors/$kind/$monitorId",
+            params: { ...scope, kind: monitor.kind, monitorId: monitor.id }
           })
         })
       ]

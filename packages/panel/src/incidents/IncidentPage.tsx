@@ -19,12 +19,6 @@ import { incidentOptions, incidentsChanged } from "./queries.ts"
 import { kindName } from "../data/kindName.ts"
 import { Only } from "../ui/role.tsx"
 
-const monitorPages = {
-  heartbeat: "/w/$workspaceId/monitors/heartbeat/$monitorId",
-  ssl: "/w/$workspaceId/monitors/ssl/$monitorId",
-  process: "/w/$workspaceId/monitors/process/$monitorId"
-} as const
-
 export const IncidentPage = () => {
   const { workspaceId } = useWorkspace()
   const { incidentId } = useParams({ from: "/inside/w/$workspaceId/incidents/$incidentId" })
@@ -111,8 +105,8 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
           "Monitor",
           <Link
             key="5"
-            to={monitorPages[kind]}
-            params={{ workspaceId, monitorId: monitor_id }}
+            to="/w/$workspaceId/monitors/$kind/$monitorId"
+            params={{ workspaceId, kind, monitorId: monitor_id }}
             className="font-medium text-live underline-offset-2 hover:underline"
           >
             <MonitorName monitorId={monitor_id} />

@@ -1,9 +1,9 @@
 import type { Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Cpu, HeartPulse, Plus, ShieldCheck, X } from "lucide-react"
+import { HeartPulse, Plus, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
-import { monitorKinds } from "../data/monitorKinds.ts"
+import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
@@ -34,29 +34,21 @@ export const MonitorListPage = () => {
   const isNarrowed = Object.keys(search).length > 0
   const create = (
     <Only role="editor">
-      <ButtonLink
-        to="/w/$workspaceId/monitors/ssl/new"
-        params={{ workspaceId }}
-        icon={<ShieldCheck className="size-4" />}
-      >
-        Watch a certificate
-      </ButtonLink>
-      <ButtonLink
-        to="/w/$workspaceId/monitors/process/new"
-        params={{ workspaceId }}
-        icon={<Cpu className="size-4" />}
-      >
-        Watch a process
-      </ButtonLink>
-      <ButtonLink
-        to="/w/$workspaceId/monitors/heartbeat/new"
-        params={{ workspaceId }}
-        className="max-sm:order-first"
-        look="main"
-        icon={<Plus className="size-4" />}
-      >
-        New heartbeat
-      </ButtonLink>
+      {monitorKindNames.toReversed().map((kind) => {
+        const { create: label, icon: Icon } = monitorKinds[kind]
+        const isMain = kind === "heartbeat"
+        return (
+          <ButtonLink
+            key={kind}
+            to="/w/$workspaceId/monitors/$kind/new"
+            params={{ workspaceId, kind }}
+            icon={isMain ? <Plus className="size-4" /> : <Icon className="size-4" />}
+            {...(isMain && { look: "main", className: "max-sm:order-first" })}
+          >
+            {label}
+          </ButtonLink>
+        )
+      })}
     </Only>
   )
   return (
@@ -75,12 +67,7 @@ export const MonitorListPage = () => {
           <Choice
             label="Kind"
             value={search.kind ?? "all"}
-            options={[
-              ["all", "All"],
-              ["heartbeat", "Heartbeats"],
-              ["ssl", "Certificates"],
-              ["process", "Processes"]
-            ]}
+            options={kindOptions}
             onChange={(kind) => narrow({ kind: kind === "all" ? undefined : kind })}
           />
           {counts !== undefined && (
@@ -114,8 +101,7 @@ export const MonitorListPage = () => {
                 action={create}
               >
                 <p className="mb-6">
-                  A heartbeat tells you when a job did not run. A certificate monitor tells you
-                  before a certificate expires. A process monitor tells you when a program is gone.
+                  {monitorKindNames.map((kind) => monitorKinds[kind].purpose).join(" ")}
                 </p>
                 <MonitorExamples />
               </Empty>
@@ -128,6 +114,11 @@ export const MonitorListPage = () => {
     </Page>
   )
 }
+
+const kindOptions = [
+  ["all", "All"] as const,
+  ...monitorKindNames.map((kind) => [kind, monitorKinds[kind].plural] as const)
+]
 
 const words = {
   new: "New",
@@ -161,7 +152,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <Link {...monitorLink(monitor)} className={`block truncate font-medium ${rowLink}`}>
           {monitor.name}
         </Link>
-        <span className="block truncate text-xs text-faint">{monitorKinds[monitor.kind]}</span>
+        <span className="block truncate text-xs text-faint">{monitorKinds[monitor.kind].name}</span>
       </>
     )
   },
@@ -194,9 +185,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
       ) : (
         <>
           <Ago at={next_check_at} />
-          <span className="block text-xs text-faint">
-            {kind === "heartbeat" ? "ping due" : "check"}
-          </span>
+          <span className="block text-xs text-faint">{monitorKinds[kind].next}</span>
         </>
       )
   },

@@ -1,4 +1,4 @@
-import type { MonitorId, WorkspaceId } from "@scheduling/sdk"
+import type { MonitorId, Page, PageQuery, RequestOptions, WorkspaceId } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries } from "../data/queries.ts"
@@ -19,37 +19,35 @@ export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).monitors.list({ limit: 1 }, { signal })).counts
   })
 
-export const heartbeatOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
+/** What the pages of a kind need of its resource in the SDK. */
+export interface MonitorResource<Monitor, Event, Input> {
+  readonly get: (id: MonitorId, options: RequestOptions) => PromiseLike<Monitor>
+  readonly events: (
+    id: MonitorId,
+    query: PageQuery,
+    options: RequestOptions
+  ) => Promise<Page<Event>>
+  readonly create: (input: Input) => Promise<Monitor>
+  readonly update: (id: MonitorId, changes: Partial<Input>) => Promise<unknown>
+}
+
+export const monitorOptions = <Monitor, Event, Input>(
+  resource: MonitorResource<Monitor, Event, Input>,
+  workspaceId: WorkspaceId,
+  monitorId: MonitorId
+) =>
   queryOptions({
-    queryKey: [...all(workspaceId), "heartbeat", monitorId],
-    queryFn: ({ signal }) => clientOf(workspaceId).heartbeatMonitors.get(monitorId, { signal })
+    queryKey: [...all(workspaceId), monitorId],
+    queryFn: ({ signal }) => Promise.resolve(resource.get(monitorId, { signal }))
   })
 
-export const heartbeatEventsOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
-  listOptions([...all(workspaceId), "heartbeat", monitorId, "events"], (cursor, signal) =>
-    clientOf(workspaceId).heartbeatMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
-  )
-
-export const sslOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
-  queryOptions({
-    queryKey: [...all(workspaceId), "ssl", monitorId],
-    queryFn: ({ signal }) => clientOf(workspaceId).sslMonitors.get(monitorId, { signal })
-  })
-
-export const sslEventsOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
-  listOptions([...all(workspaceId), "ssl", monitorId, "events"], (cursor, signal) =>
-    clientOf(workspaceId).sslMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
-  )
-
-export const processOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
-  queryOptions({
-    queryKey: [...all(workspaceId), "process", monitorId],
-    queryFn: ({ signal }) => clientOf(workspaceId).processMonitors.get(monitorId, { signal })
-  })
-
-export const processEventsOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
-  listOptions([...all(workspaceId), "process", monitorId, "events"], (cursor, signal) =>
-    clientOf(workspaceId).processMonitors.events(monitorId, { cursor, limit: 50 }, { signal })
+export const monitorEventsOptions = <Monitor, Event, Input>(
+  resource: MonitorResource<Monitor, Event, Input>,
+  workspaceId: WorkspaceId,
+  monitorId: MonitorId
+) =>
+  listOptions([...all(workspaceId), monitorId, "events"], (cursor, signal) =>
+    resource.events(monitorId, { limit: 50, ...(cursor !== undefined && { cursor }) }, { signal })
   )
 
 /** Live events report status changes only, so the rest is polled. */

@@ -1,4 +1,5 @@
 import type { MonitorKind, MonitorStatus } from "@scheduling/sdk"
+import { monitorKindNames } from "../data/monitorKinds.ts"
 import { given, oneOf, textIn } from "../ui/lists/search.ts"
 
 /** What the list of monitors is narrowed to. */
@@ -18,7 +19,7 @@ export const monitorSearch = ({
   tag
 }: Record<string, unknown>): MonitorSearch =>
   given({
-    kind: oneOf(["heartbeat", "ssl", "process"], kind),
+    kind: oneOf(monitorKindNames, kind),
     status: oneOf(monitorStatuses, status),
     name: textIn(name),
     tag: textIn(tag)

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
-import { askEvery, heartbeatOptions } from "../monitors/queries.ts"
+import { askEvery, monitorOptions } from "../monitors/queries.ts"
 import { monitorLink } from "../monitors/links.ts"
 import { PingRecipes } from "../monitors/heartbeat/PingRecipes.tsx"
 import { Button } from "../ui/actions/Button.tsx"
@@ -68,9 +68,9 @@ export const FirstHeartbeat = () => {
 
 /** Waits for the first ping, and says that it has come. */
 const FirstPing = ({ monitor: made }: { readonly monitor: HeartbeatMonitor }) => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { data: monitor = made } = useQuery({
-    ...heartbeatOptions(workspaceId, made.id),
+    ...monitorOptions(api.heartbeatMonitors, workspaceId, made.id),
     // The event of the first ping comes with its status, if live events come at all.
     refetchInterval: ({ state }) => (state.data?.last_ping_at == null ? askEvery : false)
   })

@@ -35,7 +35,7 @@ const findMonitors =
   (workspaceId: string) =>
   async (name: string, signal: AbortSignal): Promise<ReadonlyArray<Target<MonitorId>>> => {
     const { data } = await clientOf(workspaceId).monitors.list({ name, limit: few * 2 }, { signal })
-    return data.map(({ id, kind, name: of }) => ({ id, name: of, kind: monitorKinds[kind] }))
+    return data.map(({ id, kind, name: of }) => ({ id, name: of, kind: monitorKinds[kind].name }))
   }
 
 const shortly = (id: string) => `…${id.slice(-6)}`

@@ -1,12 +1,11 @@
 import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
-import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
+import type { MonitorForm } from "../monitorPages.tsx"
+import { NameFields } from "../NameFields.tsx"
 import { serverIn } from "./serverIn.ts"
 import * as bounds from "../../data/bounds.ts"
 
@@ -47,7 +46,11 @@ const daysOf = (text: string): ReadonlyArray<number> => {
   return days
 }
 
-const inputOf = ({ host: given, port: number, ...values }: SslValues): SslMonitorInput => {
+export const sslInputOf = ({
+  host: given,
+  port: number,
+  ...values
+}: SslValues): SslMonitorInput => {
   const { host, port } = serverIn({ host: given, port: number })
   return {
     name: values.name.trim() || host,
@@ -71,24 +74,10 @@ const protocols = [
 
 const ports = { tls: "443", smtp: "587", imap: "143", pop3: "110", postgres: "5432" }
 
-/** Makes a certificate monitor, or changes one. */
-export const SslForm = ({
-  action,
-  initial,
-  latest,
-  onCancel,
-  onSend
-}: {
-  readonly initial: SslValues
-  readonly action: string
-  readonly latest?: () => Promise<SslValues>
-  readonly onSend: SendInput<SslMonitorInput>
-  readonly onCancel: () => void
-}) => {
-  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
+export const SslFields = ({ form }: { readonly form: MonitorForm<SslValues> }) => {
   const { errorOf, set, values } = form
   return (
-    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+    <>
       <Section title="Server">
         <Card className="flex flex-col gap-5 p-5">
           <div className="grid gap-5 sm:grid-cols-[1fr_8rem]">
@@ -130,12 +119,12 @@ export const SslForm = ({
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <Field label="Name" hint="Defaults to the host." error={errorOf("name")}>
-            <Input {...form.text("name")} {...bounds.SslMonitorInput.name} placeholder="Website" />
-          </Field>
-          <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
-            <Input {...form.text("tags")} placeholder="web" />
-          </Field>
+          <NameFields
+            form={form}
+            hint="Defaults to the host."
+            example="Website"
+            tagsExample="web"
+          />
           <Field
             label="Days before expiry to warn"
             hint="One warning per number and certificate, issuers included."
@@ -153,7 +142,6 @@ export const SslForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-    </form>
+    </>
   )
 }

@@ -1,16 +1,11 @@
 import type { HeartbeatEvent } from "@scheduling/sdk"
-import { useState } from "react"
-import { useWorkspace } from "../../data/client.ts"
-import { useList } from "../../data/queries.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { Sheet } from "../../ui/actions/Dialog.tsx"
-import { type Column, List } from "../../ui/lists/List.tsx"
-import { Empty, Facts, Section } from "../../ui/layout/Page.tsx"
-import { Problem } from "../../ui/messages/Problem.tsx"
+import type { Column } from "../../ui/lists/List.tsx"
+import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { At, Duration, None } from "../../ui/values/Time.tsx"
-import { askForEvents, heartbeatEventsOptions } from "../queries.ts"
+import type { ListedEvent } from "../MonitorEvents.tsx"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -24,31 +19,11 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
 }
 
 /** What a monitor was told, and what it missed. */
-export const HeartbeatEvents = ({ monitorId }: { readonly monitorId: string }) => {
-  const { workspaceId } = useWorkspace()
-  const [shown, show] = useState<HeartbeatEvent>()
-  const { error, refetch, ...list } = useList({
-    ...heartbeatEventsOptions(workspaceId, monitorId),
-    ...askForEvents
-  })
-  return (
-    <Section title="Pings">
-      {error === null ? (
-        <List
-          {...list}
-          label="Pings"
-          columns={columnsWith(show)}
-          keyOf={({ id }) => id}
-          empty={<Empty title="No ping yet" />}
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
-      <Sheet isOpen={shown !== undefined} onClose={() => show(undefined)} title="Ping">
-        {shown !== undefined && <EventDetail event={shown} />}
-      </Sheet>
-    </Section>
-  )
+export const heartbeatEvents: ListedEvent<HeartbeatEvent> = {
+  title: "Pings",
+  empty: "No ping yet",
+  columns: (show) => columnsWith(show),
+  detail: { title: "Ping", Detail: ({ event }) => <EventDetail event={event} /> }
 }
 
 const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (

@@ -1,75 +1,36 @@
-import type { HeartbeatMonitor } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
+import type { HeartbeatEvent, HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
 import { RefreshCw } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { inWords } from "../../tasks/schedule/inWords.ts"
-import { Code } from "../../ui/values/Code.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
-import { duration } from "../../ui/values/format.ts"
-import { Loaded } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
-import { Ago, At, Duration, ExactAt, None } from "../../ui/values/Time.tsx"
 import { tell } from "../../ui/messages/toast.ts"
-import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
-import { MonitorActions } from "../MonitorPages.tsx"
-import { askEvery, heartbeatEventsOptions, heartbeatOptions, monitorsChanged } from "../queries.ts"
-import { useOldestEvent } from "../useOldestEvent.ts"
-import { HeartbeatEvents } from "./HeartbeatEvents.tsx"
+import { Code } from "../../ui/values/Code.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { Ago, At, Duration, ExactAt, None } from "../../ui/values/Time.tsx"
+import { monitorPages } from "../monitorPages.tsx"
+import { monitorsChanged } from "../queries.ts"
+import { heartbeatEvents } from "./heartbeatEvents.tsx"
+import {
+  HeartbeatFields,
+  heartbeatInputOf,
+  type HeartbeatValues,
+  heartbeatValuesOf,
+  newHeartbeat
+} from "./HeartbeatFields.tsx"
 import { PingRecipes } from "./PingRecipes.tsx"
 
-export const HeartbeatPage = () => {
-  const { workspaceId } = useWorkspace()
-  const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/heartbeat/$monitorId" })
-  const query = useQuery({
-    ...heartbeatOptions(workspaceId, monitorId),
-    refetchInterval: askEvery
-  })
-  return (
-    <Loaded query={query} name="Heartbeat" above={<AboveMonitors workspaceId={workspaceId} />}>
-      {(monitor) => <Heartbeat monitor={monitor} />}
-    </Loaded>
-  )
-}
+const waits = ({ last_ping_at, status }: HeartbeatMonitor) =>
+  status === "new" && last_ping_at === null
 
-const Heartbeat = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
-  const waits = monitor.status === "new" && monitor.last_ping_at === null
-  const ping = <Ping monitor={monitor} waits={waits} />
-  const oldest = useOldestEvent(heartbeatEventsOptions(monitor.workspace_id, monitor.id))
+const PingUrl = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
+  const { ping_url } = monitor
+  if (ping_url === null) return null
   return (
-    <MonitorFrame
-      monitor={monitor}
-      oldest={oldest}
-      actions={<HeartbeatActions monitor={monitor} />}
-      first={waits && ping}
-      aside={
-        <>
-          <Section title="Heartbeat">
-            <Card className="p-5">
-              <Facts facts={factsOf(monitor)} />
-            </Card>
-          </Section>
-          {!waits && ping}
-        </>
-      }
-    >
-      <HeartbeatEvents monitorId={monitor.id} />
-    </MonitorFrame>
-  )
-}
-
-const Ping = ({
-  monitor: { ping_url },
-  waits
-}: {
-  readonly monitor: HeartbeatMonitor
-  readonly waits: boolean
-}) =>
-  ping_url !== null && (
-    <Section title={waits ? "Waiting for its first ping" : "Ping URL"}>
+    <Section title={waits(monitor) ? "Waiting for its first ping" : "Ping URL"}>
       <div className="flex flex-col gap-4">
         <Code label="ping URL" text={ping_url} wrap />
         <PingRecipes url={ping_url} />
@@ -77,24 +38,25 @@ const Ping = ({
       </div>
     </Section>
   )
+}
 
-const HeartbeatActions = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
+const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
   const { api, workspaceId } = useWorkspace()
   const [isRotating, setRotating] = useState(false)
-  return (
-    <>
-      <MonitorActions monitor={{ ...monitor, kind: "heartbeat" }}>
-        <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => setRotating(true)}>
-          Replace the ping URL
-        </MenuItem>
-      </MonitorActions>
+  return {
+    menuItems: (
+      <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => setRotating(true)}>
+        Replace the ping URL
+      </MenuItem>
+    ),
+    buttons: (
       <Confirm
         isOpen={isRotating}
         onClose={() => setRotating(false)}
         title="Replace the ping URL?"
         action="Replace"
         onConfirm={async () => {
-          await api.heartbeatMonitors.rotateUrl(monitor.id)
+          await api.heartbeatMonitors.rotateUrl(id)
           tell("The ping URL is a new one")
           await monitorsChanged(workspaceId)
         }}
@@ -102,8 +64,8 @@ const HeartbeatActions = ({ monitor }: { readonly monitor: HeartbeatMonitor }) =
         The old one answers 404 at once. Jobs that still ask for it are missed until they have the
         new one.
       </Confirm>
-    </>
-  )
+    )
+  }
 }
 
 const spanOf = (seconds: number) => duration(seconds * 1_000)
@@ -152,3 +114,36 @@ const factsOf = (monitor: HeartbeatMonitor) => {
     ["Id", <CopyText key="5" text={monitor.id} />]
   ] as const
 }
+
+export const heartbeatPages = monitorPages<
+  HeartbeatMonitor,
+  HeartbeatEvent,
+  HeartbeatValues,
+  HeartbeatMonitorInput
+>({
+  kind: "heartbeat",
+  resource: ({ heartbeatMonitors }) => heartbeatMonitors,
+  form: {
+    description:
+      "Your job requests a URL when it finishes. If the request does not arrive, you are notified.",
+    action: "Create heartbeat",
+    initial: newHeartbeat,
+    valuesOf: heartbeatValuesOf,
+    inputOf: heartbeatInputOf,
+    Fields: HeartbeatFields
+  },
+  useActions: useHeartbeatActions,
+  First: ({ monitor }) => waits(monitor) && <PingUrl monitor={monitor} />,
+  Aside: ({ monitor }) => (
+    <>
+      <Section title="Heartbeat">
+        <Card className="p-5">
+          <Facts facts={factsOf(monitor)} />
+        </Card>
+      </Section>
+      {!waits(monitor) && <PingUrl monitor={monitor} />}
+    </>
+  ),
+  events: heartbeatEvents,
+  isWatchedAtOnce: false
+})

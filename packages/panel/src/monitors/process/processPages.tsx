@@ -1,52 +1,22 @@
-import type { ProcessMonitor } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { useParams } from "@tanstack/react-router"
-import { useWorkspace } from "../../data/client.ts"
+import type { ProcessEvent, ProcessMonitor, ProcessMonitorInput } from "@scheduling/sdk"
+import { Figure, Figures } from "../../ui/layout/Figure.tsx"
+import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
+import type { Column } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { Figure, Figures } from "../../ui/layout/Figure.tsx"
 import { bytes, count, duration } from "../../ui/values/format.ts"
-import { Loaded } from "../../ui/messages/Loaded.tsx"
-import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
-import { AboveMonitors, MonitorFrame } from "../MonitorFrame.tsx"
-import { MonitorActions } from "../MonitorPages.tsx"
-import { askEvery, processEventsOptions, processOptions } from "../queries.ts"
-import { useOldestEvent } from "../useOldestEvent.ts"
+import { monitorPages } from "../monitorPages.tsx"
 import { matchOf, matchWords } from "./match.ts"
-import { ProcessEvents } from "./ProcessEvents.tsx"
-
-export const ProcessPage = () => {
-  const { workspaceId } = useWorkspace()
-  const { monitorId } = useParams({ from: "/inside/w/$workspaceId/monitors/process/$monitorId" })
-  const query = useQuery({ ...processOptions(workspaceId, monitorId), refetchInterval: askEvery })
-  const oldest = useOldestEvent(
-    processEventsOptions(workspaceId, monitorId),
-    query.data?.created_at
-  )
-  return (
-    <Loaded query={query} name="Process" above={<AboveMonitors workspaceId={workspaceId} />}>
-      {(monitor) => (
-        <MonitorFrame
-          monitor={monitor}
-          oldest={oldest}
-          actions={<MonitorActions monitor={{ ...monitor, kind: "process" }} />}
-          first={<LastReport monitor={monitor} />}
-          aside={
-            <Section title="Monitor">
-              <Card className="p-5">
-                <Facts facts={factsOf(monitor)} />
-              </Card>
-            </Section>
-          }
-        >
-          <ProcessEvents monitorId={monitor.id} />
-        </MonitorFrame>
-      )}
-    </Loaded>
-  )
-}
+import {
+  newProcess,
+  ProcessFields,
+  processInputOf,
+  type ProcessValues,
+  processValuesOf
+} from "./ProcessFields.tsx"
 
 /** What its worker has seen, beside what is right. */
 const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
@@ -151,3 +121,56 @@ const factsOf = (monitor: ProcessMonitor) => {
     ["Id", <CopyText key="3" text={monitor.id} />]
   ] as const
 }
+
+const columns: ReadonlyArray<Column<ProcessEvent>> = [
+  {
+    key: "type",
+    head: "What",
+    className: "w-24 shrink-0",
+    cell: ({ type }) => <Status of={type} />
+  },
+  {
+    key: "at",
+    head: "When",
+    className: "w-28 shrink-0",
+    cell: ({ at }) => <At at={at} />
+  },
+  {
+    key: "why",
+    head: "Why",
+    className: "grow basis-0",
+    cell: ({ message }) => (
+      <span className="block truncate text-soft" title={message ?? undefined}>
+        {message}
+      </span>
+    )
+  }
+]
+
+export const processPages = monitorPages<
+  ProcessMonitor,
+  ProcessEvent,
+  ProcessValues,
+  ProcessMonitorInput
+>({
+  kind: "process",
+  resource: ({ processMonitors }) => processMonitors,
+  form: {
+    description: "A worker on its machine counts it. You hear when it is gone, or takes too much.",
+    action: "Create monitor",
+    initial: newProcess,
+    valuesOf: processValuesOf,
+    inputOf: processInputOf,
+    Fields: ProcessFields
+  },
+  First: LastReport,
+  Aside: ({ monitor }) => (
+    <Section title="Monitor">
+      <Card className="p-5">
+        <Facts facts={factsOf(monitor)} />
+      </Card>
+    </Section>
+  ),
+  events: { title: "Events", empty: "Nothing has changed yet", columns: () => columns },
+  isWatchedAtOnce: true
+})

@@ -1,13 +1,12 @@
 import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
-import { useForm } from "../../ui/forms/useForm.ts"
 import { labelsOf } from "../../workers/labelsOf.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
 import { tagsOf } from "../MonitorFrame.tsx"
+import type { MonitorForm } from "../monitorPages.tsx"
+import { NameFields } from "../NameFields.tsx"
 import { matchOf, type MatchBy, matchWords } from "./match.ts"
 import * as bounds from "../../data/bounds.ts"
 
@@ -56,7 +55,7 @@ export const processValuesOf = (monitor: ProcessMonitor): ProcessValues => {
 
 const numberOf = (text: string) => (text === "" ? null : Number(text))
 
-const inputOf = (values: ProcessValues): ProcessMonitorInput => ({
+export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   name: values.name.trim() || values.match.trim(),
   tags: tagsOf(values.tags),
   ...(values.place === "worker"
@@ -76,7 +75,7 @@ const inputOf = (values: ProcessValues): ProcessMonitorInput => ({
 const WorkersWithLabels = ({
   form: { errorOf, set, text, values }
 }: {
-  readonly form: ReturnType<typeof useForm<ProcessValues>>
+  readonly form: MonitorForm<ProcessValues>
 }) => (
   <>
     <Field
@@ -103,25 +102,11 @@ const WorkersWithLabels = ({
   </>
 )
 
-/** Makes a process monitor, or changes one. */
-export const ProcessForm = ({
-  action,
-  initial,
-  latest,
-  onCancel,
-  onSend
-}: {
-  readonly initial: ProcessValues
-  readonly action: string
-  readonly latest?: () => Promise<ProcessValues>
-  readonly onSend: SendInput<ProcessMonitorInput>
-  readonly onCancel: () => void
-}) => {
-  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
+export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValues> }) => {
   const { errorOf, set, values } = form
   const words = matchWords[values.match_by]
   return (
-    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+    <>
       <Section title="Process">
         <Card className="flex flex-col gap-5 p-5">
           <Choice
@@ -233,23 +218,13 @@ export const ProcessForm = ({
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <Field
-            label="Name"
+          <NameFields
+            form={form}
             hint="Defaults to the name, command line or file above."
-            error={errorOf("name")}
-          >
-            <Input
-              {...form.text("name")}
-              {...bounds.ProcessMonitorInput.name}
-              placeholder="Database"
-            />
-          </Field>
-          <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
-            <Input {...form.text("tags")} placeholder="billing, nightly" />
-          </Field>
+            example="Database"
+          />
         </Card>
       </Section>
-      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-    </form>
+    </>
   )
 }

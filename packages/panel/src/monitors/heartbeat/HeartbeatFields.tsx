@@ -2,14 +2,13 @@ import type { HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
 import { SchedulePreview } from "../../tasks/schedule/SchedulePreview.tsx"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Choice, Field, Input } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
-import { useForm } from "../../ui/forms/useForm.ts"
 import { tagsOf } from "../MonitorFrame.tsx"
 import * as bounds from "../../data/bounds.ts"
+import type { MonitorForm } from "../monitorPages.tsx"
+import { NameFields } from "../NameFields.tsx"
 
 export const newHeartbeat = {
   name: "",
@@ -37,7 +36,7 @@ export const heartbeatValuesOf = (monitor: HeartbeatMonitor): HeartbeatValues =>
   min_interval_seconds: monitor.min_interval_seconds
 })
 
-const inputOf = (values: HeartbeatValues): HeartbeatMonitorInput => ({
+export const heartbeatInputOf = (values: HeartbeatValues): HeartbeatMonitorInput => ({
   name: values.name.trim(),
   tags: tagsOf(values.tags),
   grace_seconds: values.grace_seconds ?? 0,
@@ -48,37 +47,12 @@ const inputOf = (values: HeartbeatValues): HeartbeatMonitorInput => ({
     : { period_seconds: values.period_seconds ?? 0 })
 })
 
-/** Makes a heartbeat monitor, or changes one. */
-export const HeartbeatForm = ({
-  action,
-  initial,
-  latest,
-  onCancel,
-  onSend
-}: {
-  readonly initial: HeartbeatValues
-  readonly action: string
-  readonly latest?: () => Promise<HeartbeatValues>
-  readonly onSend: SendInput<HeartbeatMonitorInput>
-  readonly onCancel: () => void
-}) => {
-  const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
+export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<HeartbeatValues> }) => {
   const { errorOf, set, values } = form
   return (
-    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+    <>
       <Card className="flex flex-col gap-5 p-5">
-        <Field label="Name" error={errorOf("name")}>
-          <Input
-            {...form.text("name")}
-            required
-            autoFocus
-            {...bounds.HeartbeatMonitorInput.name}
-            placeholder="Nightly backup"
-          />
-        </Field>
-        <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
-          <Input {...form.text("tags")} placeholder="billing, nightly" />
-        </Field>
+        <NameFields form={form} example="Nightly backup" />
       </Card>
       <Section title="When it pings">
         <Card className="flex flex-col gap-5 p-5">
@@ -181,7 +155,6 @@ export const HeartbeatForm = ({
           </Field>
         </Card>
       </Section>
-      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-    </form>
+    </>
   )
 }

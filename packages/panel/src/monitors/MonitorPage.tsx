@@ -1,0 +1,28 @@
+import type { MonitorKind } from "@scheduling/sdk"
+import { useParams } from "@tanstack/react-router"
+import { pagesOfKinds } from "./kinds.ts"
+
+/** Its route has checked that the kind exists. */
+const pagesOf = (kind: string) => pagesOfKinds[kind as MonitorKind]
+
+export const MonitorPage = () => {
+  const { kind, monitorId } = useParams({
+    from: "/inside/w/$workspaceId/monitors/$kind/$monitorId"
+  })
+  const { Show } = pagesOf(kind)
+  return <Show key={monitorId} monitorId={monitorId} />
+}
+
+export const NewMonitorPage = () => {
+  const { kind } = useParams({ from: "/inside/w/$workspaceId/monitors/$kind/new" })
+  const { Create } = pagesOf(kind)
+  return <Create key={kind} />
+}
+
+export const EditMonitorPage = () => {
+  const { kind, monitorId } = useParams({
+    from: "/inside/w/$workspaceId/monitors/$kind/$monitorId/edit"
+  })
+  const { Edit } = pagesOf(kind)
+  return <Edit key={monitorId} monitorId={monitorId} />
+}

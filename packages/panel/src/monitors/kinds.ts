@@ -1,0 +1,12 @@
+import type { MonitorKind } from "@scheduling/sdk"
+import { heartbeatPages } from "./heartbeat/heartbeatPages.tsx"
+import type { MonitorPages } from "./monitorPages.tsx"
+import { processPages } from "./process/processPages.tsx"
+import { sslPages } from "./ssl/sslPages.tsx"
+
+/** The pages of each kind. */
+export const pagesOfKinds: Readonly<Record<MonitorKind, MonitorPages>> = {
+  heartbeat: heartbeatPages,
+  ssl: sslPages,
+  process: processPages
+}

@@ -1,0 +1,145 @@
+import type { SslEvent, SslMonitor, SslMonitorInput } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Eye } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../../data/client.ts"
+import { Button } from "../../ui/actions/Button.tsx"
+import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
+import type { Column } from "../../ui/lists/List.tsx"
+import { tellProblem } from "../../ui/messages/toast.ts"
+import { Only } from "../../ui/role.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { Badge, Status } from "../../ui/values/Status.tsx"
+import { Ago, At, Duration, None } from "../../ui/values/Time.tsx"
+import { monitorPages } from "../monitorPages.tsx"
+import { monitorOptions } from "../queries.ts"
+import { CertificateFacts } from "./CertificateFacts.tsx"
+import { newSsl, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
+
+const CheckNow = ({ monitor: { id, last_check_at, status } }: { readonly monitor: SslMonitor }) => {
+  const { api, workspaceId } = useWorkspace()
+  /** The check before the one that was asked for. */
+  const [before, setBefore] = useState<string | null>()
+  const isChecking = before !== undefined && last_check_at === before
+  // The result comes within a second.
+  useQuery({
+    ...monitorOptions(api.sslMonitors, workspaceId, id),
+    refetchInterval: isChecking || last_check_at === null ? 1_000 : false
+  })
+  if (status === "paused") return null
+  return (
+    <Only role="editor">
+      <Button
+        look="main"
+        busy={isChecking}
+        icon={<Eye className="size-4" />}
+        onClick={async () => {
+          setBefore(last_check_at)
+          try {
+            await api.sslMonitors.check(id)
+          } catch (error) {
+            setBefore(undefined)
+            tellProblem(error)
+          }
+        }}
+      >
+        Check now
+      </Button>
+    </Only>
+  )
+}
+
+const factsOf = (monitor: SslMonitor) =>
+  [
+    [
+      "Found",
+      monitor.verification === null ? (
+        "Not checked yet"
+      ) : (
+        <>
+          <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
+            {monitor.verification.replaceAll("_", " ")}
+          </Badge>
+          {monitor.verification_message !== null && (
+            <span className="mt-1 block text-sm text-soft">{monitor.verification_message}</span>
+          )}
+        </>
+      )
+    ],
+    [
+      "Server",
+      <span key="0" className="font-mono text-sm">
+        {monitor.host}:{monitor.port}
+      </span>
+    ],
+    ["Protocol", monitor.protocol],
+    ["Server name", monitor.server_name ?? monitor.host],
+    ["Last check", monitor.last_check_at === null ? <None /> : <Ago at={monitor.last_check_at} />],
+    ["Next check", monitor.next_check_at === null ? <None /> : <Ago at={monitor.next_check_at} />],
+    ["Checks every", duration(monitor.check_interval_seconds * 1_000)],
+    ["Warns before", `${monitor.warn_days.join(", ")} days`],
+    ["Created", <At key="1" at={monitor.created_at} />],
+    ["Id", <CopyText key="2" text={monitor.id} />]
+  ] as const
+
+const columns: ReadonlyArray<Column<SslEvent>> = [
+  {
+    key: "status",
+    head: "Status",
+    className: "w-24 shrink-0",
+    cell: ({ status }) => <Status of={status} />
+  },
+  {
+    key: "at",
+    head: "When",
+    className: "w-28 shrink-0",
+    cell: ({ at }) => <At at={at} />
+  },
+  {
+    key: "what",
+    head: "Found",
+    className: "grow basis-0",
+    cell: ({ message, type, verification }) => (
+      <span className="flex items-center gap-2 overflow-hidden">
+        <Badge tone={verification === null || verification === "ok" ? "none" : "bad"}>
+          {(verification ?? type).replaceAll("_", " ")}
+        </Badge>
+        <span className="truncate text-soft" title={message ?? undefined}>
+          {message}
+        </span>
+      </span>
+    )
+  },
+  {
+    key: "took",
+    head: "Took",
+    className: "w-20 shrink-0 text-right max-sm:hidden",
+    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+  }
+]
+
+export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitorInput>({
+  kind: "ssl",
+  resource: ({ sslMonitors }) => sslMonitors,
+  form: {
+    description: "You hear of it before it expires, and when clients would refuse it.",
+    action: "Create monitor",
+    initial: newSsl,
+    valuesOf: sslValuesOf,
+    inputOf: sslInputOf,
+    Fields: SslFields
+  },
+  useActions: (monitor) => ({ buttons: <CheckNow monitor={monitor} /> }),
+  First: ({ monitor: { certificate } }) =>
+    certificate !== null && <CertificateFacts certificate={certificate} />,
+  Aside: ({ monitor }) => (
+    <Section title="Monitor">
+      <Card className="p-5">
+        <Facts facts={factsOf(monitor)} />
+      </Card>
+    </Section>
+  ),
+  events: { title: "Checks", empty: "Not checked yet", columns: () => columns },
+  isWatchedAtOnce: true
+})
