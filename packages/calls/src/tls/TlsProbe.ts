@@ -15,7 +15,7 @@ export interface TlsTarget {
   readonly protocol: SslProtocol
 }
 
-export interface TlsLook {
+export interface TlsCheck {
   readonly verification: SslVerification
   /** Null where all is well. */
   readonly message: string | null
@@ -26,13 +26,13 @@ export interface TlsLook {
 const timeoutSeconds = 15
 
 /**
- * Looks at the certificate of a server as a client would, under the same rules as calls. The handshake
+ * Checks the certificate of a server as a client would, under the same rules as calls. The handshake
  * goes through whatever the certificate is: it is judged here, so that a bad one can be shown. A
  * connection is made each time, without a session of before: with one there is no certificate to see.
  */
 export class TlsProbe extends Context.Service<
   TlsProbe,
-  { readonly look: (target: TlsTarget) => Effect.Effect<TlsLook> }
+  { readonly check: (target: TlsTarget) => Effect.Effect<TlsCheck> }
 >()("@scheduling/calls/tls/TlsProbe") {
   static readonly layer: Layer.Layer<TlsProbe> = Layer.effect(
     TlsProbe,
@@ -94,7 +94,7 @@ export class TlsProbe extends Context.Service<
         )
 
       return TlsProbe.of({
-        look: Effect.fn("TlsProbe.look")(function* (target) {
+        check: Effect.fn("TlsProbe.check")(function* (target) {
           const outcome = yield* handshake(target)
           const nowMs = yield* Clock.currentTimeMillis
           return "error" in outcome ? ofFailure(outcome) : judge(outcome, nowMs)
@@ -105,7 +105,7 @@ export class TlsProbe extends Context.Service<
 }
 
 /** What a client that knows these certificate authorities would say. */
-export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: number): TlsLook => {
+export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: number): TlsCheck => {
   if (certificate === undefined) {
     return {
       verification: "handshake_failed",
@@ -113,7 +113,7 @@ export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: numbe
       certificate: null
     }
   }
-  const say = (verification: SslVerification, message: string | null): TlsLook => ({
+  const say = (verification: SslVerification, message: string | null): TlsCheck => ({
     verification,
     message,
     certificate
@@ -149,7 +149,7 @@ export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: numbe
 
 export interface Seen {
   readonly certificate: ServerCertificate | undefined
-  /** What OpenSSL has against the chain. It names one thing, and looks at no host name. */
+  /** The problem that OpenSSL finds in the chain. It names one, and compares no host name. */
   readonly chainError: string | undefined
   readonly hostError: Error | undefined
 }
@@ -166,7 +166,7 @@ const tookTooLong: Failed = {
   isConnected: true
 }
 
-const ofFailure = ({ error, isConnected }: Failed): TlsLook => ({
+const ofFailure = ({ error, isConnected }: Failed): TlsCheck => ({
   verification: isConnected ? "handshake_failed" : "unreachable",
   message: sentence(explain(error)),
   certificate: null

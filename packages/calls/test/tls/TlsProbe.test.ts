@@ -10,7 +10,7 @@ import {
 } from "node:tls"
 import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
 import { parseCidrs } from "../../src/egress/EgressRules.ts"
-import { judge, type TlsLook, TlsProbe, type TlsTarget } from "../../src/tls/TlsProbe.ts"
+import { judge, type TlsCheck, TlsProbe, type TlsTarget } from "../../src/tls/TlsProbe.ts"
 import { tcpTarget } from "../support/CallTargets.ts"
 import {
   deep,
@@ -33,9 +33,9 @@ const probe = (allow = "127.0.0.0/8") =>
     ])
   )
 
-const look = (port: number, target: Partial<TlsTarget> = {}, allow?: string) =>
+const check = (port: number, target: Partial<TlsTarget> = {}, allow?: string) =>
   Effect.flatMap(TlsProbe, (one) =>
-    one.look({ host: "site.test", port, server_name: "site.test", protocol: "tls", ...target })
+    one.check({ host: "site.test", port, server_name: "site.test", protocol: "tls", ...target })
   ).pipe(Effect.provide(probe(allow)))
 
 const secured = (socket: Socket, options: TLSSocketOptions) =>
@@ -45,7 +45,7 @@ const secured = (socket: Socket, options: TLSSocketOptions) =>
 const showing = (cert: string, options: TLSSocketOptions = {}) =>
   tcpTarget((socket) => void secured(socket, { cert, ...options }))
 
-const verdict = ({ message, verification }: TlsLook) => [verification, message]
+const verdict = ({ message, verification }: TlsCheck) => [verification, message]
 
 /** Says what a server of the protocol says, and then shakes hands. */
 const talking = (script: ReadonlyArray<readonly [string | null, string]>) =>
@@ -69,13 +69,13 @@ const talking = (script: ReadonlyArray<readonly [string | null, string]>) =>
 
 const roots = getCACertificates("default")
 
-describe("a look at a certificate", () => {
+describe("a check of a certificate", () => {
   beforeAll(() => setDefaultCACertificates([root]))
   afterAll(() => setDefaultCACertificates(roots))
 
   it.live("shows it and its issuers, and finds nothing wrong with one that is right", () =>
     Effect.gen(function* () {
-      const seen = yield* look(yield* showing(`${deep}\n${intermediate}`), {
+      const seen = yield* check(yield* showing(`${deep}\n${intermediate}`), {
         server_name: "deep.test"
       })
       assert.deepStrictEqual(verdict(seen), ["ok", null])
@@ -92,10 +92,10 @@ describe("a look at a certificate", () => {
         chain.map(({ issuer, subject }) => [subject, issuer]),
         [["CN=test intermediate", "CN=test root"]]
       )
-      // Nothing is remembered between two looks.
+      // Nothing is remembered between two checks.
       const port = yield* showing(site, { maxVersion: "TLSv1.2" })
-      assert.strictEqual((yield* look(port)).verification, "ok")
-      assert.isNotNull((yield* look(port)).certificate)
+      assert.strictEqual((yield* check(port)).verification, "ok")
+      assert.isNotNull((yield* check(port)).certificate)
     })
   )
 
@@ -133,7 +133,7 @@ describe("a look at a certificate", () => {
     ]
   ] as const)("tells of one %s", ([_name, cert, server_name, verification, message]) =>
     Effect.gen(function* () {
-      const seen = yield* look(yield* showing(cert), { server_name })
+      const seen = yield* check(yield* showing(cert), { server_name })
       assert.deepStrictEqual(verdict(seen), [verification, message])
       assert.isNotNull(seen.certificate)
     })
@@ -151,13 +151,13 @@ describe("a look at a certificate", () => {
       })
       const plain = yield* tcpTarget((socket) => void socket.end("SSH-2.0-OpenSSH_9.7\r\n"))
       const closed = yield* Effect.scoped(tcpTarget(() => {}))
-      assert.deepStrictEqual(verdict(yield* look(old)), [
+      assert.deepStrictEqual(verdict(yield* check(old)), [
         "handshake_failed",
         "The server does not support TLS 1.2 or later."
       ])
-      assert.deepStrictEqual(verdict(yield* look(cut)), ["handshake_failed", "Connection reset."])
-      assert.strictEqual((yield* look(plain)).verification, "handshake_failed")
-      assert.deepStrictEqual(verdict(yield* look(closed)), ["unreachable", "Connection refused."])
+      assert.deepStrictEqual(verdict(yield* check(cut)), ["handshake_failed", "Connection reset."])
+      assert.strictEqual((yield* check(plain)).verification, "handshake_failed")
+      assert.deepStrictEqual(verdict(yield* check(closed)), ["unreachable", "Connection refused."])
     })
   )
 
@@ -174,7 +174,7 @@ describe("a look at a certificate", () => {
         )
         assert.strictEqual(open, connections)
       })
-      const fiber = yield* Effect.forkChild(look(port))
+      const fiber = yield* Effect.forkChild(check(port))
       yield* until(1)
       yield* Fiber.interrupt(fiber)
       yield* until(0)
@@ -185,7 +185,7 @@ describe("a look at a certificate", () => {
     Effect.gen(function* () {
       const port = yield* showing(site)
       for (const host of ["site.test", "127.0.0.1"]) {
-        const seen = yield* look(port, { host }, "10.0.0.0/8")
+        const seen = yield* check(port, { host }, "10.0.0.0/8")
         assert.strictEqual(seen.verification, "unreachable")
         assert.include(seen.message, "not allowed")
       }
@@ -218,7 +218,7 @@ describe("a look at a certificate", () => {
     ["postgres", [["\u0000\u0000\u0000\u0008\u0004\u00d2\u0016\u002f", "S"]]]
   ] as const)("asks for TLS in the words of %s", ([protocol, script]) =>
     Effect.gen(function* () {
-      const seen = yield* look(yield* talking(script), { protocol })
+      const seen = yield* check(yield* talking(script), { protocol })
       assert.deepStrictEqual(verdict(seen), ["ok", null])
     })
   )
@@ -233,14 +233,14 @@ describe("a look at a certificate", () => {
     ([protocol, greeting, message]) =>
       Effect.gen(function* () {
         const port = yield* tcpTarget((socket) => void socket.write(greeting))
-        assert.deepStrictEqual(verdict(yield* look(port, { protocol })), [
+        assert.deepStrictEqual(verdict(yield* check(port, { protocol })), [
           "handshake_failed",
           message
         ])
       })
   )
 
-  it("tells of a certificate by the time of the look", () => {
+  it("tells of a certificate by the time of the check", () => {
     const certificate = {
       subject: "CN=a",
       issuer: "CN=b",

@@ -10,7 +10,7 @@ import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 export const MonitorKind = oneOf(["heartbeat", "ssl", "process"], {
   identifier: "MonitorKind",
   description:
-    "`heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches processes on the machine of a worker."
+    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker."
 })
 export type MonitorKind = typeof MonitorKind.Type
 
@@ -54,7 +54,7 @@ export const monitorFields = {
     description: "When it got its current status."
   }),
   next_check_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it goes down without a ping, or is looked at next. Null: nothing is due."
+    description: "When it goes down without a ping, or is checked next. Null: nothing is due."
   }),
   open_incident_id: Schema.NullOr(IncidentId).annotate({
     description: "The incident that goes on. Null where none does."

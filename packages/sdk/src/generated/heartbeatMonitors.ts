@@ -339,7 +339,7 @@ export interface HeartbeatMonitor {
   readonly status: MonitorStatus
   /** When it got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
   /** The incident that goes on. Null where none does. */
   readonly open_incident_id: IncidentId | null

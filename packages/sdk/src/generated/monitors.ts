@@ -56,7 +56,7 @@ export interface Monitor {
   readonly status: MonitorStatus
   /** When it got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
   /** The incident that goes on. Null where none does. */
   readonly open_incident_id: IncidentId | null
@@ -84,7 +84,7 @@ export interface MonitorCounts {
 
 export interface MonitorsListQuery extends PageQuery {
   /**
-   * `heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches
+   * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
    * processes on the machine of a worker.
    */
   readonly kind?: MonitorKind | undefined

@@ -366,7 +366,7 @@ export interface LastRun {
 export type Missed = "skip" | "once"
 
 /**
- * `heartbeat` waits for pings, `ssl` looks at the certificate of a server, `process` watches
+ * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
  * processes on the machine of a worker.
  */
 export type MonitorKind = "heartbeat" | "ssl" | "process"

@@ -106,7 +106,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Get an SSL monitor.
    *
-   * The monitor, and what the latest look found.
+   * The monitor, and what the latest check found.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -126,7 +126,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Change an SSL monitor.
    *
-   * Changes the fields that are given, and looks again.
+   * Changes the fields that are given, and checks again.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -173,7 +173,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Pause an SSL monitor.
    *
-   * It is not looked at until resumed. An open incident is closed. Pausing again changes nothing.
+   * It is not checked until resumed. An open incident is closed. Pausing again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -213,10 +213,10 @@ export class SslMonitorsResource extends Resource {
   }
 
   /**
-   * Look at a certificate now.
+   * Check a certificate now.
    *
-   * Asks for a look within a second. What it finds is in the monitor a moment later. After a failed
-   * look, the second one comes no sooner than a minute later, and `next_check_at` says when. A
+   * Asks for a check within a second. The monitor shows the result a moment later. After a failed
+   * check, the second one comes no sooner than a minute later, and `next_check_at` says when. A
    * monitor that is paused answers 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -238,7 +238,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * List an SSL monitor's events.
    *
-   * What each look found, newest first, kept for 30 days by default.
+   * What each check found, newest first, kept for 30 days by default.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -304,19 +304,19 @@ export interface SslEvent {
   /** When it happened. */
   readonly at: Timestamp
   readonly status: MonitorStatus
-  /** What a look found. Null for other events. */
+  /** What a check found. Null for other events. */
   readonly verification: SslVerification | null
   /** The same for people. Null where all is well. */
   readonly message: string | null
   /** The certificate that it is about. Null where none was seen. */
   readonly fingerprint_sha256: string | null
-  /** How long a look took. */
+  /** How long a check took. */
   readonly duration_ms: number | null
 }
 
 /**
- * `check`: a look was made. `certificate_changed`: the server shows one that was not seen before.
- * `certificate_expiring`: one of `warn_days` is reached.
+ * `check`: the certificate was checked. `certificate_changed`: the server shows one that was not
+ * seen before. `certificate_expiring`: one of `warn_days` is reached.
  */
 export type SslEventType =
   | "check"
@@ -339,7 +339,7 @@ export interface SslMonitor {
   readonly status: MonitorStatus
   /** When it got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is looked at next. Null: nothing is due. */
+  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
   readonly next_check_at: Timestamp | null
   /** The incident that goes on. Null where none does. */
   readonly open_incident_id: IncidentId | null
@@ -356,11 +356,11 @@ export interface SslMonitor {
   readonly protocol: SslProtocol
   /** How many days before the end to tell people. */
   readonly warn_days: ReadonlyArray<number>
-  /** How far apart looks are. */
+  /** How far apart checks are. */
   readonly check_interval_seconds: number
-  /** Null before the first look. */
+  /** Null before the first check. */
   readonly last_check_at: Timestamp | null
-  /** What the latest look found. Null before the first. */
+  /** What the latest check found. Null before the first. */
   readonly verification: SslVerification | null
   /** The same for people. Null where all is well. */
   readonly verification_message: string | null
@@ -400,7 +400,7 @@ export interface SslMonitorDefinition {
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
-   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
+   * How far apart checks are, give or take a tenth. While it is down, ten minutes at most. 21,600
    * when absent.
    */
   readonly check_interval_seconds?: number | undefined
@@ -437,7 +437,7 @@ export interface SslMonitorInput {
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
-   * How far apart looks are, give or take a tenth. While it is down, ten minutes at most. 21,600
+   * How far apart checks are, give or take a tenth. While it is down, ten minutes at most. 21,600
    * when absent.
    */
   readonly check_interval_seconds?: number | undefined
@@ -450,8 +450,8 @@ export interface SslMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields keep their values. It is looked at again. With another host,
- * port, protocol or name it starts afresh: it is `new`, and its incident closes.
+ * Any of the fields. Absent fields keep their values. The certificate is checked again. With
+ * another host, port, protocol or name it starts afresh: it is `new`, and its incident closes.
  */
 export interface SslMonitorUpdate {
   /** The name for people. 1 to 200 characters. */
@@ -476,7 +476,7 @@ export interface SslMonitorUpdate {
    * that lives for less counts from a third of its life. At most 10.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
-  /** How far apart looks are, give or take a tenth. While it is down, ten minutes at most. */
+  /** How far apart checks are, give or take a tenth. While it is down, ten minutes at most. */
   readonly check_interval_seconds?: number | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -495,7 +495,7 @@ export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
 /**
  * What a client would find. `incomplete_chain`: the server does not send the certificate of its
  * issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and
- * `unreachable`: there was no certificate to look at. Revocation is not checked.
+ * `unreachable`: there was no certificate to check. Revocation is not checked.
  */
 export type SslVerification =
   | "ok"

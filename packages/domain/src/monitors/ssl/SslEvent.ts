@@ -11,7 +11,7 @@ export const SslEventType = oneOf(
   {
     identifier: "SslEventType",
     description:
-      "`check`: a look was made. `certificate_changed`: the server shows one that was not seen " +
+      "`check`: the certificate was checked. `certificate_changed`: the server shows one that was not seen " +
       "before. `certificate_expiring`: one of `warn_days` is reached."
   }
 )
@@ -23,7 +23,7 @@ export const SslEvent = Schema.Struct({
   at: Timestamp.annotate({ description: "When it happened." }),
   status: MonitorStatus,
   verification: Schema.NullOr(SslVerification).annotate({
-    description: "What a look found. Null for other events."
+    description: "What a check found. Null for other events."
   }),
   message: Schema.NullOr(Schema.String).annotate({
     description: "The same for people. Null where all is well."
@@ -31,7 +31,7 @@ export const SslEvent = Schema.Struct({
   fingerprint_sha256: Schema.NullOr(Schema.String).annotate({
     description: "The certificate that it is about. Null where none was seen."
   }),
-  duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "How long a look took." })
+  duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "How long a check took." })
 }).annotate({
   identifier: "SslEvent",
   examples: [

@@ -32,7 +32,7 @@ export const SslVerification = oneOf(
     description:
       "What a client would find. `incomplete_chain`: the server does not send the certificate of " +
       "its issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and " +
-      "`unreachable`: there was no certificate to look at. Revocation is not checked."
+      "`unreachable`: there was no certificate to check. Revocation is not checked."
   }
 )
 export type SslVerification = typeof SslVerification.Type
@@ -89,7 +89,7 @@ const fields = Schema.Struct({
   check_interval_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 3600, maximum: 604_800 })).annotate({
       description:
-        "How far apart looks are, give or take a tenth. While it is down, ten minutes at most. " +
+        "How far apart checks are, give or take a tenth. While it is down, ten minutes at most. " +
         "21,600 when absent.",
       examples: [21_600]
     })
@@ -116,7 +116,7 @@ export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
 export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "SslMonitorUpdate",
   description:
-    "Any of the fields. Absent fields keep their values. It is looked at again. With " +
+    "Any of the fields. Absent fields keep their values. The certificate is checked again. With " +
     "another host, port, protocol or name it starts afresh: it is `new`, and its incident closes.",
   examples: [{ warn_days: [14, 7] }]
 })
@@ -133,10 +133,10 @@ export const SslMonitor = Schema.Struct({
   warn_days: Schema.Array(Schema.Int).annotate({
     description: "How many days before the end to tell people."
   }),
-  check_interval_seconds: Schema.Int.annotate({ description: "How far apart looks are." }),
-  last_check_at: Schema.NullOr(Timestamp).annotate({ description: "Null before the first look." }),
+  check_interval_seconds: Schema.Int.annotate({ description: "How far apart checks are." }),
+  last_check_at: Schema.NullOr(Timestamp).annotate({ description: "Null before the first check." }),
   verification: Schema.NullOr(SslVerification).annotate({
-    description: "What the latest look found. Null before the first."
+    description: "What the latest check found. Null before the first."
   }),
   verification_message: Schema.NullOr(Schema.String).annotate({
     description: "The same for people. Null where all is well."

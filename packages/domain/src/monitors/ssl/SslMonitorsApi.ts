@@ -21,9 +21,9 @@ const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
   .annotate(Access, Access.scope("monitors:write"))
   .annotateMerge(
     docs(
-      "Look at a certificate now",
-      "Asks for a look within a second. What it finds is in the monitor a moment later. After a " +
-        "failed look, the second one comes no sooner than a minute later, and `next_check_at` " +
+      "Check a certificate now",
+      "Asks for a check within a second. The monitor shows the result a moment later. After a " +
+        "failed check, the second one comes no sooner than a minute later, and `next_check_at` " +
         "says when. A monitor that is paused answers 409."
     )
   )
@@ -42,11 +42,11 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
       },
       texts: {
         create: "Its certificate is checked at once, and then from time to time.",
-        get: "The monitor, and what the latest look found.",
-        update: "Changes the fields that are given, and looks again.",
-        pause: "It is not looked at until resumed.",
+        get: "The monitor, and what the latest check found.",
+        update: "Changes the fields that are given, and checks again.",
+        pause: "It is not checked until resumed.",
         resume: "It is `new` again, and its certificate is checked at once.",
-        events: "What each look found, newest first, kept for 30 days by default."
+        events: "What each check found, newest first, kept for 30 days by default."
       },
       own: [check]
     })

@@ -9,26 +9,26 @@ import { stateOf } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf } from "./outcome.ts"
 
-/** A ping that came in time may still be on its way to the disk. */
+/** A ping that came in time may not be written yet. */
 const patienceMs = 250
 
-/** This node learns by looking what another one made due sooner. */
-const lookAtLeastEveryMs = 500
+/** Another node may have made something due sooner. */
+const pollEveryMs = 500
 
 const batch = 500
 
 const firstMonitor = "00000000-0000-0000-0000-000000000000"
 
-/** Looks at heartbeats whose time may be up. */
+/** Finds heartbeats whose deadline has passed. */
 export class Deadlines extends Context.Service<
   Deadlines,
   {
     /**
-     * Decides about those that are due, and answers for how many milliseconds nothing else is. Any
-     * number of nodes may do so at once: each row is looked at by one of them.
+     * Decides about heartbeats that are due, and returns for how many milliseconds nothing else is.
+     * Any number of nodes may do so at once: each row is checked by one of them.
      */
-    readonly look: Effect.Effect<number>
-    /** Sets the times right that were written before the clock was set back. */
+    readonly check: Effect.Effect<number>
+    /** Corrects the times that were written before the clock was set back. */
     readonly setRight: Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/heartbeat/Deadlines") {
@@ -57,7 +57,7 @@ export class Deadlines extends Context.Service<
         return rows.length
       }, transactionOf(sql))
 
-      /** Returns the last of those that were set right, or nothing if there are no more. */
+      /** Returns the last heartbeat of the batch, or undefined if there are no more. */
       const setSomeRight = Effect.fnUntraced(function* (after: string) {
         const at = yield* now
         const rows = yield* repo.findLaterForUpdate(at, after, batch)
@@ -77,14 +77,14 @@ export class Deadlines extends Context.Service<
           }
         }),
 
-        look: Effect.gen(function* () {
+        check: Effect.gen(function* () {
           const nowMs = (yield* now).getTime()
           const by = new Date(nowMs - patienceMs)
-          // Asked before: mostly nothing is due, and a transaction would be for nothing.
+          // Mostly nothing is due, and then no transaction is needed.
           const next = yield* repo.findNextCheck
-          if (next === undefined) return lookAtLeastEveryMs
+          if (next === undefined) return pollEveryMs
           const dueInMs = next.getTime() - by.getTime()
-          if (dueInMs >= 0) return Math.min(dueInMs + 1, lookAtLeastEveryMs)
+          if (dueInMs >= 0) return Math.min(dueInMs + 1, pollEveryMs)
           yield* decideDue(by)
           return 0
         })
@@ -93,12 +93,12 @@ export class Deadlines extends Context.Service<
   )
 }
 
-/** On every node that runs something: a node that stops is made up for by the others. */
+/** Runs on every node with a runner, so that the others go on when one stops. */
 export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { look } = yield* Deadlines
+    const { check } = yield* Deadlines
     yield* Effect.forkScoped(
-      loop("looking at the deadlines of heartbeats", look, {
+      loop("checking the deadlines of heartbeats", check, {
         ...mayBeStuck,
         between: (ms) => Effect.sleep(ms)
       })

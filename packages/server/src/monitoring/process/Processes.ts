@@ -24,9 +24,9 @@ import {
 } from "./ProcessRow.ts"
 
 const batch = 200
-const lookAtLeastEveryMs = 2_000
+const pollEveryMs = 2_000
 
-/** Judges what agents report, and that they do not report. */
+/** Decides by what agents report, and by their silence. */
 export class Processes extends Context.Service<
   Processes,
   {
@@ -36,7 +36,7 @@ export class Processes extends Context.Service<
       observations: ReadonlyArray<ProcessObservation>
     ) => Effect.Effect<void>
     /** Decides about monitors whose time is up. Returns for how long nothing else is due. */
-    readonly lookForSilence: Effect.Effect<number>
+    readonly checkDue: Effect.Effect<number>
   }
 >()("@scheduling/server/monitoring/process/Processes") {
   static readonly layer: Layer.Layer<
@@ -119,12 +119,12 @@ export class Processes extends Context.Service<
           if (ofOne.length > 0) yield* judgeSome(worker.workspace_id, idsOf(ofOne), at)
         }),
 
-        lookForSilence: Effect.gen(function* () {
+        checkDue: Effect.gen(function* () {
           const next = yield* repo.findNextCheck
-          if (next === undefined) return lookAtLeastEveryMs
+          if (next === undefined) return pollEveryMs
           const at = yield* now
           const dueInMs = next.getTime() - at.getTime()
-          if (dueInMs > 0) return Math.min(dueInMs, lookAtLeastEveryMs)
+          if (dueInMs > 0) return Math.min(dueInMs, pollEveryMs)
           yield* judgeDue(at)
           return 100
         })
@@ -166,10 +166,10 @@ const judgeOne = (
  * short to count as an absence, and agents need time to come back from it too.
  */
 export const SilencesLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
-  Effect.flatMap(Processes, ({ lookForSilence }) =>
+  Effect.flatMap(Processes, ({ checkDue }) =>
     Effect.sleep(agentsBackMs).pipe(
       Effect.andThen(
-        loop("judging silent workers", lookForSilence, { between: (ms) => Effect.sleep(ms) })
+        loop("judging silent workers", checkDue, { between: (ms) => Effect.sleep(ms) })
       ),
       Effect.forkScoped
     )

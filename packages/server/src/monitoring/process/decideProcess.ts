@@ -131,7 +131,7 @@ const silence = (ofMany: boolean): IncidentCause => ({
     : "nothing was heard of the worker for too long"
 })
 
-/** The first rule that the report breaks. Without a look at the processes no rule can hold. */
+/** The first rule that the report breaks. No rule holds if the agent did not look at the processes. */
 export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause | null => {
   const { count, cpu_percent, refused, rss_bytes } = report
   const { max_count, max_cpu_percent, max_rss_bytes, min_count } = rules

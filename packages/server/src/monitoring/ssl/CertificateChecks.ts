@@ -1,4 +1,4 @@
-import { type TlsLook, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import { type TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
@@ -69,7 +69,7 @@ export class CertificateChecks extends Context.Service<
       /** Does nothing if the monitor was changed during the check, or leased by another node. */
       const write = Effect.fnUntraced(function* (
         checked: SslRow,
-        result: TlsLook,
+        result: TlsCheck,
         duration_ms: number
       ) {
         const found = yield* repo.findForUpdate(checked.workspace_id, checked.monitor_id)
@@ -101,7 +101,12 @@ export class CertificateChecks extends Context.Service<
       const check = Effect.fnUntraced(function* (row: SslRow) {
         const begunMs = elapsedMs(clock)
         const { host, port, protocol, server_name } = row
-        const result = yield* probe.look({ host, port, protocol, server_name: server_name ?? host })
+        const result = yield* probe.check({
+          host,
+          port,
+          protocol,
+          server_name: server_name ?? host
+        })
         yield* write(row, result, Math.round(elapsedMs(clock) - begunMs))
       })
 
@@ -162,7 +167,7 @@ export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks
 
 const recordsOf = (
   { expiringDays, isChanged }: CheckDecision,
-  { certificate, message, verification }: TlsLook,
+  { certificate, message, verification }: TlsCheck,
   duration_ms: number
 ): ReadonlyArray<{ readonly type: string; readonly details: CheckDetails }> => {
   const fingerprint =

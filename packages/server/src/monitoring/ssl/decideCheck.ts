@@ -1,5 +1,5 @@
 import type { ServerCertificate } from "@scheduling/calls/tls/CertificateChain"
-import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheck } from "@scheduling/calls/tls/TlsProbe"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { dayMs } from "../../core/index.ts"
@@ -61,7 +61,7 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
 export const decideCheck = (
   rules: SslRules,
   before: SslState,
-  check: TlsLook,
+  check: TlsCheck,
   nowMs: number,
   chance: number
 ): CheckDecision => {
@@ -110,7 +110,7 @@ export const decideCheck = (
 
 const statusAfter = (
   { status }: SslState,
-  { verification }: TlsLook,
+  { verification }: TlsCheck,
   failures: number,
   left: number | undefined
 ): SslState["status"] => {

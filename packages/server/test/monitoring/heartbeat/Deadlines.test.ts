@@ -30,7 +30,7 @@ const deadlines = Deadlines.layer.pipe(
   Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
 )
 
-const node = Effect.map(Effect.provide(Deadlines, deadlines), ({ look }) => look)
+const node = Effect.map(Effect.provide(Deadlines, deadlines), ({ check }) => check)
 
 /** What is due, until nothing is. */
 const lookAtAll = Effect.gen(function* () {

@@ -30,9 +30,9 @@ const deadlines = Deadlines.layer.pipe(
   Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
 )
 
-type Act = "ping" | "fail" | "pause" | "edit" | "look" | "remove"
+type Act = "ping" | "fail" | "pause" | "edit" | "check" | "remove"
 
-const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "look", "remove"]
+const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "check", "remove"]
 
 /** Every two of them, each way round. */
 const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as const))
@@ -44,7 +44,7 @@ const race = Effect.fnUntraced(function* (
   pair: readonly [Act, Act]
 ) {
   const sql = yield* SqlClient.SqlClient
-  const { look } = yield* Effect.provide(Deadlines, deadlines)
+  const { check } = yield* Effect.provide(Deadlines, deadlines)
   const input = { name: "raced", period_seconds: 30, grace_seconds: 30 }
   const { id, ping_url } = (yield* heartbeats.create(input)).body
   yield* ping(ping_url, state === "down" ? "/fail" : "")
@@ -54,18 +54,18 @@ const race = Effect.fnUntraced(function* (
     fail: ping(ping_url, "/fail"),
     pause: heartbeats.act(id, "pause"),
     edit: heartbeats.update(id, { grace_seconds: 60 }),
-    look,
+    check,
     remove: heartbeats.remove(id)
   }
   const both = pair.map((act) => doing[act])
   // Who looks waits for nobody.
-  const answers = yield* pair.includes("look")
+  const answers = yield* pair.includes("check")
     ? together(both)
     : collide(sql`SELECT FROM heartbeats WHERE monitor_id = ${id} FOR UPDATE`, both)
   for (const answer of answers) {
     if (typeof answer !== "number") assert.include([200, 204, 404], answer.status, answer.text)
   }
-  yield* look
+  yield* check
   const monitor = yield* heartbeats.get(id)
   const { body } = yield* heartbeats.incidents(`?monitor_id=${id}`)
   const incidents: ReadonlyArray<Incident> = body.data

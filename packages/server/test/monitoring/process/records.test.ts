@@ -59,9 +59,9 @@ const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
       TestClock.adjust("1 second"),
       agent.beat(session, { reports: [report(id, count)] })
     )
-  const { lookForSilence } = yield* Effect.provide(Processes, node)
+  const { checkDue } = yield* Effect.provide(Processes, node)
   const status = Effect.gen(function* () {
-    yield* lookForSilence
+    yield* checkDue
     return (yield* monitors.get(id)).body.status
   })
   return { first, id, member, monitors, second, status, tell, workers }

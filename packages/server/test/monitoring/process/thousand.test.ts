@@ -53,7 +53,7 @@ const begin = Effect.gen(function* () {
       })
     )
   ).pipe(Layer.provide(ProcessReportsRepo.layer))
-  const { lookForSilence, report } = yield* Effect.provide(Processes, nodeWith(counted))
+  const { checkDue, report } = yield* Effect.provide(Processes, nodeWith(counted))
 
   const workspace_id = authorize(member.workspace_id)
   const tell = (some: ReadonlyArray<{ readonly id: string }>, count: number) =>
@@ -67,7 +67,7 @@ const begin = Effect.gen(function* () {
     )
   /** How often the reports of all were read, and how the monitor stands. */
   const judged = Effect.gen(function* () {
-    yield* lookForSilence
+    yield* checkDue
     const { status } = (yield* monitors.get(id)).body
     const seen = { status, judgements }
     judgements = 0

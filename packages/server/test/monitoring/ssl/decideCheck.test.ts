@@ -1,4 +1,4 @@
-import type { TlsLook } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheck } from "@scheduling/calls/tls/TlsProbe"
 import { assert, describe, it } from "@effect/vitest"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { decideCheck, type SslState } from "../../../src/monitoring/ssl/decideCheck.ts"
@@ -27,36 +27,36 @@ const certificate = (fingerprint: string, daysLeft: number, life = 90) => ({
   chain: []
 })
 
-const saw = (fingerprint: string, daysLeft = 60, life = 90): TlsLook => ({
+const saw = (fingerprint: string, daysLeft = 60, life = 90): TlsCheck => ({
   verification: "ok",
   message: null,
   certificate: certificate(fingerprint, daysLeft, life)
 })
-const bad = (verification: SslVerification): TlsLook => ({
+const bad = (verification: SslVerification): TlsCheck => ({
   verification,
   message: "It is bad.",
   certificate: null
 })
 
-/** One look after the other. */
-const look = (looks: ReadonlyArray<TlsLook>) => {
+/** One check after the other. */
+const check = (results: ReadonlyArray<TlsCheck>) => {
   let state = before
-  return looks.map((one) => {
+  return results.map((one) => {
     const decision = decideCheck(rules, state, one, now, 0.5)
     state = decision.state
     return decision
   })
 }
 
-describe("a look", () => {
+describe("a check", () => {
   it("finds a certificate that is right", () => {
-    const [first] = look([saw("a")])
+    const [first] = check([saw("a")])
     assert.deepInclude(first, { cause: null, isChanged: false, expiringDays: null })
     assert.deepInclude(first?.state, { status: "up", failures: 0, verification: "ok" })
   })
 
   it("finds one that is wrong, and that is enough", () => {
-    const [first, second, third] = look([
+    const [first, second, third] = check([
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
       saw("a")
@@ -68,7 +68,7 @@ describe("a look", () => {
   })
 
   it("that finds none is made again a minute later, before anybody is told", () => {
-    const [, first, second, third] = look([
+    const [, first, second, third] = check([
       saw("a"),
       bad("unreachable"),
       bad("handshake_failed"),
@@ -81,7 +81,7 @@ describe("a look", () => {
     assert.deepStrictEqual(second?.cause, { code: "handshake_failed", message: "It is bad." })
     assert.strictEqual(second?.state.status, "down")
     assert.deepInclude(third?.state, { status: "up", failures: 0 })
-    const recovered = look([bad("unreachable"), saw("a"), bad("unreachable")])
+    const recovered = check([bad("unreachable"), saw("a"), bad("unreachable")])
     assert.deepStrictEqual(
       recovered.map(({ state }) => state.status),
       ["new", "up", "up"]
@@ -91,7 +91,7 @@ describe("a look", () => {
   it("warns once for each number of days", () => {
     const told = [40, 29, 28, 13.5, 13, 0.5].map((days) => saw("a", days))
     assert.deepStrictEqual(
-      look(told).map(({ expiringDays, state }) => [state.status, expiringDays]),
+      check(told).map(({ expiringDays, state }) => [state.status, expiringDays]),
       [
         ["up", null],
         ["warning", 30],
@@ -106,7 +106,7 @@ describe("a look", () => {
   it("does not warn all its life of one that lives for six days", () => {
     const told = [5, 3, 2.1, 1.9, 0.9].map((days) => saw("a", days, 6))
     assert.deepStrictEqual(
-      look(told).map(({ expiringDays }) => expiringDays),
+      check(told).map(({ expiringDays }) => expiringDays),
       [null, null, null, 3, 1]
     )
   })
@@ -114,7 +114,7 @@ describe("a look", () => {
   it("warns of an issuer that expires first", () => {
     const seen = saw("a", 60)
     const issuer = certificate("issuer", 6, 1000)
-    const [first] = look([{ ...seen, certificate: { ...certificate("a", 60), chain: [issuer] } }])
+    const [first] = check([{ ...seen, certificate: { ...certificate("a", 60), chain: [issuer] } }])
     assert.strictEqual(first?.expiringDays, 7)
     assert.strictEqual(first?.state.status, "warning")
   })
@@ -122,7 +122,7 @@ describe("a look", () => {
   it("tells of another certificate, and not again of those behind the same name", () => {
     const told = [saw("a", 5), saw("b"), saw("a", 5), saw("b"), saw("c"), saw("a", 5)]
     assert.deepStrictEqual(
-      look(told).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),
+      check(told).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),
       [
         [false, 7],
         [true, null],

@@ -27,8 +27,8 @@ import { outcome } from "../../support/http.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
 import { begin } from "../monitors.ts"
 
-/** As on a node that runs, which may look at servers on this machine. */
-const looks = CertificateChecks.layer.pipe(
+/** As on a node that runs, which may check servers on this machine. */
+const checks = CertificateChecks.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
     IncidentsRepo.layer,
@@ -51,7 +51,7 @@ const looks = CertificateChecks.layer.pipe(
 const checkAll = Effect.gen(function* () {
   const { begin: beginChecks, ended } = yield* CertificateChecks
   while ((yield* beginChecks) === 0) yield* ended
-}).pipe(Effect.provide(looks), Effect.scoped)
+}).pipe(Effect.provide(checks), Effect.scoped)
 
 const server = tcpTarget((socket) => {
   new TLSSocket(socket, { isServer: true, key: certificateKey, cert: site }).on("error", () => {})
@@ -62,7 +62,7 @@ beforeAll(() => setDefaultCACertificates([root]))
 afterAll(() => setDefaultCACertificates(roots))
 
 layer(testAppLayer())("an SSL monitor", (it) => {
-  it.effect("is made with defaults, and looked at right away", () =>
+  it.effect("is made with defaults, and checked right away", () =>
     Effect.gen(function* () {
       const { member, ssl } = yield* begin
       const port = yield* server
@@ -224,58 +224,60 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("goes down after two looks in vain, with one incident, and tells when it is back", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { heartbeats, member, ssl } = yield* begin
-      const closed = yield* Effect.scoped(server)
-      const { body: created } = yield* ssl.create({ port: closed })
-      const get = Effect.map(ssl.get(created.id), ({ body }) => body)
-      yield* checkAll
-      assert.deepInclude(yield* get, {
-        status: "new",
-        verification: "unreachable",
-        verification_message: "Connection refused.",
-        next_check_at: "2026-06-01T12:01:00.000Z"
-      })
-      yield* TestClock.adjust("1 minute")
-      yield* checkAll
-      const down = yield* get
-      assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
-      const { body: incidents } = yield* heartbeats.incidents()
-      assert.deepInclude(incidents.data[0], {
-        id: down.open_incident_id,
-        kind: "ssl",
-        cause: { code: "unreachable", message: "Connection refused." }
-      })
-      yield* TestClock.adjust("10 minutes")
-      yield* checkAll
-      assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
-      const port = yield* server
-      const changed = yield* ssl.update(created.id, { port })
-      assert.deepInclude(changed.body, {
-        status: "new",
-        open_incident_id: null,
-        verification: null,
-        verification_message: null,
-        last_check_at: null
-      })
-      assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
-      yield* checkAll
-      assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
-      const told = yield* sql<{ event: string }>`
+  it.effect(
+    "goes down after two checks in vain, with one incident, and tells when it is back",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { heartbeats, member, ssl } = yield* begin
+        const closed = yield* Effect.scoped(server)
+        const { body: created } = yield* ssl.create({ port: closed })
+        const get = Effect.map(ssl.get(created.id), ({ body }) => body)
+        yield* checkAll
+        assert.deepInclude(yield* get, {
+          status: "new",
+          verification: "unreachable",
+          verification_message: "Connection refused.",
+          next_check_at: "2026-06-01T12:01:00.000Z"
+        })
+        yield* TestClock.adjust("1 minute")
+        yield* checkAll
+        const down = yield* get
+        assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
+        const { body: incidents } = yield* heartbeats.incidents()
+        assert.deepInclude(incidents.data[0], {
+          id: down.open_incident_id,
+          kind: "ssl",
+          cause: { code: "unreachable", message: "Connection refused." }
+        })
+        yield* TestClock.adjust("10 minutes")
+        yield* checkAll
+        assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+        const port = yield* server
+        const changed = yield* ssl.update(created.id, { port })
+        assert.deepInclude(changed.body, {
+          status: "new",
+          open_incident_id: null,
+          verification: null,
+          verification_message: null,
+          last_check_at: null
+        })
+        assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
+        yield* checkAll
+        assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
+        const told = yield* sql<{ event: string }>`
         SELECT event
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
-      assert.deepStrictEqual(
-        told.map(({ event }) => event),
-        ["monitor.down", "monitor.up"]
-      )
-    })
+        assert.deepStrictEqual(
+          told.map(({ event }) => event),
+          ["monitor.down", "monitor.up"]
+        )
+      })
   )
 
-  it.effect("goes down by no look that comes sooner than a minute after the first in vain", () =>
+  it.effect("goes down by no check that comes sooner than a minute after the first in vain", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
@@ -302,7 +304,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("is looked at when asked for, and not while it is paused", () =>
+  it.effect("is checked when asked for, and not while it is paused", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* server })
@@ -336,7 +338,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("that is changed while somebody looks is not told what they found", () =>
+  it.effect("that is changed during a check does not take its result", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const connected = Promise.withResolvers<void>()
@@ -353,7 +355,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         yield* ssl.act(created.id, "pause")
         answer.resolve()
         yield* ended
-      }).pipe(Effect.provide(looks), Effect.scoped)
+      }).pipe(Effect.provide(checks), Effect.scoped)
       assert.deepInclude((yield* ssl.get(created.id)).body, {
         status: "paused",
         verification: null,
@@ -362,7 +364,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("takes few of a workspace at once, and leaves out what others look at", () =>
+  it.effect("takes few of a workspace at once, and leaves out what others check", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE ssl_monitors SET check_at = NULL`
