@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, type Ask, createKey, type Member, signUp } from "../support/http.ts"
@@ -8,54 +9,41 @@ export const minimal = { name: "Nightly backup", period_seconds: 3600 }
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** What a test says of heartbeat monitors, with the token of their owner. */
-export const heartbeatsOf = ({ access_token: token, workspace }: Owner) => {
-  const monitors = `${workspace}/monitors/heartbeat`
+/** What a test does with the monitors of one kind, with the token of their owner. */
+export const monitorsOfKind = (
+  kind: MonitorKind,
+  { access_token: token, workspace }: Owner,
+  defaults: object = {}
+) => {
+  const monitors = `${workspace}/monitors/${kind}`
   return {
-    create: (input: object = minimal, headers: Readonly<Record<string, string>> = {}) =>
-      ask("POST", monitors, { token, headers, body: input }),
+    create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", monitors, { token, headers, body: { ...defaults, ...input } }),
     list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
     get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
     update: (id: string, changes: object) =>
       ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
     remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
     act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
-    events: (id: string, query = "") => ask("GET", `${monitors}/${id}/events${query}`, { token }),
+    events: (id: string, query = "?limit=100") =>
+      ask("GET", `${monitors}/${id}/events${query}`, { token }),
     incidents: (query = "") => ask("GET", `${workspace}/incidents${query}`, { token })
   }
 }
 
-/** And of SSL monitors. */
-export const sslOf = ({ access_token: token, workspace }: Owner) => {
-  const monitors = `${workspace}/monitors/ssl`
+export const heartbeatsOf = (owner: Owner) => {
+  const monitors = monitorsOfKind("heartbeat", owner)
   return {
-    create: (input: object = {}) =>
-      ask("POST", monitors, { token, body: { name: "Website", host: "site.test", ...input } }),
-    list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
-    get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
-    update: (id: string, changes: object) =>
-      ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
-    remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
-    act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
-    events: (id: string) => ask("GET", `${monitors}/${id}/events?limit=100`, { token })
+    ...monitors,
+    create: (input: object = minimal, headers: Readonly<Record<string, string>> = {}) =>
+      monitors.create(input, headers)
   }
 }
 
-/** And of process monitors. */
-export const processesOf = ({ access_token: token, workspace }: Owner) => {
-  const monitors = `${workspace}/monitors/process`
-  return {
-    create: (input: object, headers: Readonly<Record<string, string>> = {}) =>
-      ask("POST", monitors, { token, headers, body: input }),
-    list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
-    get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
-    update: (id: string, changes: object) =>
-      ask("PATCH", `${monitors}/${id}`, { token, body: changes }),
-    remove: (id: string) => ask("DELETE", `${monitors}/${id}`, { token }),
-    act: (id: string, action: string) => ask("POST", `${monitors}/${id}/${action}`, { token }),
-    events: (id: string) => ask("GET", `${monitors}/${id}/events?limit=100`, { token })
-  }
-}
+export const sslOf = (owner: Owner) =>
+  monitorsOfKind("ssl", owner, { name: "Website", host: "site.test" })
+
+export const processesOf = (owner: Owner) => monitorsOfKind("process", owner)
 
 /** Pings as a job does. */
 export const ping = (url: string, signal = "", options: Ask & { readonly method?: string } = {}) =>

@@ -33,7 +33,7 @@ const deadlines = Deadlines.layer.pipe(
 const node = Effect.map(Effect.provide(Deadlines, deadlines), ({ check }) => check)
 
 /** What is due, until nothing is. */
-const lookAtAll = Effect.gen(function* () {
+const checkAll = Effect.gen(function* () {
   const look = yield* node
   while ((yield* look) === 0);
 })
@@ -45,18 +45,18 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       const { get, heartbeats, id, member, ping } = yield* beginWith({ tags: ["nightly"] })
       yield* ping()
       yield* TestClock.adjust("61 minutes")
-      yield* lookAtAll
+      yield* checkAll
       assert.deepInclude(yield* get, {
         status: "late",
         last_change_at: "2026-06-01T13:00:00.000Z",
         open_incident_id: null
       })
       yield* TestClock.adjust("4 minutes")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "late")
       yield* TestClock.adjust("1 second")
-      yield* lookAtAll
-      yield* lookAtAll
+      yield* checkAll
+      yield* checkAll
       const down = yield* get
       assert.deepInclude(down, {
         status: "down",
@@ -134,7 +134,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       // Nothing that an index holds was written.
       assert.strictEqual(yield* checkAt, "2026-06-01T13:05:00.000Z")
       yield* TestClock.adjust("20 minutes")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual(yield* checkAt, "2026-06-01T13:55:00.000Z")
       assert.strictEqual((yield* get).status, "up")
       assert.deepStrictEqual((yield* heartbeats.incidents()).body.data, [])
@@ -168,10 +168,10 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
         })
         yield* TestClock.adjust("61 seconds")
         yield* ping()
-        yield* lookAtAll
+        yield* checkAll
         assert.strictEqual((yield* get).status, "up")
         yield* leap("2 hours")
-        yield* lookAtAll
+        yield* checkAll
         assert.strictEqual((yield* get).status, "down")
         assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
       })
@@ -194,10 +194,10 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       yield* ping()
       yield* TestClock.adjust("65 minutes")
       yield* TestClock.adjust("250 millis")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "late")
       yield* TestClock.adjust("1 millis")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "down")
     })
   )
@@ -208,7 +208,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       yield* ping()
       yield* leap("3 hours")
       yield* ping()
-      yield* lookAtAll
+      yield* checkAll
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
       const { body } = yield* heartbeats.incidents()
       assert.deepStrictEqual(
@@ -232,13 +232,13 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       assert.isString((yield* heartbeats.incidents()).body.data[0].closed_at)
       yield* leap("1 day")
       yield* ping("/fail")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "paused")
       const resumed = yield* heartbeats.act(id, "resume")
       assert.deepInclude(resumed.body, { status: "new", expected_at: "2026-06-02T13:00:00.000Z" })
       assert.deepStrictEqual((yield* heartbeats.act(id, "resume")).body, resumed.body)
       yield* leap("2 hours")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "down")
     })
   )
@@ -255,7 +255,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
         alert_at: "2026-06-01T17:01:30.000Z"
       })
       yield* TestClock.adjust("2 minutes")
-      yield* lookAtAll
+      yield* checkAll
       assert.strictEqual((yield* get).status, "down")
     })
   )
