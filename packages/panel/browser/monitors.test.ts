@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.getByRole("button", { name: "Actions for Import" }).click()
     await page.getByRole("menuitem", { name: "Replace the ping URL" }).click()
     await page.getByRole("button", { name: "Replace", exact: true }).click()
-    await page.getByText("The ping URL is a new one").waitFor()
+    await page.getByText("The ping URL was replaced").waitFor()
     expect((await fetch(ping_url ?? "")).status).toBe(404)
 
     await page.getByRole("link", { name: "Edit" }).click()

@@ -9,8 +9,8 @@ interface Event {
 }
 
 /**
- * The oldest event that the page of a monitor has read. Undefined until some are read. What is looked
- * at as soon as it is made was seen `madeAt`, however many events there are.
+ * The oldest event that the page of a monitor has read. Undefined until some are read. A monitor that
+ * is checked from its creation on was first seen `madeAt`, however many events there are.
  */
 export const useOldestEvent = <A extends Event>(
   options: ReturnType<typeof listOptions<A>>,

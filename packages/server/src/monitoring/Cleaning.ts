@@ -4,8 +4,8 @@ import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
 /**
- * Every ten minutes: the events of monitors that are gone, and incidents that are as old as history
- * gets. Events that are old go with their day (see `Partitions`).
+ * Every ten minutes, deletes the events of deleted monitors, and closed incidents that are older than
+ * the retention. Old events are dropped by day (see `Partitions`).
  */
 export const MonitorsCleaningLayer: Layer.Layer<
   never,

@@ -22,7 +22,7 @@ export interface MonitorEventRow<Details> {
   readonly details: Details | null
 }
 
-/** Events as a table, for the statement that writes them with what they tell of. */
+/** Events as a table, for a statement that writes them together with their monitors. */
 export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<MonitorEvent>) => {
   const column = columnsOf([...events.entries()])
   return sql`
@@ -38,7 +38,7 @@ export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<Moni
     ) AS event (id, workspace_id, monitor_id, type, status, at, details)`
 }
 
-/** What monitors heard and saw. */
+/** Pings, checks and other events of monitors. */
 export class MonitorEventsRepo extends Context.Service<
   MonitorEventsRepo,
   {
@@ -48,7 +48,7 @@ export class MonitorEventsRepo extends Context.Service<
       monitorId: MonitorId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<MonitorEventRow<Details>>>
-    /** Of monitors that are gone, in batches, until nothing is left. */
+    /** Deletes the events of deleted monitors, in batches. */
     readonly removeOfGone: Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/MonitorEventsRepo") {

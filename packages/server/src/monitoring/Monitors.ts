@@ -10,7 +10,7 @@ import { toMonitorFields } from "./MonitorRows.ts"
 
 interface MonitorQuery extends PageQuery, MonitorFilters {
   readonly kind?: MonitorKind
-  /** With commas between them. */
+  /** Separated by commas. */
   readonly monitor_ids?: string
 }
 

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto"
 import { firstIdAt } from "../engine/index.ts"
 
 /**
- * A UUID v7 of the moment, so that lists are in the order of what happened, whichever node wrote it
- * first. Of those that are written together, later ones sort after earlier ones.
+ * Makes a UUID v7 of the time of an event, so that lists are in the order of events, whichever node
+ * wrote them first. `ordinal` orders events that are written together.
  */
 export const idAt = (ms: number, ordinal: number): string => {
   const inMoment = (ordinal & 0xfff).toString(16).padStart(3, "0")

@@ -57,7 +57,7 @@ export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<Heartbeat
       <Section title="When it pings">
         <Card className="flex flex-col gap-5 p-5">
           <Choice
-            label="By what"
+            label="Pings come"
             value={values.by}
             options={[
               ["schedule", "On a schedule"],
@@ -142,7 +142,7 @@ export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<Heartbeat
           </Field>
           <Field
             label="Two runs begin at least this far apart"
-            hint="Sooner is a fault too. No limit if empty."
+            hint="A run that begins earlier also opens an incident. No limit if empty."
             error={errorOf("min_interval_seconds")}
           >
             <SpanInput

@@ -57,7 +57,7 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
         action="Replace"
         onConfirm={async () => {
           await api.heartbeatMonitors.rotateUrl(id)
-          tell("The ping URL is a new one")
+          tell("The ping URL was replaced")
           await monitorsChanged(workspaceId)
         }}
       >

@@ -18,7 +18,7 @@ import {
   processValuesOf
 } from "./ProcessFields.tsx"
 
-/** What its worker has seen, beside what is right. */
+/** The latest report of a worker, beside the rules. */
 const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
   if (report === null) {

@@ -3,7 +3,7 @@ import { AccountRates } from "../../http/index.ts"
 import { dayMs } from "../../core/index.ts"
 import type { PingDetails } from "./outcome.ts"
 
-/** How many bytes of bodies the pings of a day may leave behind, on this node. */
+/** How many bytes of ping bodies this node stores in a day. */
 export const BodyLimits = Context.Reference<{ readonly each: number; readonly account: number }>(
   "@scheduling/server/monitoring/heartbeat/BodyLimits",
   { defaultValue: () => ({ each: 100_000_000, account: 400_000_000 }) }
@@ -16,9 +16,9 @@ export interface BodyOwner {
 }
 
 /**
- * Bounds what pings leave behind: whoever has a ping URL needs no credential to send bodies. Whose
- * ping it is, is known only when it was written. So bodies are charged afterwards, and while a
- * workspace or its account is overdrawn, its pings are taken without their bodies.
+ * Bounds the bodies that are stored, because a ping needs no credential but its URL. The workspace of
+ * a ping is known only after it was written. So bodies are charged afterwards, and the bodies of a
+ * workspace that has used up its budget are dropped.
  */
 export class BodyBudget {
   readonly #rates: AccountRates

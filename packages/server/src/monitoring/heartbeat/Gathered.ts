@@ -1,6 +1,6 @@
 /**
- * What waits to be taken in batches. While a batch that was taken is under way, all else with its keys
- * waits: two batches must not decide about the same thing.
+ * Items that wait to be taken in batches. Items with the key of a batch in progress wait for its end,
+ * because two batches must not decide about the same thing.
  */
 export class Gathered<A> {
   readonly #keyOf: (one: A) => string
@@ -21,7 +21,7 @@ export class Gathered<A> {
     return this.#waiting.some(this.#isFree)
   }
 
-  /** The oldest that are free. They are under way until they are released. */
+  /** Takes the oldest items whose keys are free, and holds their keys until they are released. */
   take(): ReadonlyArray<A> {
     const batch: Array<A> = []
     const later: Array<A> = []

@@ -12,11 +12,11 @@ export class PingUrls extends Context.Service<
   PingUrls,
   {
     readonly make: (owner: RowId) => PingUrlRow
-    /** Any of these may be it: the first is that of the current secret. */
+    /** The hashes under the current secret, which comes first, and under retired ones. */
     readonly hashesOf: (pingId: string) => readonly [string, ...Array<string>]
     /** The same URL, under the current secret. */
     readonly renew: (owner: RowId, pingId: string) => PingUrlRow
-    /** Null where it was sealed with a secret that is gone. */
+    /** Null if the id was sealed with a secret that is gone. */
     readonly open: (monitorId: string, sealed: string) => string | null
   }
 >()("@scheduling/server/monitoring/heartbeat/PingUrls") {

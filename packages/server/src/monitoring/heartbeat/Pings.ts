@@ -21,16 +21,15 @@ export interface Ping {
 }
 
 /**
- * Takes pings in. Those of one moment share one statement, which writes all that take no decision.
- * The others share two: one reads what they are about, one writes what was decided, where nobody else
- * has written meanwhile. While two batches are under way, more pings gather, so that the more come,
- * the less each costs. A ping is answered when it is on disk. How many wait is bounded where requests
- * are (see `Capacity`).
+ * Records pings in batches. One statement writes all pings of a batch that need no decision. The
+ * others take two: one reads their monitors, and one writes what was decided, unless another node has
+ * written meanwhile. While two batches are in progress, further pings gather, so each costs less the
+ * more there are. A ping is answered when it is on disk. `Capacity` bounds how many wait.
  */
 export class Pings extends Context.Service<
   Pings,
   {
-    /** False where there is no such URL. */
+    /** False if there is no such URL. */
     readonly hear: (ping: Ping) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/monitoring/heartbeat/Pings") {
@@ -54,7 +53,7 @@ export class Pings extends Context.Service<
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
-      /** By the clock of the store, when it came: what it waited here is taken off. */
+      /** When the ping arrived by the clock of the store, without the time that it waited here. */
       const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
@@ -68,7 +67,7 @@ export class Pings extends Context.Service<
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
           changes.push(...changesOf(row, decision.changes))
-          // Once for a ping, though it may have to be decided about again.
+          // Counted once for each ping, although it may be decided about again.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)
           waiting.kept ??= waiting.isListed
             ? budget.keep(row, waiting.ping.details, waiting.arrivedMs)
@@ -94,7 +93,7 @@ export class Pings extends Context.Service<
         )
       }
 
-      /** For a monitor that somebody else works on: waits for its row, and nobody waits for this. */
+      /** Waits for the row of a monitor that is locked elsewhere. Other pings do not wait for it. */
       const hearApart = ({ pings, row }: Outcome) =>
         Effect.gen(function* () {
           const locked = yield* repo.findForUpdate(row.workspace_id, row.monitor_id)
@@ -110,7 +109,7 @@ export class Pings extends Context.Service<
           Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
         )
 
-      /** Answers those that take no decision, and leaves the others. */
+      /** Writes and answers the pings that need no decision, and returns the others. */
       const hearOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
         const ordinary = batch
           .filter(isOrdinary)
@@ -166,7 +165,7 @@ export class Pings extends Context.Service<
             : [urls.renew(row, first.ping.pingId)]
         )
         if (renewed.length > 0) {
-          // They are answered already, and the next ping of each tries again.
+          // These pings are answered already. If this fails, the next ping tries again.
           yield* reportFailures(
             "renewing ping URLs",
             Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
@@ -189,7 +188,7 @@ export class Pings extends Context.Service<
       }
 
       const hearBatch: Effect.Effect<void> = Effect.gen(function* () {
-        // What else comes in this round of the event loop comes along.
+        // Pings that arrive in this round of the event loop join the batch.
         yield* Effect.yieldNow
         const batch = gathered.take()
         yield* hearAll(batch).pipe(
@@ -218,13 +217,13 @@ export class Pings extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** So that one statement takes some 10 ms at most. */
+/** With so many, one statement takes about 10 ms. */
 const maxBatch = 500
 
-/** More at once are smaller, and cost more for each ping. */
+/** More batches would be smaller, and cost more for each ping. */
 const batchesAtOnce = 2
 
-/** They wait for rows with a connection each. */
+/** Each holds a connection while it waits for its row. */
 const waitingApart = 2
 
 interface Waiting {
@@ -232,9 +231,9 @@ interface Waiting {
   readonly hashes: ReturnType<PingUrls["Service"]["hashesOf"]>
   readonly arrivedMs: number
   readonly resume: (answer: Exit.Exit<boolean>) => void
-  /** Among the events of its monitor, of which there are only so many in a minute. */
+  /** Whether the ping is listed as an event, of which a monitor has a limited number per minute. */
   isListed?: boolean
-  /** Charged once, though the ping may have to be decided about again. */
+  /** What is stored of the ping. It is charged once, although it may be decided about again. */
   kept?: PingDetails
 }
 
@@ -247,11 +246,11 @@ interface Outcome extends Decided {
   readonly pings: ReadonlyArray<Waiting>
 }
 
-/** Whether one takes a decision is also a matter of what it is about. */
+/** Whether the ping may be written without a decision. That also depends on its monitor. */
 const isOrdinary = ({ ping: { signal } }: Waiting): boolean =>
   signal.type === "success" && signal.rid === null
 
-/** Two of one monitor are decided about one after the other. */
+/** Whether the batch has no other ping of the same monitor. */
 const isAloneOf = (batch: ReadonlyArray<Waiting>) => {
   const byUrl = Map.groupBy(batch, ({ ping }) => ping.pingId)
   return ({ ping }: Waiting): boolean => byUrl.get(ping.pingId)?.length === 1
@@ -262,6 +261,6 @@ const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void =
   for (const { resume } of pings) resume(exit)
 }
 
-/** Two nodes may write pings in another order than they came: time does not go back for that. */
+/** Nodes may write pings in another order than they arrived. Their times never go back. */
 const notBefore = (row: HeartbeatRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
   Math.max(ms, row.changed_at.getTime(), began_at ?? 0, last_ping_at ?? 0)

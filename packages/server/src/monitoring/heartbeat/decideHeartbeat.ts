@@ -3,30 +3,30 @@ import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/H
 import type { MonitorChange } from "../MonitorKind.ts"
 import { expectedAfter, type Rhythm } from "./expectedAfter.ts"
 
-/** What its author wants of a heartbeat. */
+/** The settings of a heartbeat that decisions depend on. */
 export interface HeartbeatRules extends Rhythm {
   readonly max_duration_seconds: number | null
   readonly min_interval_seconds: number | null
 }
 
-/** What is known of it. Times are in milliseconds since the epoch. */
+/** What is known of a heartbeat. Times are in milliseconds since the epoch. */
 export interface HeartbeatState {
   readonly status: "new" | "up" | "down" | "paused"
   readonly last_ping_at: number | null
-  /** When the latest run began, as far as that is known: its start, or its end without one. */
+  /** When the latest run began. The time of its end, if it sent no start. */
   readonly began_at: number | null
   readonly last_duration_ms: number | null
   readonly expected_at: number | null
-  /** Of the run that ended last: the same ping may come again, as whoever sent it got no answer. */
+  /** The `rid` of the run that ended last. Its ping may come again if the answer was lost. */
   readonly last_rid: string | null
-  /** Oldest first. */
+  /** The runs that have started and not ended, oldest first. */
   readonly runs: ReadonlyArray<Run>
 }
 
 interface Run {
   readonly rid: string | null
   readonly started_at: number
-  /** It exceeded its limit, which was announced. Its end still matters. */
+  /** Whether the run exceeded its limit, which was announced. Its end still matters. */
   readonly overran: boolean
 }
 
@@ -34,9 +34,9 @@ export type HeartbeatSignal =
   | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
   | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
   | { readonly type: "pause" | "resume" }
-  /** Others are in force from now on. No deadline of theirs has passed yet. */
+  /** The new settings apply from now on. None of their deadlines has passed yet. */
   | { readonly type: "rules"; readonly before: HeartbeatRules }
-  /** Nothing but that time went by. */
+  /** Time has passed. */
   | { readonly type: "time" }
 
 export type HeartbeatChange = MonitorChange<HeartbeatState["status"]>
@@ -50,7 +50,7 @@ export interface HeartbeatRecord {
 
 export interface HeartbeatDecision {
   readonly state: HeartbeatState
-  /** In their order. A ping after a deadline that nobody has looked at makes two. */
+  /** In their order. A ping after a deadline that was not yet checked makes two changes. */
   readonly changes: ReadonlyArray<HeartbeatChange>
   /** What happened, for the list of events. */
   readonly records: ReadonlyArray<HeartbeatRecord>
@@ -66,13 +66,12 @@ export const newHeartbeat: HeartbeatState = {
   runs: []
 }
 
-/** More runs at once than this are not told apart: the oldest is forgotten. */
+/** When more runs overlap, the oldest is forgotten. */
 const maxRuns = 20
 
 /**
- * What becomes of a heartbeat by a signal at a time. The deadlines that passed before come first, so
- * it makes no difference when, or whether, somebody looked at them: what is decided depends on what
- * happened and when, and on nothing else.
+ * Decides what a signal changes. Deadlines that have passed before it come first. So the decision
+ * depends only on what happened and when, and not on when deadlines are checked.
  */
 export const decideHeartbeat = (
   rules: HeartbeatRules,
@@ -105,7 +104,7 @@ export const decideHeartbeat = (
   }
 }
 
-/** When it goes down unless something is heard of it. A ping at this very moment is in time. */
+/** When the monitor goes down without a further ping. A ping at this very moment is in time. */
 export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
   if (!isWatched(state)) return null
   const deadlines = state.runs.flatMap((run) => overrunAt(rules, run) ?? [])
@@ -114,8 +113,8 @@ export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | 
 }
 
 /**
- * A heartbeat whose times were written before the clock was set back: nothing has happened later than
- * now, and the next ping is expected as after one that came now.
+ * Corrects a heartbeat whose times were written before the clock was set back. No time is later than
+ * now, and the next ping is expected as if one had come now.
  */
 export const afterSetBack = (
   rules: HeartbeatRules,
@@ -139,7 +138,7 @@ const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || s
 const overrunAt = ({ max_duration_seconds: limit }: HeartbeatRules, run: Run): number | null =>
   limit === null || run.overran ? null : run.started_at + limit * 1000
 
-/** The deadline that passed, if one did, dated when it passed. */
+/** The change by a deadline that has passed, dated when it passed. */
 const pass = (rules: HeartbeatRules, before: HeartbeatState, at: number): HeartbeatDecision => {
   const due = alertAt(rules, before)
   const state = withOverruns(rules, before, at)
@@ -196,11 +195,11 @@ const hear = (
     : { ...end(rules, state, signal, at), type: signal.type }
 }
 
-/** One that was pinged before is expected again from now on; one that never was is waited for. */
+/** The next ping is expected from now on, if there was a first one. */
 const awaited = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
   last_ping_at === null ? null : expectedAfter(rules, null, at)
 
-/** From the latest ping on, unless its time would be up already: then from now on. */
+/** The settings apply from the latest ping on, or from now if the deadline would have passed. */
 const underNewRules = (
   rules: HeartbeatRules,
   state: HeartbeatState,
@@ -231,7 +230,7 @@ const start = (
       ...state,
       ...(fault === undefined ? {} : { status: "down" as const }),
       began_at: isAgain ? state.began_at : at,
-      // Without a limit of its own a run that never ends shows only by its slot.
+      // Without a limit, only the missed slot shows that a run never ended.
       expected_at:
         rules.max_duration_seconds === null
           ? state.expected_at
@@ -277,8 +276,8 @@ const end = (
 }
 
 /**
- * The start of a run that has a limit has counted for its slot: its end is no sign of the next, unless
- * that was missed meanwhile.
+ * The start of a run with a limit has counted for its slot. So its end does not count for the next
+ * slot, unless that one was missed meanwhile.
  */
 const expectedAfterEnd = (
   rules: HeartbeatRules,

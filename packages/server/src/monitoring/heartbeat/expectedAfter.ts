@@ -2,7 +2,7 @@ import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { nextFire } from "@scheduling/schedules/fires"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
-/** How far apart pings are (a period), or when (a schedule): one of the two. */
+/** When pings are expected. Either `period_seconds` or `schedule` is null. */
 export interface Rhythm {
   readonly period_seconds: number | null
   readonly schedule: string | null
@@ -10,12 +10,12 @@ export interface Rhythm {
   readonly grace_seconds: number
 }
 
-/** Clocks of machines differ, and jobs are started a little early: so much of it is forgiven. */
+/** Clocks differ and jobs start a little early, so a ping may be early by this much. */
 const maxEarlyMs = 5 * 60_000
 
 /**
- * When the next ping is due after one at `at`, where one was due at `expected`. A ping counts for the
- * slot that is due; else, a little early, for the one to come; else it is one more than was asked for.
+ * When the next ping is due after a ping at `at`. `expected` is when that ping was due. A ping counts
+ * for the slot that is due, or for the next slot if it is a little early, or else for none.
  */
 export const expectedAfter = (rhythm: Rhythm, expected: number | null, at: number): number => {
   if (rhythm.period_seconds !== null) return at + rhythm.period_seconds * 1000

@@ -7,16 +7,15 @@ import type { PingDetails } from "./outcome.ts"
 export interface OrdinaryPing {
   readonly ping_hash: string
   readonly at: Date
-  /** Undefined where no event is to be listed. */
+  /** Undefined if the ping is not listed as an event. */
   readonly event: { readonly id: string; readonly details: PingDetails | null } | undefined
 }
 
 /**
- * Takes in what nearly all pings are, with one statement and without a decision: a success of a
- * heartbeat with a period that is up and in time, while no run goes on. It writes what
- * `decideHeartbeat` would come to, and answers which it took. The others are left untouched, and so
- * is what somebody else has locked, or changed since the statement began. The bodies of the
- * workspaces `bodiless` are not kept.
+ * Writes ordinary pings with one statement and without a decision. Nearly all pings are ordinary: a
+ * success in time, of a heartbeat with a period that is `up` and has no unfinished run. It writes what
+ * `decideHeartbeat` would decide, and returns which pings it wrote. It leaves rows that are locked or
+ * were changed since the statement began. Bodies of the workspaces in `bodiless` are dropped.
  */
 export const ordinaryPings = (
   sql: SqlClient.SqlClient,
@@ -49,7 +48,7 @@ export const ordinaryPings = (
         AND input.at <= h.alert_at
         AND input.at >= greatest(m.changed_at, h.began_at, h.last_ping_at)
     ), mine AS MATERIALIZED (
-      SELECT h.ctid AS place, ordinary.*
+      SELECT h.ctid AS row_position, ordinary.*
       FROM ordinary
       JOIN heartbeats AS h
         ON h.monitor_id = ordinary.monitor_id
@@ -67,7 +66,7 @@ export const ordinaryPings = (
         alert_at = mine.at + mine.period + mine.grace,
         check_at = least(h.check_at, mine.at + mine.period + mine.grace)
       FROM mine
-      WHERE h.ctid = mine.place
+      WHERE h.ctid = mine.row_position
       RETURNING mine.*
     ), recorded AS (
       INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)

@@ -3,7 +3,7 @@ import type { StatusChange } from "../StatusChanges.ts"
 import type { HeartbeatChange, HeartbeatRecord } from "./decideHeartbeat.ts"
 import type { HeartbeatRow } from "./HeartbeatRow.ts"
 
-/** What is kept of a ping. */
+/** What is stored of a ping. */
 export interface PingDetails {
   readonly rid?: string
   readonly exit_status?: number
@@ -18,7 +18,7 @@ export interface PingDetails {
 
 type Heartbeat = Pick<HeartbeatRow, "monitor_id" | "workspace_id">
 
-/** The events that a decision is recorded by; the last of them is of the ping itself, if it was one. */
+/** The events of a decision. The last one is the ping itself, if there was one. */
 export const eventsOf = (
   { monitor_id, workspace_id }: Heartbeat,
   records: ReadonlyArray<HeartbeatRecord>,

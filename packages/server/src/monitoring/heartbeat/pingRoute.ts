@@ -6,8 +6,8 @@ import { Meters } from "../../core/index.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**
- * Answers pings before the router, in plain text: there are as many of them as of all other requests,
- * and whoever sends them is a shell. Everything else goes on to `answer`.
+ * Answers pings before the router, because there are as many pings as other requests. The answers are
+ * plain text for shells. Other requests go on to `answer`.
  */
 export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.gen(function* () {
@@ -31,7 +31,7 @@ export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServe
     )
   })
 
-/** What the path and the query of a ping say, or the answer to one that says nothing. */
+/** Reads the path and the query of a ping, or says how to refuse it. */
 export const readPing = (
   url: string
 ):

@@ -49,7 +49,7 @@ export interface IncidentDeliveryRow {
   readonly finished_at: Date | null
 }
 
-/** One that begins, or began and is over. */
+/** An incident that opens, and may be closed already. */
 export interface NewIncident {
   readonly id: string
   readonly workspace_id: string
@@ -113,14 +113,14 @@ export class IncidentsRepo extends Context.Service<
       ends: ReadonlyArray<{ readonly monitor_id: string; readonly at: number }>
     ) => Effect.Effect<ReadonlyMap<string, string>>
     readonly insert: (incidents: ReadonlyArray<NewIncident>) => Effect.Effect<void>
-    /** The first one stands. */
+    /** Keeps the first acknowledgement. */
     readonly updateAcknowledged: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       by: string,
       now: Date
     ) => Effect.Effect<void>
-    /** What people were sent about it, the first one first. */
+    /** The deliveries of the incident, oldest first. */
     readonly listDeliveries: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

@@ -29,22 +29,22 @@ interface HeardRow {
   readonly failing: Failing | null
 }
 
-/** What each worker saw last of the processes that it watches. */
+/** The latest report of each worker on each monitor. */
 export class ProcessReportsRepo extends Context.Service<
   ProcessReportsRepo,
   {
-    /** Those of these monitors that the worker watches. */
+    /** Finds which of these monitors the worker watches. */
     readonly findReported: (
       worker: Worker,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ReportedRow>>
-    /** Leaves out monitors whose rules have changed meanwhile. */
+    /** Ignores reports on monitors whose rules have changed meanwhile. */
     readonly upsert: (
       worker: Worker,
       reports: ReadonlyArray<NewReport>,
       at: Date
     ) => Effect.Effect<void>
-    /** By monitor. Of several workers, those that are online count. */
+    /** What was reported on each monitor. With labels, only workers that are online count. */
     readonly findHeard: (
       rows: ReadonlyArray<ProcessRow>,
       at: Date

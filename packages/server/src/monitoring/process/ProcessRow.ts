@@ -9,7 +9,7 @@ import { timestampOf } from "../../store/index.ts"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 import type { Failing, ProcessRules, ProcessState } from "./decideProcess.ts"
 
-/** When a rule was first found broken, and which. */
+/** The broken rule, and when it was first found broken. */
 interface FailingColumns {
   readonly failing_since: Date | null
   readonly failing: IncidentCause | null

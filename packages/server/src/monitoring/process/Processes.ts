@@ -35,7 +35,7 @@ export class Processes extends Context.Service<
       worker: { readonly id: string; readonly workspace_id: AuthorizedWorkspaceId },
       observations: ReadonlyArray<ProcessObservation>
     ) => Effect.Effect<void>
-    /** Decides about monitors whose time is up. Returns for how long nothing else is due. */
+    /** Decides about monitors that are due. Returns for how many milliseconds nothing else is. */
     readonly checkDue: Effect.Effect<number>
   }
 >()("@scheduling/server/monitoring/process/Processes") {
@@ -53,7 +53,7 @@ export class Processes extends Context.Service<
       const reports = yield* ProcessReportsRepo
       const statusChanges = yield* StatusChanges
 
-      /** Rows that the transaction has locked. Reports are read after that, so none is missed. */
+      /** Reports are read after the rows were locked, so that none is missed. */
       const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
         const heard = yield* reports.findHeard(rows, at)
@@ -112,7 +112,7 @@ export class Processes extends Context.Service<
             due.filter(({ worker_id }) => worker_id === null),
             due.filter(({ worker_id }) => worker_id !== null)
           ]
-          // Many workers may report of one monitor at a time, so it is judged once for all of them.
+          // Many workers may report on one monitor at once, so one decision is made for all of them.
           if (ofMany.length > 0) {
             yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofMany), at))
           }
@@ -135,7 +135,7 @@ export class Processes extends Context.Service<
 
 const nothing: Heard = { atMs: null, together: null, failing: null }
 
-/** What a report says of its worker, and whether it may change how the monitor stands. */
+/** The result of a report, and whether it may change the status of the monitor. */
 const judgeOne = (
   row: ReportedRow,
   { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
@@ -162,8 +162,8 @@ const judgeOne = (
 }
 
 /**
- * On every node that runs something: each row is decided about by one of them. A restart may be too
- * short to count as an absence, and agents need time to come back from it too.
+ * Runs on every node with a runner; each row is decided about by one of them. It begins late, because
+ * agents need time to come back even after a short restart.
  */
 export const SilencesLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
   Effect.flatMap(Processes, ({ checkDue }) =>

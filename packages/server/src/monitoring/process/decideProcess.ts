@@ -3,7 +3,7 @@ import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessM
 import { agentLeaseMs, agentsBackMs } from "../../engine/index.ts"
 
 export interface ProcessRules {
-  /** Null for all workers with its labels. */
+  /** Null if all workers with the labels are watched. */
   readonly worker_id: string | null
   readonly judge: "each" | "together"
   readonly min_count: number
@@ -14,7 +14,7 @@ export interface ProcessRules {
   readonly grace_seconds: number
 }
 
-/** Since when a rule is broken, and which. */
+/** The rule that is broken, and since when. */
 export interface Failing {
   readonly sinceMs: number
   readonly cause: IncidentCause
@@ -22,33 +22,33 @@ export interface Failing {
 
 export interface ProcessState {
   readonly status: "new" | "up" | "down"
-  /** Since when monitoring began with the rules as they are. */
+  /** When the current rules began to apply. */
   readonly sinceMs: number
-  /** Of all workers together, if they are judged so. Null while all rules hold. */
+  /** The rule that all workers together break. Null while all rules hold. */
   readonly failing: Failing | null
 }
 
 type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refused">
 
-/** What is known of the processes now. */
+/** What the workers have reported. */
 export interface Heard {
-  /** When any of the workers reported last. */
+  /** The time of the latest report of any worker. */
   readonly atMs: number | null
-  /** What the workers that count have reported, together. Null if none of them has. */
+  /** The sum of the reports of workers that count. Null if there is none. */
   readonly together: Counted | null
-  /** Of the worker that breaks a rule for longest. */
+  /** The rule that any worker has broken for the longest time. */
   readonly failing: Failing | null
 }
 
 export interface ProcessDecision {
   readonly state: ProcessState
-  /** When it is judged again, if no report asks for it before. Null: only then. */
+  /** When to decide again without a report. Null: only after a report. */
   readonly checkAtMs: number | null
-  /** Why it goes down now. */
+  /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
 }
 
-/** What a report says of its worker. `before` is what the one before it said. */
+/** The rule that a report breaks. `before` is the result of the previous report. */
 export const judgeReport = (
   rules: ProcessRules,
   before: Failing | null,
@@ -60,8 +60,8 @@ export const judgeReport = (
 }
 
 /**
- * What becomes of a monitor. A rule has to be broken for as long as the grace. After the service was
- * away, agents have the time to come back and to report before anything is concluded.
+ * Decides the status of a monitor. A rule has to be broken for the whole grace. After the service was
+ * away, agents get time to come back and to report before the monitor goes down.
  */
 export const decideProcess = (
   rules: ProcessRules,
@@ -87,7 +87,7 @@ export const decideProcess = (
   const isDown = isSilent || nowMs >= downAtMs
   const isWell = !isDown && failing === null && heard.together !== null
   const next = isDown ? "down" : isWell ? "up" : status
-  // Of several workers, those that are offline stop counting without a report.
+  // A worker that goes offline stops counting, and sends no report about it.
   const changesUnheard = ofMany && (areTogether || next === "down")
   const againAtMs = changesUnheard ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
   return {
@@ -102,14 +102,14 @@ export const decideProcess = (
   }
 }
 
-/** Reports come with beats, so one may be late by as much as a worker may be silent. */
+/** Reports come with the agent's beats, so they may be as late as a beat may be. */
 export const silentAfterMs = ({
   grace_seconds,
   interval_seconds
 }: Pick<ProcessRules, "interval_seconds" | "grace_seconds">): number =>
   (interval_seconds + grace_seconds) * 1_000 + agentLeaseMs
 
-/** Whether a report may change how its monitor stands, so that it is judged before its time. */
+/** Whether a report may change the status, so that the decision does not wait for `check_at`. */
 export const asksForJudgement = (
   { grace_seconds, worker_id }: Pick<ProcessRules, "grace_seconds" | "worker_id">,
   { checkAtMs, status }: { readonly checkAtMs: number | null; readonly status: string },
@@ -117,7 +117,7 @@ export const asksForJudgement = (
   nowMs: number
 ): boolean => {
   if (status === "new" || checkAtMs === null) return true
-  // Each report of many workers would judge it otherwise, for as long as one of them is in trouble.
+  // Otherwise every report would ask for a decision while one of many workers breaks a rule.
   if (status === "down") return failing === null && (worker_id !== null || isNew)
   if (failing === null) return false
   const downAtMs = failing.sinceMs + grace_seconds * 1_000
