@@ -48,51 +48,33 @@ export const fire = Effect.fnUntraced(
       })
     )
     const fires = yield* markFired(sql, decided, first.fired_ahead_until_ms)
-    const inserted = yield* sql<
-      Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
-        readonly leased: boolean
-        readonly queue_id: string | null
-      }
-    >`
-    WITH fires AS (
-      SELECT *
-      FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
-        task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
-        slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
-        on_worker boolean, queue_id uuid, has_fired boolean
-      )
-    ), moved AS (
-      UPDATE tasks
-      SET
-        next_fire_at = fires.next_fire_at,
-        fired_until = coalesce(fires.fired_until, tasks.fired_until)
-      FROM fires
-      WHERE tasks.id = fires.task_id
-    ), node AS (
-      SELECT id
-      FROM nodes
-      WHERE id = ${options.node}
-        AND died_at IS NULL
-    ), slots AS MATERIALIZED (
-      SELECT
-        *,
-        ${refusalOf(sql)} AS refusal
-      FROM fires
-      WHERE run_id IS NOT NULL
-        AND has_fired IS NULL
-    ), refused AS (
-      INSERT INTO executions (
-        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
-        status, scheduled_for, finished_at, attempts_count, error
-      )
-      SELECT
-        run_id, workspace_id, task_id, kind, 'schedule',
-        CASE kind WHEN 'chain' THEN run_id END,
-        CASE kind WHEN 'chain' THEN 0 END,
-        'skipped', coalesce(due_at, slot_at), greatest(now(), slot_at), 0, refusal
-      FROM slots
-      WHERE refusal IS NOT NULL
-    )
+    const inserted = yield* insertFired(sql, options.node, fires)
+    const leased = inserted.flatMap((run): ReadonlyArray<LeasedRun> => {
+      const task = tasks.get(run.id)
+      return run.leased && task !== undefined
+        ? [{ ...run, share: task.share, target: task.target }]
+        : []
+    })
+    const { reached_lane, reached_ms } = first
+    const reached =
+      reached_lane === null || reached_ms === null
+        ? null
+        : { at_ms: reached_ms, lane: reached_lane }
+    const queues = inserted.flatMap(({ queue_id }) => queue_id ?? [])
+    return { fired: due.length, leased, queues, reached }
+  },
+  (effect, sql) => sql.withTransaction(effect)
+)
+
+interface FiredRun extends Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> {
+  readonly leased: boolean
+  readonly queue_id: string | null
+}
+
+/** Moves the tasks on to their next slots, and adds the runs of their slots. */
+const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) =>
+  sql<FiredRun>`
+    WITH ${firedSlots(sql, node, fires)}
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       slot_at, scheduled_for, due_at, lease_owner, run_on, worker_wait_seconds,
@@ -121,22 +103,48 @@ export const fire = Effect.fnUntraced(
       id, workspace_id, attempt, queue_id,
       date_part('epoch', due_at) * 1000 AS due_ms,
       lease_owner IS NOT NULL AS leased`
-    const leased = inserted.flatMap((run): ReadonlyArray<LeasedRun> => {
-      const task = tasks.get(run.id)
-      return run.leased && task !== undefined
-        ? [{ ...run, share: task.share, target: task.target }]
-        : []
-    })
-    const { reached_lane, reached_ms } = first
-    const reached =
-      reached_lane === null || reached_ms === null
-        ? null
-        : { at_ms: reached_ms, lane: reached_lane }
-    const queues = inserted.flatMap(({ queue_id }) => queue_id ?? [])
-    return { fired: due.length, leased, queues, reached }
-  },
-  (effect, sql) => sql.withTransaction(effect)
-)
+
+/** `slots` has the slots to run, each with why it is refused. The refused ones are recorded here. */
+const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) => sql`
+    fires AS (
+      SELECT *
+      FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
+        task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
+        slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
+        on_worker boolean, queue_id uuid, has_fired boolean
+      )
+    ), moved AS (
+      UPDATE tasks
+      SET
+        next_fire_at = fires.next_fire_at,
+        fired_until = coalesce(fires.fired_until, tasks.fired_until)
+      FROM fires
+      WHERE tasks.id = fires.task_id
+    ), node AS (
+      SELECT id
+      FROM nodes
+      WHERE id = ${node}
+        AND died_at IS NULL
+    ), slots AS MATERIALIZED (
+      SELECT
+        *,
+        ${refusalOf(sql)} AS refusal
+      FROM fires
+      WHERE run_id IS NOT NULL
+        AND has_fired IS NULL
+    ), refused AS (
+      INSERT INTO executions (
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index,
+        status, scheduled_for, finished_at, attempts_count, error
+      )
+      SELECT
+        run_id, workspace_id, task_id, kind, 'schedule',
+        CASE kind WHEN 'chain' THEN run_id END,
+        CASE kind WHEN 'chain' THEN 0 END,
+        'skipped', coalesce(due_at, slot_at), greatest(now(), slot_at), 0, refusal
+      FROM slots
+      WHERE refusal IS NOT NULL
+    )`
 
 interface FoundTask extends DueTask {
   readonly fired_ahead_until_ms: number | null

@@ -42,28 +42,37 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 )`
 
 /**
- * The last check before a call is made, a moment ahead of time and for many runs at once. A run
- * starts if it is still leased to the node, nobody cancelled it, its task exists, and no run before
- * it is still going on, unless the task allows that. A run that an earlier, unanswered statement
- * has already marked as running passes too, because its call was not made.
- *
- * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners. It believes that an
- * owner has one run when it has thousands, and then joins them with the batch row by row (200 ms
- * instead of 8).
- *
- * Overlap is judged here and not when the slot fires. That was seconds ago, and the run before it
- * may have ended since. Nor is a slot skipped ahead of its time, because that run may end even then.
- * Older runs of a task go first, so if two start at once, the newer one
- * yields.
+ * SQL for what becomes of a row of `runs`, joined with its row of `tasks`. Older runs of a task go
+ * first, so if two start at once, the newer one yields.
  */
-export const start = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  node: number,
-  runs: ReadonlyArray<LeasedRun>
-) {
+const result = `
+  CASE
+    WHEN tasks.id IS NULL OR ${mustEnd} THEN 'cancelled'
+    WHEN ${startsUnjudged} THEN 'start'
+    WHEN tasks.status = 'paused' THEN 'cancelled'
+    WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
+    WHEN NOT EXISTS (
+      SELECT
+      FROM runs AS other
+      WHERE other.task_id = runs.task_id
+        AND other.id <> runs.id
+        AND (${hasBegun("other")} OR coalesce(other.chain_run_id, other.id) < runs.id)
+    ) THEN 'start'
+    WHEN tasks.overlap = 'queue' AND (
+      SELECT count(*)
+      FROM runs AS other
+      WHERE other.task_id = runs.task_id
+        AND ${isInPhase("blocked", "other")}
+    ) < ${maxWaiting} THEN 'wait'
+    WHEN runs.due_at > now() THEN 'early'
+    ELSE 'skipped'
+  END`
+
+/** `asked` has the runs that the node still holds, each with its call and what becomes of it. */
+const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<LeasedRun>) => {
   const column = columnsOf(runs)
-  const rows = yield* guardedRows(sql`
-    WITH asked AS (
+  return sql`
+    asked AS (
       SELECT
         runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
         date_part('epoch', runs.due_at) * 1000 AS due_ms,
@@ -75,27 +84,7 @@ export const start = Effect.fnUntraced(function* (
           ELSE ${sql.literal(withheldOfTask)}
         END AS withheld,
         ${sql.literal(placeColumn(version))},
-        CASE
-          WHEN tasks.id IS NULL OR ${sql.literal(mustEnd)} THEN 'cancelled'
-          WHEN ${sql.literal(startsUnjudged)} THEN 'start'
-          WHEN tasks.status = 'paused' THEN 'cancelled'
-          WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
-          WHEN NOT EXISTS (
-            SELECT
-            FROM runs AS other
-            WHERE other.task_id = runs.task_id
-              AND other.id <> runs.id
-              AND (${sql.literal(hasBegun("other"))} OR coalesce(other.chain_run_id, other.id) < runs.id)
-          ) THEN 'start'
-          WHEN tasks.overlap = 'queue' AND (
-            SELECT count(*)
-            FROM runs AS other
-            WHERE other.task_id = runs.task_id
-              AND ${sql.literal(isInPhase("blocked", "other"))}
-          ) < ${maxWaiting} THEN 'wait'
-          WHEN runs.due_at > now() THEN 'early'
-          ELSE 'skipped'
-        END AS verdict
+        ${sql.literal(result)} AS result
       FROM unnest(
         ${column("uuid", ({ workspace_id }) => workspace_id)},
         ${column("uuid", ({ id }) => id)},
@@ -111,7 +100,29 @@ export const start = Effect.fnUntraced(function* (
       LEFT JOIN tasks ON tasks.id = runs.task_id
       WHERE runs.attempt = held.attempt
         AND runs.lease_owner = ${node}
-    ), started AS (
+    )`
+}
+
+/**
+ * The last check before a call is made, a moment ahead of time and for many runs at once. A run
+ * starts if it is still leased to the node, nobody cancelled it, its task exists, and no run before
+ * it is still going on, unless the task allows that. A run that an earlier, unanswered statement
+ * has already marked as running passes too, because its call was not made.
+ *
+ * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners. It believes that an
+ * owner has one run when it has thousands, and then joins them with the batch row by row (200 ms
+ * instead of 8).
+ *
+ * Overlap is judged here and not when the slot fires. That was seconds ago, and the run before it
+ * may have ended since. Nor is a slot skipped ahead of its time, because that run may end even then.
+ */
+export const start = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  node: number,
+  runs: ReadonlyArray<LeasedRun>
+) {
+  const rows = yield* guardedRows(sql`
+    WITH ${asked(sql, node, runs)}, started AS (
       UPDATE runs
       SET
         state = 'running',
@@ -122,7 +133,7 @@ export const start = Effect.fnUntraced(function* (
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id
-        AND asked.verdict = 'start'
+        AND asked.result = 'start'
         AND runs.lease_owner + 0 = ${node}
         AND runs.attempt = asked.attempt
         AND NOT runs.cancel_requested
@@ -133,24 +144,24 @@ export const start = Effect.fnUntraced(function* (
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id
-        AND asked.verdict = 'wait'
+        AND asked.result = 'wait'
         AND runs.lease_owner + 0 = ${node}
     )
     SELECT ${sql.literal(guardedColumns.join(", "))}
     FROM (
       SELECT * FROM started
       UNION ALL
-      SELECT *, NULL FROM asked WHERE verdict IN ('cancelled', 'early', 'skipped')
-    ) AS judged`)
+      SELECT *, NULL FROM asked WHERE result IN ('cancelled', 'early', 'skipped')
+    ) AS answered`)
   const guarded: Guarded = {
     started: rows
-      .filter((row) => row.verdict === "start")
+      .filter((row) => row.result === "start")
       .map((row) => toStartedRun(row, row.place)),
-    early: new Set(rows.filter(({ verdict }) => verdict === "early").map(({ id }) => id)),
+    early: new Set(rows.filter(({ result: one }) => one === "early").map(({ id }) => id)),
     refused: rows.flatMap((row) =>
-      row.verdict === "start" || row.verdict === "early"
+      row.result === "start" || row.result === "early"
         ? []
-        : [{ run: toStartedRun(row, row.place), status: row.verdict, error: refusals[row.verdict] }]
+        : [{ run: toStartedRun(row, row.place), status: row.result, error: refusals[row.result] }]
     )
   }
   return guarded
@@ -163,10 +174,10 @@ const refusals = {
 
 interface GuardedRow extends StartedRow {
   readonly place: StepPlace | null
-  readonly verdict: "start" | "cancelled" | "early" | "skipped"
+  readonly result: "start" | "cancelled" | "early" | "skipped"
 }
 
-const guardedColumns = [...runColumns, ...callColumns, "place", "verdict"] satisfies ReadonlyArray<
+const guardedColumns = [...runColumns, ...callColumns, "place", "result"] satisfies ReadonlyArray<
   keyof GuardedRow
 >
 
