@@ -9,14 +9,11 @@ import { usageSearch } from "./billing/search.ts"
 import { given, textIn } from "./ui/lists/search.ts"
 import { executionListOptions, scheduledListOptions } from "./executions/queries.ts"
 import { executionSearch } from "./executions/search.ts"
-import { chainListOptions } from "./tasks/chains/queries.ts"
-import { chainSearch, runSearch } from "./tasks/chains/search.ts"
-import { cronListOptions } from "./tasks/cron/queries.ts"
-import { cronSearch } from "./tasks/cron/search.ts"
+import { chainQueries } from "./tasks/chains/queries.ts"
+import { cronQueries } from "./tasks/cron/queries.ts"
 import { forecastSearch } from "./forecast/search.ts"
-import { delayedListOptions } from "./tasks/delayed/queries.ts"
-import { delayedSearch } from "./tasks/delayed/search.ts"
-import { copySearch } from "./tasks/search.ts"
+import { delayedQueries } from "./tasks/delayed/queries.ts"
+import { copySearch, delayedSearch, repeatingSearch, runSearch } from "./tasks/search.ts"
 import { inside, root, workspace } from "./parentRoutes.tsx"
 import { watchRoutes } from "./watchRoutes.tsx"
 import { workspaceRoutes } from "./workspaceRoutes.tsx"
@@ -111,9 +108,9 @@ const forecast = createRoute({
 const cron = createRoute({
   getParentRoute: () => workspace,
   path: "/cron",
-  validateSearch: cronSearch,
+  validateSearch: repeatingSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ deps, params: { workspaceId } }) => loadList(cronListOptions(workspaceId, deps)),
+  loader: ({ deps, params: { workspaceId } }) => loadList(cronQueries.list(workspaceId, deps)),
   component: lazyPage(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
 })
 
@@ -141,7 +138,7 @@ const delayed = createRoute({
   path: "/delayed",
   validateSearch: delayedSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ deps, params: { workspaceId } }) => loadList(delayedListOptions(workspaceId, deps)),
+  loader: ({ deps, params: { workspaceId } }) => loadList(delayedQueries.list(workspaceId, deps)),
   component: lazyPage(() => import("./tasks/delayed/DelayedListPage.tsx"), "DelayedListPage")
 })
 
@@ -161,9 +158,9 @@ const oneDelayed = createRoute({
 const chains = createRoute({
   getParentRoute: () => workspace,
   path: "/chains",
-  validateSearch: chainSearch,
+  validateSearch: repeatingSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ deps, params: { workspaceId } }) => loadList(chainListOptions(workspaceId, deps)),
+  loader: ({ deps, params: { workspaceId } }) => loadList(chainQueries.list(workspaceId, deps)),
   component: lazyPage(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")
 })
 
@@ -176,14 +173,14 @@ const newChain = createRoute({
 
 const oneChain = createRoute({
   getParentRoute: () => workspace,
-  path: "/chains/$chainId",
+  path: "/chains/$taskId",
   validateSearch: runSearch,
   component: lazyPage(() => import("./tasks/chains/ChainPage.tsx"), "ChainPage")
 })
 
 const editChain = createRoute({
   getParentRoute: () => workspace,
-  path: "/chains/$chainId/edit",
+  path: "/chains/$taskId/edit",
   component: lazyPage(() => import("./tasks/chains/EditChainPage.tsx"), "EditChainPage")
 })
 

@@ -149,8 +149,8 @@ export const foundOptions = (workspaceId: string | undefined, name: string) =>
         ),
         ...chains.data.map((chain) =>
           thing("Chain", <Workflow />, chain, {
-            to: "/w/$workspaceId/chains/$chainId",
-            params: { ...scope, chainId: chain.id }
+            to: "/w/$workspaceId/chains/$taskId",
+            params: { ...scope, taskId: chain.id }
           })
         ),
         ...monitors.data.map((monitor) => {

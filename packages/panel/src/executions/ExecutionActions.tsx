@@ -38,8 +38,8 @@ export const ExecutionActions = ({ execution }: { readonly execution: ExecutionD
       const again = await api.executions.rerun(id)
       if (again.chain_run_id !== null) {
         return navigate({
-          to: "/w/$workspaceId/chains/$chainId",
-          params: { workspaceId, chainId: task_id },
+          to: "/w/$workspaceId/chains/$taskId",
+          params: { workspaceId, taskId: task_id },
           search: { run: again.chain_run_id }
         })
       }

@@ -20,8 +20,8 @@ export const LinkToTask = ({
   const { workspaceId } = useWorkspace()
   return kind === "chain" ? (
     <Link
-      to="/w/$workspaceId/chains/$chainId"
-      params={{ workspaceId, chainId: taskId }}
+      to="/w/$workspaceId/chains/$taskId"
+      params={{ workspaceId, taskId }}
       search={runId === null ? {} : { run: runId }}
       className={className}
     >

@@ -1,7 +1,8 @@
+import { Plus } from "lucide-react"
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import type { useList } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
+import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
@@ -12,6 +13,7 @@ import { type BulkAction, BulkBar } from "./BulkBar.tsx"
 import { TaskExamples } from "./TaskExamples.tsx"
 import { choosing, SelectionOf } from "./Choosing.tsx"
 import { RecentRunsOf, useRecentRuns } from "./RecentRuns.tsx"
+import type { TaskWords } from "./TaskPages.tsx"
 import { useSelection } from "./useSelection.ts"
 
 /** Reads the rest of a list and chooses all of it. The header of the list chooses what was read. */
@@ -48,22 +50,17 @@ export const TaskListPage = <
   about,
   bulk,
   columns,
-  create,
   description,
   example,
   icon,
   list: { error, refetch, ...list },
-  noun,
   onNarrow,
   search,
   statuses,
-  title
+  words: { noun, one, title }
 }: {
-  readonly title: string
+  readonly words: TaskWords
   readonly description: string
-  /** As the API calls the kind. */
-  readonly noun: "chains" | "cron" | "delayed"
-  readonly create: ReactNode
   readonly list: ReturnType<typeof useList<Row>>
   readonly columns: ReadonlyArray<Column<Row>>
   readonly search: Narrowed<Status>
@@ -84,7 +81,18 @@ export const TaskListPage = <
   const allThatMatch = useAllThatMatch({ ...list, error }, selection.all)
   const repeating = noun === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
-  const offer = <Only role="editor">{create}</Only>
+  const offer = (
+    <Only role="editor">
+      <ButtonLink
+        to={`/w/$workspaceId/${noun}/new`}
+        params={{ workspaceId }}
+        look="main"
+        icon={<Plus className="size-4" />}
+      >
+        New {one.toLowerCase()}
+      </ButtonLink>
+    </Only>
+  )
   const isNarrowed = Object.keys(search).length > 0
   const mayChoose = useMay()("editor")
   const things = title.toLowerCase()

@@ -4,6 +4,7 @@ import { Status } from "../ui/values/Status.tsx"
 import { Ago, At, None } from "../ui/values/Time.tsx"
 import { inWords } from "./schedule/inWords.ts"
 import { RecentRuns } from "./RecentRuns.tsx"
+import { type Repeating, type RepeatingKind, RepeatingMenu } from "./repeating.tsx"
 
 interface Scheduled extends Pick<CronTask, "next_run_at" | "status" | "timezone"> {
   readonly id: string
@@ -70,3 +71,11 @@ export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
       )
   }
 ]
+
+/** The menu at the end of each row. */
+export const menuColumn = (kind: RepeatingKind): Column<Repeating> => ({
+  key: "menu",
+  head: <span className="sr-only">Actions</span>,
+  className: "relative w-8 shrink-0",
+  cell: (task) => <RepeatingMenu kind={kind} task={task} />
+})

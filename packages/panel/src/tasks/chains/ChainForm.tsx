@@ -2,34 +2,24 @@ import type { ChainInput } from "@scheduling/sdk"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import { Button } from "../../ui/actions/Button.tsx"
-import { QueueField } from "../../queues/QueueField.tsx"
-import { Field, Input } from "../../ui/forms/Field.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
+import { sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { CallbackFields } from "../call/CallbackFields.tsx"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { chainInputOf, type ChainValues, newStep, type StepValues } from "./chainValues.ts"
+import { TaskForm, type TaskFormProps, TaskNameField, TaskQueueField } from "../TaskForm.tsx"
 import { StepFields } from "./StepFields.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
-import * as bounds from "../../data/bounds.ts"
 
 const maxSteps = 50
 
-/** Makes a chain, or changes one. */
+/** Creates a chain, or changes one. */
 export const ChainForm = ({
   action,
   initial,
   latest,
   onCancel,
   onSend
-}: {
-  readonly initial: ChainValues
-  readonly action: string
-  readonly latest?: () => Promise<ChainValues>
-  readonly onSend: SendInput<ChainInput>
-  readonly onCancel: () => void
-}) => {
+}: TaskFormProps<ChainValues, ChainInput>) => {
   const form = useForm({ initial, latest, send: sendInput(chainInputOf, onSend) })
   const { errorAt, errorOf, set, values } = form
   const { steps } = values
@@ -51,17 +41,9 @@ export const ChainForm = ({
   }
 
   return (
-    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+    <TaskForm form={form} action={action} onCancel={onCancel}>
       <Card className="p-5">
-        <Field label="Name" error={errorOf("name")}>
-          <Input
-            {...form.text("name")}
-            required
-            autoFocus
-            {...bounds.ChainInput.name}
-            placeholder="Nightly export"
-          />
-        </Field>
+        <TaskNameField form={form} isRequired placeholder="Nightly export" />
       </Card>
       <Section title="Steps">
         <div className="flex flex-col gap-3">
@@ -95,16 +77,10 @@ export const ChainForm = ({
       <Section title="When">
         <Card className="flex flex-col gap-5 p-5">
           <ScheduleFields values={values} onChange={set} errorOf={errorOf} isRequired={false} />
-          <QueueField
-            value={values.queue_id}
-            onChange={(queue_id) => set({ queue_id })}
-            error={errorOf("queue_id")}
-          />
+          <TaskQueueField form={form} />
           {values.schedule.trim() !== "" && <FiringFields values={values} onChange={set} />}
         </Card>
       </Section>
-      <CallbackFields values={values} onChange={set} errorOf={errorOf} />
-      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-    </form>
+    </TaskForm>
   )
 }

@@ -1,47 +1,35 @@
 import type { Chain } from "@scheduling/sdk"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Plus, Workflow } from "lucide-react"
+import { Workflow } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { ButtonLink } from "../../ui/actions/Button.tsx"
 import { type Column, rowLink, rowName } from "../../ui/lists/List.tsx"
-import { scheduleColumns } from "../columns.tsx"
-import { bulkOfRepeating, statusesOfRepeating } from "../schedule/repeating.tsx"
+import { menuColumn, scheduleColumns } from "../columns.tsx"
+import { statusesOfRepeating, useBulkActions } from "../repeating.tsx"
+import { repeatingSearch } from "../search.ts"
 import { TaskListPage } from "../TaskListPage.tsx"
-import { ChainMenu } from "./ChainMenu.tsx"
-import { chainListOptions } from "./queries.ts"
-import { chainSearch } from "./search.ts"
+import { chainKind } from "./chainKind.ts"
+import { chainQueries } from "./queries.ts"
 
 export const ChainListPage = () => {
-  const { api, workspaceId } = useWorkspace()
+  const { workspaceId } = useWorkspace()
   const search = useSearch({ from: "/inside/w/$workspaceId/chains" })
   const navigate = useNavigate({ from: "/w/$workspaceId/chains" })
   return (
     <TaskListPage
-      title="Chains"
-      noun="chains"
+      words={chainKind}
       description="Calls that run one after another, and may use what was answered before."
-      create={
-        <ButtonLink
-          to="/w/$workspaceId/chains/new"
-          params={{ workspaceId }}
-          look="main"
-          icon={<Plus className="size-4" />}
-        >
-          New chain
-        </ButtonLink>
-      }
-      list={useList(chainListOptions(workspaceId, search))}
+      list={useList(chainQueries.list(workspaceId, search))}
       columns={columns}
       search={search}
       statuses={statusesOfRepeating}
       onNarrow={(change) =>
-        void navigate({ search: (before) => chainSearch({ ...before, ...change }), replace: true })
+        void navigate({
+          search: (before) => repeatingSearch({ ...before, ...change }),
+          replace: true
+        })
       }
-      bulk={bulkOfRepeating(
-        api.chains,
-        "Runs that are under way are cancelled. Their executions stay readable."
-      )}
+      bulk={useBulkActions(chainKind)}
       icon={<Workflow className="size-5" />}
       about="A chain logs in, fetches, and reports: each step may use the answers of the steps before it, and says whether it runs after a failure."
       example={example}
@@ -69,8 +57,8 @@ const columns: ReadonlyArray<Column<Chain>> = [
     cell: ({ id, name, steps, workspace_id }) => (
       <>
         <Link
-          to="/w/$workspaceId/chains/$chainId"
-          params={{ workspaceId: workspace_id, chainId: id }}
+          to="/w/$workspaceId/chains/$taskId"
+          params={{ workspaceId: workspace_id, taskId: id }}
           className={`${rowName} ${rowLink}`}
         >
           {name}
@@ -82,10 +70,5 @@ const columns: ReadonlyArray<Column<Chain>> = [
     )
   },
   ...scheduleColumns,
-  {
-    key: "menu",
-    head: <span className="sr-only">Actions</span>,
-    className: "relative w-8 shrink-0",
-    cell: (chain) => <ChainMenu chain={chain} />
-  }
+  menuColumn(chainKind)
 ]

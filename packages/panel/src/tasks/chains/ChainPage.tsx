@@ -4,59 +4,41 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
-import { queueFacts } from "../../queues/QueueLink.tsx"
-import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
-import { Card, Empty, Facts, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
-import { callbackFacts } from "../call/callbackValues.ts"
-import { firingOptionFacts } from "../schedule/firingOptionFacts.tsx"
-import { PausedMark } from "../PausedMark.tsx"
+import { TaskTitle } from "../TaskTitle.tsx"
 import { Ago, At, None } from "../../ui/values/Time.tsx"
 import { inWords } from "../schedule/inWords.ts"
-import { ChainActions } from "./ChainActions.tsx"
-import { chainOptions, chainRunOptions, chainRunsOptions } from "./queries.ts"
+import { RepeatingActions } from "../repeating.tsx"
+import { taskFacts } from "../taskFacts.tsx"
+import { TaskPage } from "../TaskPages.tsx"
+import { chainKind } from "./chainKind.ts"
+import { chainQueries, chainRunOptions, chainRunsOptions } from "./queries.ts"
 import { StepGraph } from "./StepGraph.tsx"
 
 export const ChainPage = () => {
   const { workspaceId } = useWorkspace()
-  const { chainId } = useParams({ from: "/inside/w/$workspaceId/chains/$chainId" })
-  const { data: chain, error, refetch } = useQuery(chainOptions(workspaceId, chainId))
-  const above = (
-    <Link to="/w/$workspaceId/chains" params={{ workspaceId }} className="hover:text-ink">
-      Chains
-    </Link>
-  )
-  if (chain === undefined) {
-    return (
-      <Page title={<Skeleton className="h-7 w-64" />} name="Chain" above={above}>
-        {error === null ? <Skeleton className="h-96" /> : <Problem error={error} retry={refetch} />}
-      </Page>
-    )
-  }
+  const { taskId } = useParams({ from: "/inside/w/$workspaceId/chains/$taskId" })
   return (
-    <Page
-      name={chain.name}
-      above={above}
-      title={
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          {chain.name}
-          <PausedMark task={chain} />
-        </span>
-      }
-      description={chain.schedule === null ? "Runs by hand" : inWords(chain.schedule)}
-      actions={<ChainActions chain={chain} />}
+    <TaskPage
+      words={chainKind}
+      one={chainQueries.one(workspaceId, taskId)}
+      name={({ name }) => name}
+      title={(chain) => <TaskTitle task={chain} />}
+      description={({ schedule }) => (schedule === null ? "Runs by hand" : inWords(schedule))}
+      actions={(chain) => <RepeatingActions kind={chainKind} task={chain} />}
     >
-      <ChainView chain={chain} />
-    </Page>
+      {(chain) => <ChainView chain={chain} />}
+    </TaskPage>
   )
 }
 
 const ChainView = ({ chain }: { readonly chain: Chain }) => {
   const { workspaceId } = useWorkspace()
-  const { run: chosen } = useSearch({ from: "/inside/w/$workspaceId/chains/$chainId" })
+  const { run: chosen } = useSearch({ from: "/inside/w/$workspaceId/chains/$taskId" })
   const isLive = useIsLive()
   const runs = useList(chainRunsOptions(workspaceId, chain.id))
   const runId = chosen ?? runs.rows[0]?.id
@@ -112,11 +94,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
                   )
                 ],
                 ["Time zone", chain.timezone],
-                ...firingOptionFacts(chain),
-                ...queueFacts(chain),
-                ...callbackFacts(chain),
-                ["Created", <At key="2" at={chain.created_at} />],
-                ["Id", <CopyText key="3" text={chain.id} />]
+                ...taskFacts(chain)
               ]}
             />
           </Card>
@@ -133,8 +111,8 @@ const columnsFor = (chain: Chain, shownId: string | undefined): ReadonlyArray<Co
     className: "w-28 shrink-0",
     cell: ({ id, status }) => (
       <Link
-        to="/w/$workspaceId/chains/$chainId"
-        params={{ workspaceId: chain.workspace_id, chainId: chain.id }}
+        to="/w/$workspaceId/chains/$taskId"
+        params={{ workspaceId: chain.workspace_id, taskId: chain.id }}
         search={{ run: id }}
         replace
         aria-current={id === shownId ? "true" : undefined}

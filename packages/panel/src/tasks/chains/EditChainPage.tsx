@@ -1,60 +1,37 @@
-import type { Chain } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { anew, queries } from "../../data/queries.ts"
-import { AboveLink } from "../../ui/layout/AboveLink.tsx"
-import { Page, Skeleton } from "../../ui/layout/Page.tsx"
-import { Problem } from "../../ui/messages/Problem.tsx"
 import { tell } from "../../ui/messages/toast.ts"
+import { EditTaskPage } from "../TaskPages.tsx"
 import { ChainForm } from "./ChainForm.tsx"
 import { chainValuesOf } from "./chainValues.ts"
-import { chainOptions, chainsChanged } from "./queries.ts"
+import { chainKind } from "./chainKind.ts"
+import { chainQueries } from "./queries.ts"
 
 export const EditChainPage = () => {
-  const { workspaceId } = useWorkspace()
-  const { chainId } = useParams({ from: "/inside/w/$workspaceId/chains/$chainId/edit" })
-  const { data: chain, error } = useQuery(chainOptions(workspaceId, chainId))
-  return (
-    <Page
-      title={chain === undefined ? "Edit" : `Edit ${chain.name}`}
-      width="narrow"
-      above={
-        <AboveLink to="/w/$workspaceId/chains" params={{ workspaceId }}>
-          Chains
-        </AboveLink>
-      }
-    >
-      {chain !== undefined ? (
-        <Edit chain={chain} />
-      ) : error === null ? (
-        <Skeleton className="h-96" />
-      ) : (
-        <Problem error={error} />
-      )}
-    </Page>
-  )
-}
-
-const Edit = ({ chain }: { readonly chain: Chain }) => {
   const { api, workspaceId } = useWorkspace()
+  const { taskId } = useParams({ from: "/inside/w/$workspaceId/chains/$taskId/edit" })
   const navigate = useNavigate()
   const back = () =>
-    navigate({ to: "/w/$workspaceId/chains/$chainId", params: { workspaceId, chainId: chain.id } })
+    navigate({ to: "/w/$workspaceId/chains/$taskId", params: { workspaceId, taskId } })
   return (
-    <ChainForm
-      initial={chainValuesOf(chain)}
-      latest={async () =>
-        chainValuesOf(await queries.fetchQuery(anew(chainOptions(workspaceId, chain.id))))
-      }
-      action="Save changes"
-      onCancel={back}
-      onSend={async (input, patch) => {
-        await patch((changes) => api.chains.update(chain.id, changes))
-        tell(`${input.name} was changed`)
-        await chainsChanged(workspaceId)
-        await back()
-      }}
+    <EditTaskPage
+      words={chainKind}
+      one={chainQueries.one(workspaceId, taskId)}
+      valuesOf={chainValuesOf}
+      form={(initial, latest) => (
+        <ChainForm
+          initial={initial}
+          latest={latest}
+          action="Save changes"
+          onCancel={back}
+          onSend={async (input, patch) => {
+            await patch((changes) => api.chains.update(taskId, changes))
+            tell(`${input.name} was changed`)
+            await chainQueries.changed(workspaceId)
+            await back()
+          }}
+        />
+      )}
     />
   )
 }

@@ -1,17 +1,11 @@
-import type {
-  Chain,
-  ChainInput,
-  ChainStep,
-  DstOverlap,
-  Missed,
-  Overlap,
-  QueueId,
-  RunIf
-} from "@scheduling/sdk"
-import { readersZone } from "../../ui/values/format.ts"
-import { firingOptionInputOf, firingOptionValuesOf } from "../schedule/firingOptionValues.ts"
-import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import type { Chain, ChainInput, ChainStep, RunIf } from "@scheduling/sdk"
 import { callInputOf, type CallValues, callValuesOf, newCall } from "../call/callValues.ts"
+import {
+  newScheduled,
+  scheduledInputOf,
+  type ScheduledValues,
+  scheduledValuesOf
+} from "../schedule/scheduledValues.ts"
 
 /** A step as it is typed. Its key stays when it moves or changes its name. */
 export interface StepValues extends CallValues {
@@ -38,49 +32,25 @@ const stepValuesOf = (step: ChainStep, key: number): StepValues => ({
   run_if: step.run_if
 })
 
-export const newChain = () => ({
-  name: "",
-  steps: [newStep("first")] as ReadonlyArray<StepValues>,
-  schedule: "",
-  timezone: readersZone(),
-  overlap: "skip" as Overlap,
-  missed: "once" as Missed,
-  dst_overlap: "first" as DstOverlap,
-  queue_id: null as QueueId | null,
-  ...firingOptionValuesOf({}),
-  ...callbackValuesOf({})
-})
+export interface ChainValues extends ScheduledValues {
+  readonly steps: ReadonlyArray<StepValues>
+}
 
-export type ChainValues = ReturnType<typeof newChain>
+export const newChain = (): ChainValues => ({ ...newScheduled, steps: [newStep("first")] })
 
 export const chainValuesOf = (chain: Chain): ChainValues => ({
-  name: chain.name,
-  steps: chain.steps.map((step, index) => stepValuesOf(step, index)),
-  schedule: chain.schedule ?? "",
-  timezone: chain.timezone,
-  overlap: chain.overlap,
-  missed: chain.missed,
-  dst_overlap: chain.dst_overlap,
-  queue_id: chain.queue_id,
-  ...firingOptionValuesOf(chain),
-  ...callbackValuesOf(chain)
+  ...scheduledValuesOf(chain),
+  steps: chain.steps.map((step, index) => stepValuesOf(step, index))
 })
 
 export const chainInputOf = (values: ChainValues): ChainInput => ({
-  name: values.name.trim(),
+  ...scheduledInputOf(values),
   steps: values.steps.map((step) => ({
     ...callInputOf(step),
     name: step.name.trim(),
     run_if: step.run_if
   })),
-  schedule: values.schedule.trim() === "" ? null : values.schedule.trim(),
-  timezone: values.timezone.trim(),
-  overlap: values.overlap,
-  missed: values.missed,
-  dst_overlap: values.dst_overlap,
-  queue_id: values.queue_id,
-  ...firingOptionInputOf(values),
-  ...callbackInputOf(values)
+  schedule: values.schedule.trim() === "" ? null : values.schedule.trim()
 })
 
 const reference = /\{\{\s*steps\.([\w-]+)/g

@@ -1,24 +1,21 @@
-import type { ChainId, ChainRunDetail, ChainRunId, ExecutionId, WorkspaceId } from "@scheduling/sdk"
+import type {
+  Chain,
+  TaskStatus,
+  ChainId,
+  ChainRunDetail,
+  ChainRunId,
+  ExecutionId,
+  WorkspaceId
+} from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../../data/client.ts"
-import { listOptions, queries } from "../../data/queries.ts"
-import type { ChainSearch } from "./search.ts"
+import { listOptions } from "../../data/queries.ts"
+import { taskQueries } from "../taskQueries.ts"
 
-const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "chains"] as const
-
-export const chainListOptions = (workspaceId: WorkspaceId, search: ChainSearch) =>
-  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
-    clientOf(workspaceId).chains.list({ ...search, cursor, limit: 100 }, { signal })
-  )
-
-export const chainOptions = (workspaceId: WorkspaceId, chainId: ChainId) =>
-  queryOptions({
-    queryKey: [...all(workspaceId), chainId],
-    queryFn: ({ signal }) => clientOf(workspaceId).chains.get(chainId, { signal })
-  })
+export const chainQueries = taskQueries<Chain, TaskStatus>("chains", ({ chains }) => chains)
 
 export const chainRunsOptions = (workspaceId: WorkspaceId, chainId: ChainId) =>
-  listOptions([...all(workspaceId), chainId, "runs"], (cursor, signal) =>
+  listOptions([...chainQueries.all(workspaceId), chainId, "runs"], (cursor, signal) =>
     clientOf(workspaceId).chains.runs(chainId, { cursor, limit: 25 }, { signal })
   )
 
@@ -28,7 +25,7 @@ export const chainRunOptions = (
   runId: ChainRunId | undefined
 ) =>
   queryOptions({
-    queryKey: [...all(workspaceId), chainId, "runs", runId],
+    queryKey: [...chainQueries.all(workspaceId), chainId, "runs", runId],
     enabled: runId !== undefined,
     queryFn: ({ signal }) =>
       clientOf(workspaceId).chains.getRun(chainId, runId ?? "", {}, { signal })
@@ -40,13 +37,10 @@ export const stepRequestOptions = (
   executionId: ExecutionId
 ) =>
   queryOptions({
-    queryKey: [...all(workspaceId), chain_id, "runs", id, "requests", executionId],
+    queryKey: [...chainQueries.all(workspaceId), chain_id, "runs", id, "requests", executionId],
     queryFn: ({ signal }) =>
       clientOf(workspaceId).chains.stepRequest(chain_id, id, executionId, { signal }),
     // A sent request never changes, and a lost one stays lost.
     staleTime: Infinity,
     retry: false
   })
-
-export const chainsChanged = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,47 +1,35 @@
 import type { CronTask } from "@scheduling/sdk"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { CalendarClock, Plus } from "lucide-react"
+import { CalendarClock } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { ButtonLink } from "../../ui/actions/Button.tsx"
 import { type Column, rowLink, rowName } from "../../ui/lists/List.tsx"
-import { scheduleColumns } from "../columns.tsx"
-import { bulkOfRepeating, statusesOfRepeating } from "../schedule/repeating.tsx"
+import { menuColumn, scheduleColumns } from "../columns.tsx"
+import { statusesOfRepeating, useBulkActions } from "../repeating.tsx"
+import { repeatingSearch } from "../search.ts"
 import { TaskListPage } from "../TaskListPage.tsx"
-import { CronMenu } from "./CronMenu.tsx"
-import { cronListOptions } from "./queries.ts"
-import { cronSearch } from "./search.ts"
+import { cronKind } from "./cronKind.ts"
+import { cronQueries } from "./queries.ts"
 
 export const CronListPage = () => {
-  const { api, workspaceId } = useWorkspace()
+  const { workspaceId } = useWorkspace()
   const search = useSearch({ from: "/inside/w/$workspaceId/cron" })
   const navigate = useNavigate({ from: "/w/$workspaceId/cron" })
   return (
     <TaskListPage
-      title="Cron tasks"
-      noun="cron"
+      words={cronKind}
       description="HTTP calls that repeat on a schedule."
-      create={
-        <ButtonLink
-          to="/w/$workspaceId/cron/new"
-          params={{ workspaceId }}
-          look="main"
-          icon={<Plus className="size-4" />}
-        >
-          New cron task
-        </ButtonLink>
-      }
-      list={useList(cronListOptions(workspaceId, search))}
+      list={useList(cronQueries.list(workspaceId, search))}
       columns={columns}
       search={search}
       statuses={statusesOfRepeating}
       onNarrow={(change) =>
-        void navigate({ search: (before) => cronSearch({ ...before, ...change }), replace: true })
+        void navigate({
+          search: (before) => repeatingSearch({ ...before, ...change }),
+          replace: true
+        })
       }
-      bulk={bulkOfRepeating(
-        api.cron,
-        "They stop firing, and runs that are queued or running are cancelled. Their executions stay readable."
-      )}
+      bulk={useBulkActions(cronKind)}
       icon={<CalendarClock className="size-5" />}
       about="A cron task calls a URL on a schedule, retries what fails, and keeps what was answered."
       example={example}
@@ -76,10 +64,5 @@ const columns: ReadonlyArray<Column<CronTask>> = [
     )
   },
   ...scheduleColumns,
-  {
-    key: "menu",
-    head: <span className="sr-only">Actions</span>,
-    className: "relative w-8 shrink-0",
-    cell: (task) => <CronMenu task={task} />
-  }
+  menuColumn(cronKind)
 ]

@@ -1,45 +1,37 @@
-import type { DelayedTask, DelayedTaskInput, QueueId } from "@scheduling/sdk"
+import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
+import * as bounds from "../../data/bounds.ts"
 import { now } from "../../ui/values/clock.ts"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { dateTime, readersZone } from "../../ui/values/format.ts"
-import { QueueField } from "../../queues/QueueField.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
+import { sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { CallbackFields } from "../call/CallbackFields.tsx"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/localTime.ts"
+import {
+  newTask,
+  TaskForm,
+  type TaskFormProps,
+  TaskNameField,
+  TaskQueueField
+} from "../TaskForm.tsx"
 import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
-import * as bounds from "../../data/bounds.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
 
 export const newDelayed = {
   ...newCall,
-  name: "",
+  ...newTask,
   when: "after" as "after" | "at",
   amount: "10",
   unit: "60",
-  run_at: "",
-  queue_id: null as QueueId | null,
-  ...callbackValuesOf({})
+  run_at: ""
 }
 
 export type DelayedValues = typeof newDelayed
-
-export const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
-  ...newDelayed,
-  ...callValuesOf(task),
-  name: task.name ?? "",
-  when: "at",
-  run_at: localTime(task.run_at),
-  queue_id: task.queue_id,
-  ...callbackValuesOf(task)
-})
 
 /** The same call, once more after a while: the time of the original may be over. */
 export const delayedCopyOf = (task: DelayedTask): DelayedValues => ({
@@ -48,6 +40,12 @@ export const delayedCopyOf = (task: DelayedTask): DelayedValues => ({
   name: task.name ?? "",
   queue_id: task.queue_id,
   ...callbackValuesOf(task)
+})
+
+export const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
+  ...delayedCopyOf(task),
+  when: "at",
+  run_at: localTime(task.run_at)
 })
 
 const inputOf = (values: DelayedValues): DelayedTaskInput => ({
@@ -63,36 +61,23 @@ const inputOf = (values: DelayedValues): DelayedTaskInput => ({
 /** Of a time as it is typed, or a part of one. */
 const isOver = (runAt: string) => new Date(runAt).getTime() < now()
 
-/** Makes a delayed task, or changes one. */
+/** Creates a delayed task, or changes one. */
 export const DelayedForm = ({
   action,
   initial,
   latest,
   onCancel,
   onSend
-}: {
-  readonly initial: DelayedValues
-  readonly action: string
-  readonly latest?: () => Promise<DelayedValues>
-  readonly onSend: SendInput<DelayedTaskInput>
-  readonly onCancel: () => void
-}) => {
+}: TaskFormProps<DelayedValues, DelayedTaskInput>) => {
   const form = useForm({ initial, latest, send: sendInput(inputOf, onSend) })
   const { errorOf, set, values } = form
   const isAfter = values.when === "after"
   return (
-    <form className="flex flex-col gap-8" onSubmit={form.submit}>
+    <TaskForm form={form} action={action} onCancel={onCancel}>
       {initial === newDelayed && <PasteBox onPaste={set} />}
       <Section title="What">
         <Card className="flex flex-col gap-5 p-5">
-          <Field label="Name" hint="Optional." error={errorOf("name")}>
-            <Input
-              {...form.text("name")}
-              autoFocus
-              {...bounds.DelayedTaskInput.name}
-              placeholder="Remind Ada"
-            />
-          </Field>
+          <TaskNameField form={form} isRequired={false} placeholder="Remind Ada" />
           <CallFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
@@ -146,11 +131,7 @@ export const DelayedForm = ({
               <Input {...form.text("run_at")} type="datetime-local" step={1} required />
             </Field>
           )}
-          <QueueField
-            value={values.queue_id}
-            onChange={(queue_id) => set({ queue_id })}
-            error={errorOf("queue_id")}
-          />
+          <TaskQueueField form={form} />
         </Card>
       </Section>
       <Section title="If something goes wrong">
@@ -159,8 +140,6 @@ export const DelayedForm = ({
           <CallOptionFields values={values} onChange={set} errorOf={errorOf} />
         </Card>
       </Section>
-      <CallbackFields values={values} onChange={set} errorOf={errorOf} />
-      <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-    </form>
+    </TaskForm>
   )
 }

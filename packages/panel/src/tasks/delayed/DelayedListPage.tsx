@@ -1,16 +1,15 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Ban, Plus, Timer } from "lucide-react"
+import { Ban, Timer } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
 import { unnamed } from "../../data/tasks.ts"
-import { ButtonLink } from "../../ui/actions/Button.tsx"
 import { type Column, rowLink } from "../../ui/lists/List.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { DelayedStatus } from "./DelayedStatus.tsx"
-import { delayedListOptions } from "./queries.ts"
-import { delayedSearch } from "./search.ts"
+import { delayedQueries, delayedWords } from "./queries.ts"
+import { delayedSearch } from "../search.ts"
 
 export const DelayedListPage = () => {
   const { api, workspaceId } = useWorkspace()
@@ -18,20 +17,9 @@ export const DelayedListPage = () => {
   const navigate = useNavigate({ from: "/w/$workspaceId/delayed" })
   return (
     <TaskListPage
-      title="Delayed tasks"
-      noun="delayed"
+      words={delayedWords}
       description="Single HTTP calls, up to a year ahead."
-      create={
-        <ButtonLink
-          to="/w/$workspaceId/delayed/new"
-          params={{ workspaceId }}
-          look="main"
-          icon={<Plus className="size-4" />}
-        >
-          New delayed task
-        </ButtonLink>
-      }
-      list={useList(delayedListOptions(workspaceId, search))}
+      list={useList(delayedQueries.list(workspaceId, search))}
       columns={columns}
       search={search}
       statuses={[

@@ -1,0 +1,21 @@
+import type { CronTask } from "@scheduling/sdk"
+import { Badge } from "../ui/values/Status.tsx"
+
+/** The name of a task, with a mark if it is paused, and why if the service paused it. */
+export const TaskTitle = ({
+  task: { name, paused_reason, status }
+}: {
+  readonly task: Pick<CronTask, "name" | "status" | "paused_reason">
+}) => (
+  <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+    {name}
+    {status === "paused" && (
+      <>
+        <Badge tone="warn">Paused</Badge>
+        {paused_reason !== undefined && (
+          <span className="text-sm font-normal text-faint">{paused_reason}</span>
+        )}
+      </>
+    )}
+  </span>
+)

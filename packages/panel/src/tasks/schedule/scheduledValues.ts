@@ -1,0 +1,57 @@
+import type { CronTask, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
+import { readersZone } from "../../ui/values/format.ts"
+import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { newTask, type TaskValues } from "../TaskForm.tsx"
+import {
+  firingOptionInputOf,
+  firingOptionValuesOf,
+  type FiringOptionValues
+} from "./firingOptionValues.ts"
+
+/** What cron tasks and chains have in common, as it is typed. */
+export interface ScheduledValues extends TaskValues, FiringOptionValues {
+  /** Empty: none. */
+  readonly schedule: string
+  readonly timezone: string
+  readonly overlap: Overlap
+  readonly missed: Missed
+  readonly dst_overlap: DstOverlap
+}
+
+export const newScheduled: ScheduledValues = {
+  ...newTask,
+  schedule: "",
+  timezone: readersZone(),
+  overlap: "skip",
+  missed: "once",
+  dst_overlap: "first",
+  ...firingOptionValuesOf({})
+}
+
+type Scheduled = Omit<Pick<CronTask, keyof CronTask & keyof ScheduledValues>, "schedule"> & {
+  readonly schedule: string | null
+}
+
+export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
+  name: task.name,
+  schedule: task.schedule ?? "",
+  timezone: task.timezone,
+  overlap: task.overlap,
+  missed: task.missed,
+  dst_overlap: task.dst_overlap,
+  queue_id: task.queue_id,
+  ...firingOptionValuesOf(task),
+  ...callbackValuesOf(task)
+})
+
+/** As the API takes it. */
+export const scheduledInputOf = (values: ScheduledValues) => ({
+  name: values.name.trim(),
+  timezone: values.timezone.trim(),
+  overlap: values.overlap,
+  missed: values.missed,
+  dst_overlap: values.dst_overlap,
+  queue_id: values.queue_id,
+  ...firingOptionInputOf(values),
+  ...callbackInputOf(values)
+})
