@@ -41,7 +41,9 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
  * both, and people read the plain form.
  */
 export const plain = (schema: Schema): Schema =>
-  mapSchema(schema, (part) => withoutSafeBounds(withTypeList(withoutLoneAllOf(part))))
+  mapSchema(schema, (part) =>
+    withoutSafeBounds(withTypeList(withoutLoneAnyOf(withoutLoneAllOf(part))))
+  )
 
 const withoutSafeBounds = (schema: Schema): Schema => {
   const { maximum, minimum, ...rest } = schema
@@ -61,6 +63,14 @@ const withoutLoneAllOf = (schema: Schema): Schema => {
   return isSchema(only) && Object.keys(only).every((key) => !Object.hasOwn(rest, key))
     ? { ...rest, ...only }
     : schema
+}
+
+/** A choice of one is no choice. */
+const withoutLoneAnyOf = (schema: Schema): Schema => {
+  if (!Array.isArray(schema.anyOf) || schema.anyOf.length !== 1) return schema
+  const { anyOf, ...rest } = schema
+  const [only]: ReadonlyArray<unknown> = anyOf
+  return isSchema(only) ? { ...only, ...rest } : schema
 }
 
 const withTypeList = (schema: Schema): Schema => {
