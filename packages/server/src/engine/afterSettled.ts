@@ -18,7 +18,7 @@ export const makeNotifyFinished = Effect.gen(function* () {
 
 /**
  * All that follows once results are written and committed, whoever wrote them: besides telling of
- * them, runs that may go on now are looked for, and free places go to the next runs of their queues.
+ * them, runs that may go on now are looked for, and free slots go to the next runs of their queues.
  * Only the settler of a node does the latter itself, because it knows more.
  */
 export const makeAfterSettled = Effect.gen(function* () {

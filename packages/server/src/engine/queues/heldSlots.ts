@@ -10,7 +10,7 @@ const slackSeconds = 10
 /** If the task is gone, nobody knows how long its calls may take. */
 const longestCallSeconds = 900
 
-/** How long a place is held for a call that was lost. */
+/** How long a slot is held for a call that was lost. */
 export const longestLostCallSeconds = slackSeconds + longestCallSeconds
 
 /**
@@ -40,7 +40,7 @@ export const lockQueuesOf = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostS
     FOR NO KEY UPDATE`
 
 /**
- * Keeps the places of calls that were lost for as long as they may still go on: a node that others
+ * Keeps the slots of calls that were lost for as long as they may still go on: a node that others
  * take for dead may only be cut off from the database. The rows must be locked.
  */
 export const holdSlots = Effect.fnUntraced(function* (
@@ -52,7 +52,7 @@ export const holdSlots = Effect.fnUntraced(function* (
     UPDATE queues
     SET held_until = ARRAY (
       SELECT until
-      FROM unnest(queues.held_until || places.until) AS until
+      FROM unnest(queues.held_until || slots.until) AS until
       WHERE until > now()
     )
     FROM (
@@ -63,6 +63,6 @@ export const holdSlots = Effect.fnUntraced(function* (
       ) AS lost (queue_id, ends_ms)
       WHERE ends_ms IS NOT NULL
       GROUP BY queue_id
-    ) AS places
-    WHERE queues.id = places.queue_id`
+    ) AS slots
+    WHERE queues.id = slots.queue_id`
 })

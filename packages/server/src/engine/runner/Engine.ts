@@ -129,7 +129,7 @@ export class Engine {
     return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
   }
 
-  /** The results that are still to be written give their places to nobody here. */
+  /** The results that are still to be written give their slots to nobody here. */
   stop(): void {
     this.#isStopping = true
   }
@@ -149,7 +149,7 @@ export class Engine {
   }
 
   /**
-   * Those of the runs whose places may go to the next ones of their queues here. None while others
+   * Those of the runs whose slots may go to the next ones of their queues here. None while others
    * wait for a slot, and none of a share that has its slots taken.
    */
   handing(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
@@ -162,7 +162,7 @@ export class Engine {
     return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.intake.shareOf(id))))
   }
 
-  /** Takes on runs that took the places of others. Returns those that have slots. */
+  /** Takes on runs that took the queue slots of others. Returns those that have call slots. */
   takeOver({ leased, started }: Claimed): ReadonlyArray<StartedRun> {
     const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)

@@ -162,7 +162,7 @@ export class Runner extends Context.Service<
         )
       )
 
-      // 6. Stopping begins here: places of named queues go to other nodes from now on.
+      // 6. Stopping begins here: slots of named queues go to other nodes from now on.
       yield* Effect.addFinalizer(() => Effect.sync(() => engine.stop()))
 
       const stats = (): RunnerStats => ({

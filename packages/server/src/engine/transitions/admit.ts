@@ -5,7 +5,7 @@ import { hasBegun, isInPhase } from "../RunState.ts"
 import { columnsOfRun, targetOf } from "./claim.ts"
 
 /**
- * How long before its time a run gets its place. Claiming it and asking whether it may start take
+ * How long before its time a run gets its slot. Claiming it and asking whether it may start take
  * that long.
  */
 export const admitAheadMs = 500
@@ -16,7 +16,7 @@ const batch = 500
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
 /**
- * SQL for how many runs of a row of `queues` may be admitted. A run has its place from the moment
+ * SQL for how many runs of a row of `queues` may be admitted. A run holds its slot from the moment
  * that it no longer waits until its row changes again: it ends, is put back to wait for another
  * attempt, or goes elsewhere. The rows are the count, so that nothing can make it wrong.
  */
@@ -60,7 +60,7 @@ export interface Look {
   readonly at_ms: number
 }
 
-/** Those of the queues that have a free place and a run for it, now or later. */
+/** Those of the queues that have a free slot and a run for it, now or later. */
 export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
   const parked = sql.literal(isInPhase("parked"))
   return sql<Look>`
@@ -97,9 +97,9 @@ const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =
     FOR NO KEY UPDATE SKIP LOCKED`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
 
 /**
- * Gives the free places of the queues to their runs, the most overdue first. Only this statement
- * gives places, and only while it holds the row of the queue, so that no two nodes give the same
- * place. Counting is a statement of its own, because one that waits for a lock sees the runs as they
+ * Gives the free slots of the queues to their runs, the most overdue first. Only this statement
+ * gives slots, and only while it holds the row of the queue, so that no two nodes give the same
+ * slot. Counting is a statement of its own, because one that waits for a lock sees the runs as they
  * were before. A rate spaces the times at which the runs are due. Nothing is saved up while a queue
  * is idle.
  */
@@ -123,28 +123,28 @@ const admitLocked = (
           ),
           ${sql.literal(turnsLeft)},
           ${batch}
-        ) AS places
+        ) AS slots
       FROM queues
       WHERE queues.id = ANY (${queueIds}::uuid[])
     ), turns AS MATERIALIZED (
       SELECT
-        open.id, open.base, open.spacing, open.places, parked.place, parked.due_at,
+        open.id, open.base, open.spacing, open.slots, parked.row_id, parked.due_at,
         parked.run_on, parked.lane,
         row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
       FROM open
       CROSS JOIN LATERAL (
-        SELECT ctid AS place, due_at, run_on, lane
+        SELECT ctid AS row_id, due_at, run_on, lane
         FROM runs
         WHERE ${parked}
           AND runs.queue_id = open.id
           AND runs.due_at <= ${sql.literal(horizon)}
         ORDER BY runs.due_at
-        LIMIT greatest(0, open.places)::bigint
+        LIMIT greatest(0, open.slots)::bigint
         FOR UPDATE SKIP LOCKED
       ) AS parked
     ), timed AS MATERIALIZED (
       SELECT
-        id, spacing, places, place,
+        id, spacing, slots, row_id,
         CASE
           WHEN row_number() OVER (ORDER BY n) <= ${limit}::integer
             AND run_on IS NULL
@@ -165,11 +165,11 @@ const admitLocked = (
         due_at = timed.due_at,
         lease_owner = timed.owner
       FROM timed
-      WHERE runs.ctid = ANY (ARRAY(SELECT place FROM timed))
-        AND runs.ctid = timed.place
+      WHERE runs.ctid = ANY (ARRAY(SELECT row_id FROM timed))
+        AND runs.ctid = timed.row_id
         AND timed.due_at <= ${sql.literal(horizon)}
       RETURNING
-        timed.id AS queue_id, timed.spacing, timed.places, runs.id, runs.workspace_id, runs.attempt,
+        timed.id AS queue_id, timed.spacing, timed.slots, runs.id, runs.workspace_id, runs.attempt,
         runs.kind, runs.task_id, runs.version_id, runs.step_index, runs.due_at, runs.lane,
         runs.lease_owner
     ), spaced AS (
@@ -184,7 +184,7 @@ const admitLocked = (
         AND last.spacing IS NOT NULL
     )
     SELECT
-      id, workspace_id, attempt, queue_id, places,
+      id, workspace_id, attempt, queue_id, slots,
       lease_owner IS NOT NULL AS is_leased,
       (lane >> 32)::integer AS share,
       CASE
@@ -197,12 +197,12 @@ const admitLocked = (
 interface AdmittedRow extends LeasedRun {
   readonly queue_id: string
   /** How many runs of the queue could be admitted. */
-  readonly places: number
+  readonly slots: number
   readonly is_leased: boolean
 }
 
 /**
- * What is admitted may be leased in the same statement, so that the place does not stand empty until
+ * What is admitted may be leased in the same statement, so that the slot does not stand empty until
  * the run is claimed.
  */
 export interface LeaseOptions {
@@ -216,9 +216,9 @@ export interface Admitted {
   readonly leased: ReadonlyArray<LeasedRun>
   /** Whether runs were admitted that somebody has to claim. */
   readonly isMore: boolean
-  /** Queues that had runs admitted and may have places left. */
+  /** Queues that had runs admitted and may have slots left. */
   readonly open: ReadonlyArray<string>
-  /** Queues that had runs admitted and have no place left. */
+  /** Queues that had runs admitted and have no slot left. */
   readonly full: ReadonlyArray<string>
   /** Queues that another node admits runs of just now. */
   readonly busy: ReadonlyArray<string>
@@ -231,7 +231,7 @@ export const admit = Effect.fnUntraced(
     const admittedOf = Map.groupBy(rows, ({ queue_id }) => queue_id)
     const isFull = (id: string) => {
       const admitted = admittedOf.get(id) ?? []
-      return admitted.every(({ places }) => admitted.length === places && places < batch)
+      return admitted.every(({ slots }) => admitted.length === slots && slots < batch)
     }
     const result: Admitted = {
       leased: rows

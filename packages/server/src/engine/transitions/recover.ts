@@ -29,8 +29,8 @@ interface LostRun extends SettledRun, LostSlot {
 /**
  * Takes back everything that is leased to the nodes. Runs that had not started go back unchanged.
  * Runs that were running start again with a further attempt, because nobody knows how the lost one
- * ended. Several nodes may do this at once: the fence of `settle` lets each run through once. In a
- * queue, all of them wait for their turn again, and calls that perhaps go on keep their places, as do
+ * ended. Several nodes may do this at once: the fence of `finish` lets each run through once. In a
+ * queue, all of them wait for their turn again, and calls that perhaps go on keep their slots, as do
  * those whose jobs perhaps go on after them.
  */
 export const recover = Effect.fnUntraced(function* (

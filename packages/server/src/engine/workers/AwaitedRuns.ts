@@ -57,6 +57,6 @@ export const seenAheadMs = 2_000
 
 /** Belongs to one node, even if a process has several. */
 export const AwaitedRunsOfNode = Context.Reference<AwaitedRuns>(
-  "@scheduling/server/engine/awaiting/AwaitedRuns",
+  "@scheduling/server/engine/workers/AwaitedRuns",
   { defaultValue: () => new AwaitedRuns() }
 )

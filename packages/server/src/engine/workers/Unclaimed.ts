@@ -17,7 +17,7 @@ interface UnclaimedRun extends SettledRun {
 /**
  * Ends runs that were cancelled while their worker was lost, and those that no worker took in time,
  * if all agents have had the time to come back after the service was away. Several nodes may do
- * this at once: the fence of `settle` lets each run through once, and none that a worker takes
+ * this at once: the fence of `finish` lets each run through once, and none that a worker takes
  * meanwhile. */
 export const endUnclaimed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
