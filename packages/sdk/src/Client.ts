@@ -15,7 +15,7 @@ import {
   type Settings,
   visibleAscii
 } from "./options.ts"
-import { type Bearer, bearerFrom, fixedBearer, Session } from "./session/Session.ts"
+import { type Bearer, bearerFrom, fixedBearer, UserSession } from "./session/UserSession.ts"
 
 export type ClientOptions = Settings & Credential
 
@@ -121,7 +121,7 @@ export class SchedulingClient extends Resources {
 
   /** Ends the session on the service and forgets its tokens. */
   async logout(): Promise<void> {
-    if (!(this.#bearer instanceof Session)) {
+    if (!(this.#bearer instanceof UserSession)) {
       throw new SchedulingError("There is no session: the client was not given tokens or a login")
     }
     try {
@@ -146,11 +146,11 @@ const settingsOf = (options: Settings): Settings => {
 const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
 
 const bearerOf = (http: Http, options: Credential): Bearer => {
-  if (options.tokens !== undefined) return new Session(http, options)
+  if (options.tokens !== undefined) return new UserSession(http, options)
   if (options.accessToken !== undefined) return bearerFrom(options.accessToken)
   if (options.email !== undefined) {
     const { email, onTokens, password } = options
-    return new Session(http, { login: { email, password }, onTokens })
+    return new UserSession(http, { login: { email, password }, onTokens })
   }
   // A key that is named but undefined is a variable that was not set. Every call would be refused.
   if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))

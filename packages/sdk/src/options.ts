@@ -126,12 +126,15 @@ export interface RawRequest extends RequestOptions, InWorkspace, Idempotent {
 }
 
 /** The given settings, checked. */
-export interface Limits {
+export interface RequestLimits {
   readonly timeoutMs: number
   readonly maxRetries: number
 }
 
-export const limits = (given: Pick<RequestOptions, keyof Limits>, fallback: Limits): Limits => ({
+export const limits = (
+  given: Pick<RequestOptions, keyof RequestLimits>,
+  fallback: RequestLimits
+): RequestLimits => ({
   // Timers hold 31 bits of milliseconds. With more they fire at once.
   timeoutMs: whole("timeoutMs", given.timeoutMs ?? fallback.timeoutMs, 1, 2 ** 31 - 1),
   maxRetries: whole("maxRetries", given.maxRetries ?? fallback.maxRetries, 0, 100)

@@ -16,7 +16,7 @@ export const workerProtocol = 1
 
 export const maxSlots = 100
 export const maxResults = 200
-export const maxWaitSeconds = 30
+export const maxClaimWaitSeconds = 30
 
 /** A busy agent takes runs ahead, so that its slots do not wait for the next claim. */
 export const maxClaimed = 2 * maxSlots
@@ -78,7 +78,7 @@ export const WorkerWelcome = Schema.Struct({
   name: printable(maxWorkerNameLength),
   labels: WorkerLabels,
   session: Session,
-  wait_seconds: between(1, maxWaitSeconds).annotate({
+  wait_seconds: between(1, maxClaimWaitSeconds).annotate({
     description:
       "For how long to ask for runs at a time. That keeps the session, which ends five seconds after the next request was to come."
   }),
@@ -95,7 +95,7 @@ export const WorkerClaim = Schema.Struct({
     examples: [16]
   }),
   wait_seconds: Schema.Int.check(
-    Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })
+    Schema.isBetween({ minimum: 0, maximum: maxClaimWaitSeconds })
   ).annotate({ description: "How long to wait for the first one.", examples: [10] }),
   idle: Schema.optionalKey(
     Schema.Boolean.annotate({

@@ -4,12 +4,12 @@ import { Ago } from "../ui/values/Time.tsx"
 
 type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
 
-export const stateOf = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
+export const keyState = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
   is_active ? "active" : revoked_at === null ? "expired" : "revoked"
 
 /** Whether a key would be accepted, and until when. */
 export const KeyState = ({ of: key }: { readonly of: Known }) => {
-  const state = stateOf(key)
+  const state = keyState(key)
   const at = state === "revoked" ? key.revoked_at : key.expires_at
   return (
     <>

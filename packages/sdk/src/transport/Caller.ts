@@ -5,7 +5,7 @@ import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generate
 import type { Answer, Http } from "./Http.ts"
 import { randomKey } from "./idempotencyKey.ts"
 import { type Idempotent, type InWorkspace, type RequestOptions, visibleAscii } from "../options.ts"
-import type { Bearer } from "../session/Session.ts"
+import type { Bearer } from "../session/UserSession.ts"
 
 /** One call, as the generated methods describe it. */
 export interface Call {

@@ -4,7 +4,7 @@ import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../err
 import {
   checkHeaders,
   type Fetch,
-  type Limits,
+  type RequestLimits,
   limits,
   parseBaseUrl,
   type Settings
@@ -53,7 +53,7 @@ export class Http {
   readonly #baseUrl: string
   readonly #fetch: Fetch
   readonly #headers: Readonly<Record<string, string>>
-  readonly #limits: Limits
+  readonly #limits: RequestLimits
   readonly #observer: Observer
 
   constructor(settings: Settings) {

@@ -10,7 +10,7 @@ export type Failure =
   | { readonly kind: "timeout" }
   | { readonly kind: "connection"; readonly cause: unknown }
 
-export interface Attempt {
+export interface RetryAttempt {
   /** From 0. */
   readonly number: number
   /** The request does its work once, however often it arrives. */
@@ -30,7 +30,7 @@ export const isRepeatable = (verb: string, idempotencyKey: string | undefined): 
   idempotencyKey !== undefined || repeatableVerbs.has(verb)
 
 /** The time before another attempt, or undefined if there must be none. */
-export const retryDelayMs = (failure: Failure, attempt: Attempt): number | undefined => {
+export const retryDelayMs = (failure: Failure, attempt: RetryAttempt): number | undefined => {
   if (!mayRetry(failure, attempt.isRepeatable)) return undefined
   const ceiling = Math.min(firstDelayMs * 2 ** attempt.number, maxDelayMs)
   const delay = ceiling * (0.5 + attempt.random / 2)

@@ -8,7 +8,7 @@ import { AppConfig, plansByPrice } from "../core/index.ts"
 import { Limits, subscriptionStatusOf, UsageRepo } from "../plans/index.ts"
 import { timestampOrNull } from "../store/index.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
-import { usageOf } from "./usageOf.ts"
+import { billedUsage } from "./billedUsage.ts"
 
 /** The plan of a workspace and its usage. */
 export class Billing extends Context.Service<
@@ -73,7 +73,7 @@ export class Billing extends Context.Service<
           const { from, to } = range.success
           const before = yield* repo.findBefore(workspaceId, from)
           const rows = yield* repo.list(workspaceId, from, to)
-          return { data: usageOf(rows, { from, to, before }) }
+          return { data: billedUsage(rows, { from, to, before }) }
         })
       })
     })

@@ -8,7 +8,11 @@ import { KeepingToPlans } from "./KeepingToPlans.ts"
 import { dayMs, Doorbell, loop } from "../core/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { ask, listOf } from "./calls.ts"
-import { chooseSubscription, stateOf, type SubscriptionState } from "./chooseSubscription.ts"
+import {
+  chooseSubscription,
+  subscriptionState,
+  type SubscriptionState
+} from "./chooseSubscription.ts"
 import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
@@ -83,7 +87,7 @@ export class Syncing extends Context.Service<
           stripe,
           surplus.map(({ id }) => id)
         )
-        const isWritten = yield* write(row, stateOf(chosen))
+        const isWritten = yield* write(row, subscriptionState(chosen))
         if (isWritten) yield* keeping.keep(row.workspace_id)
         return isWritten
       })

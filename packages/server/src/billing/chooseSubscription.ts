@@ -31,7 +31,9 @@ export interface SubscriptionState {
   readonly cancel_at: Date | null
 }
 
-export const stateOf = (subscription: Stripe.Subscription | undefined): SubscriptionState => {
+export const subscriptionState = (
+  subscription: Stripe.Subscription | undefined
+): SubscriptionState => {
   if (subscription === undefined) return noSubscription
   const [item] = subscription.items.data
   const period_end = dateOf(item?.current_period_end)

@@ -15,7 +15,7 @@ import {
   moveRows,
   nameOfDay,
   removeBefore,
-  type Table,
+  type HistoryTable,
   tables
 } from "./history/tables.ts"
 
@@ -60,7 +60,7 @@ export class Partitions extends Context.Service<
 
       /** Gives `before` and `ahead` other bounds, and all days in between a partition. */
       const arrange = Effect.fnUntraced(function* (
-        table: Table,
+        table: HistoryTable,
         parts: ReadonlyArray<Part>,
         { expired, from, missing, to }: DaysPlan
       ) {
@@ -90,7 +90,10 @@ export class Partitions extends Context.Service<
        * Where maintenance was blocked for days, `ahead` has become the history of these days. It stays
        * that, as one partition for all of them, and another one takes its place.
        */
-      const replaceAhead = Effect.fnUntraced(function* (table: Table, { from, to }: DaysPlan) {
+      const replaceAhead = Effect.fnUntraced(function* (
+        table: HistoryTable,
+        { from, to }: DaysPlan
+      ) {
         const [before, ahead] = [beforeOf(table), aheadOf(table)]
         const parts = yield* listParts(sql, table)
         const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
@@ -109,7 +112,7 @@ export class Partitions extends Context.Service<
       })
 
       const arrangeDays = Effect.fnUntraced(function* (
-        table: Table,
+        table: HistoryTable,
         today: number,
         retentionDays: number
       ) {

@@ -10,7 +10,7 @@ import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 
 /** A task of a workspace that somebody was let into. */
-export interface TaskRef {
+export interface TaskOfRun {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly task_id: string
 }

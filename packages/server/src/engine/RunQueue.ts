@@ -12,7 +12,7 @@ import type { Limits } from "../plans/index.ts"
 import { makeAddRuns } from "./makeAddRuns.ts"
 import { moveRuns, moveToQueue } from "./transitions/move.ts"
 import type { EndedRun } from "./transitions/rerun.ts"
-import type { QueuedRun, TaskRef } from "./Run.ts"
+import type { QueuedRun, TaskOfRun } from "./Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
@@ -32,7 +32,7 @@ export class RunQueue extends Context.Service<
      * running.
      */
     readonly enqueue: (
-      task: TaskRef & { readonly kind: ExecutionKind }
+      task: TaskOfRun & { readonly kind: ExecutionKind }
     ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
 
     /**
@@ -40,7 +40,7 @@ export class RunQueue extends Context.Service<
      * whether there is such a task and room for its run.
      */
     readonly enqueueAtOnce: (
-      task: TaskRef & { readonly kind: ExecutionKind }
+      task: TaskOfRun & { readonly kind: ExecutionKind }
     ) => Effect.Effect<QueuedRun | null, QuotaExceeded>
 
     /**
@@ -57,7 +57,7 @@ export class RunQueue extends Context.Service<
      * does both. A time in the past means now.
      */
     readonly schedule: (
-      task: TaskRef & { readonly run_at: Date; readonly insertion?: Statement.Fragment }
+      task: TaskOfRun & { readonly run_at: Date; readonly insertion?: Statement.Fragment }
     ) => Effect.Effect<QueuedRun, SqlError.SqlError>
 
     /**
@@ -66,24 +66,24 @@ export class RunQueue extends Context.Service<
      * has ended or was withdrawn.
      */
     readonly reschedule: (
-      task: TaskRef & { readonly run_at: Date; readonly trigger: "schedule" | "manual" }
+      task: TaskOfRun & { readonly run_at: Date; readonly trigger: "schedule" | "manual" }
     ) => Effect.Effect<QueuedRun | null>
 
     /** Removes the run of a delayed task without a trace. False if it has started or ended. */
-    readonly withdraw: (task: TaskRef) => Effect.Effect<boolean>
+    readonly withdraw: (task: TaskOfRun) => Effect.Effect<boolean>
 
     /**
      * Call it before the schedule of a task changes or resumes. It removes the runs of slots that
      * are still to come, which fired ahead, and returns the moment after which the schedule fires.
      */
-    readonly withdrawSlots: (task: TaskRef) => Effect.Effect<Date>
+    readonly withdrawSlots: (task: TaskOfRun) => Effect.Effect<Date>
 
     /**
      * For a paused or deleted task: none of its runs starts from now on. Queued runs are recorded
      * as cancelled, except those of slots still to come, which leave no trace. Running ones are cut
      * off by their nodes. The request stops a few hundred itself, and the rest is stopped after it.
      */
-    readonly stop: (task: TaskRef) => Effect.Effect<void>
+    readonly stop: (task: TaskOfRun) => Effect.Effect<void>
 
     /**
      * Cancels one execution. `cancelled` means that it was queued and is now recorded as cancelled.
@@ -91,7 +91,7 @@ export class RunQueue extends Context.Service<
      * that there is no such unfinished execution.
      */
     readonly cancel: (
-      execution: TaskRef & { readonly execution_id: string }
+      execution: TaskOfRun & { readonly execution_id: string }
     ) => Effect.Effect<"cancelled" | "requested" | null>
 
     /**
@@ -106,7 +106,7 @@ export class RunQueue extends Context.Service<
      * those between two attempts, are made there from now on.
      */
     readonly move: (
-      task: TaskRef,
+      task: TaskOfRun,
       place: { readonly run_on: RunOn | null; readonly worker_wait_seconds: number }
     ) => Effect.Effect<void>
 
@@ -114,7 +114,7 @@ export class RunQueue extends Context.Service<
      * Those runs of the task that have not started wait for their turn in this queue, or in none. So
      * do the next attempts and steps of the others.
      */
-    readonly moveToQueue: (task: TaskRef, queueId: string | null) => Effect.Effect<void>
+    readonly moveToQueue: (task: TaskOfRun, queueId: string | null) => Effect.Effect<void>
 
     /** Call it after a named queue has changed: more of its runs may start now. */
     readonly admit: (workspaceId: AuthorizedWorkspaceId, queueId: string) => Effect.Effect<void>
@@ -143,13 +143,13 @@ export class RunQueue extends Context.Service<
       const tell = (ids: ReadonlyArray<string>) =>
         ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
 
-      const withdraw = Effect.fnUntraced(function* (task: TaskRef) {
+      const withdraw = Effect.fnUntraced(function* (task: TaskOfRun) {
         const withdrawn = yield* withdrawDelayed(sql, task)
         yield* tell(withdrawn)
         return withdrawn.length > 0
       })
 
-      const withdrawToCome = Effect.fnUntraced(function* (task: TaskRef) {
+      const withdrawToCome = Effect.fnUntraced(function* (task: TaskOfRun) {
         const slots = yield* withdrawSlots(sql, task)
         yield* tell(slots.withdrawn)
         return slots

@@ -36,7 +36,7 @@ export const horizonOf = (
 /** One statement visits at most this many lanes, counted per moment, at 3 to 6 µs each. */
 const maxVisits = 256
 
-export interface Turns {
+export interface LaneTurns {
   readonly table: "runs" | "tasks"
   /** The first expression of the table's index. The lane comes after it. */
   readonly moment: string
@@ -60,7 +60,7 @@ export interface Turns {
  * length of a backlog. Each lane may have the same number of rows: half of them from its earliest
  * moment, a quarter from the next one, and so on.
  */
-export const lanesInTurns = (sql: SqlClient.SqlClient, turns: Turns) => {
+export const lanesInTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
   const moment = sql.literal(turns.moment)
   const next = (after: Fragment) => sql`
         SELECT ${moment} AS moment, lane

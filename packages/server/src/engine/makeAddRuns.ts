@@ -6,7 +6,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { maxTaskRuns } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
 import { LiveChanges, Signals } from "../events/index.ts"
-import type { TaskRef } from "./Run.ts"
+import type { TaskOfRun } from "./Run.ts"
 import { columnsForRuns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
 import { type EndedRun, rerun, someAreOverfull } from "./transitions/rerun.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
@@ -44,7 +44,7 @@ export const makeAddRuns = Effect.gen(function* () {
     return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
   })
 
-  const insert = Effect.fnUntraced(function* (run: TaskRef & Parameters<typeof enqueue>[1]) {
+  const insert = Effect.fnUntraced(function* (run: TaskOfRun & Parameters<typeof enqueue>[1]) {
     const inserted = yield* enqueue(sql, run)
     if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
     yield* told(inserted)
@@ -55,7 +55,7 @@ export const makeAddRuns = Effect.gen(function* () {
     insert,
 
     enqueue: Effect.fn("RunQueue.enqueue")(
-      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
+      function* (task: TaskOfRun & { readonly kind: ExecutionKind }) {
         yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
         return yield* insert({ ...task, trigger: "manual", run_at: null })
       },
@@ -63,7 +63,7 @@ export const makeAddRuns = Effect.gen(function* () {
     ),
 
     enqueueAtOnce: Effect.fn("RunQueue.enqueueAtOnce")(
-      function* (task: TaskRef & { readonly kind: ExecutionKind }) {
+      function* (task: TaskOfRun & { readonly kind: ExecutionKind }) {
         const { kind, task_id, workspace_id } = task
         if (!(yield* limits.takeOneOfMany(workspace_id, "unfinished_runs"))) return null
         const inserted = yield* enqueue(sql, {
@@ -104,7 +104,7 @@ export const makeAddRuns = Effect.gen(function* () {
       function* ({
         insertion,
         ...task
-      }: TaskRef & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
+      }: TaskOfRun & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
         const making = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
         return yield* insert({ ...task, ...making, kind: "delayed", trigger: "schedule" })
       },

@@ -8,7 +8,7 @@ import type {
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../store/index.ts"
-import { kinds } from "./kinds.ts"
+import { monitorKinds } from "./monitorKinds.ts"
 import { filtered, type MonitorRow, statusAt } from "./MonitorRows.ts"
 
 export interface ListedMonitorRow extends MonitorRow {
@@ -22,7 +22,7 @@ interface ListedFilters extends MonitorFilters {
   readonly ids?: ReadonlyArray<string> | undefined
 }
 
-/** Reads monitors of all kinds. */
+/** Reads monitors of all monitorKinds. */
 export class MonitorListRepo extends Context.Service<
   MonitorListRepo,
   {
@@ -76,7 +76,7 @@ export class MonitorListRepo extends Context.Service<
   )
 }
 
-const tables = kinds.map(({ table }) => table)
+const tables = monitorKinds.map(({ table }) => table)
 const lateTables = tables.flatMap((table) =>
   table.lateAfter === undefined ? [] : [{ ...table, lateAfter: table.lateAfter }]
 )

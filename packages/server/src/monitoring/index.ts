@@ -1,6 +1,6 @@
 /**
  * Monitors of work that runs elsewhere, and the incidents that they open. A kind of monitor is a
- * folder, listed in `kinds.ts`. `MonitorKind.ts` says what a kind consists of.
+ * folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
 import { Layer } from "effect"
 import { MonitorsCleaningLayer } from "./Cleaning.ts"
@@ -13,14 +13,14 @@ import { MonitorsHandlers } from "./http.ts"
 import { Incidents } from "./incidents/Incidents.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
-import { kinds } from "./kinds.ts"
+import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
 export { setMonitorsRight } from "./setMonitorsRight.ts"
 export { pingsOr } from "./heartbeat/pingRoute.ts"
 
-const [first, ...others] = kinds
+const [first, ...others] = monitorKinds
 
 const KindsLayer = Layer.mergeAll(first.layer, ...others.map(({ layer }) => layer))
 

@@ -14,7 +14,7 @@ const reportEveryMs = 60_000
 /** If a timer of this length is later, the node is too busy to start runs on time. */
 const canaryMs = 100
 
-export interface Watched extends Pick<Depth, "oldest_due_seconds"> {
+export interface Lateness extends Pick<Depth, "oldest_due_seconds"> {
   /** How late the last timer of this node was. Runs start by such timers. */
   readonly timer_delay_seconds: number
   /** Since when runs are late, or null. */
@@ -25,7 +25,7 @@ export interface Watched extends Pick<Depth, "oldest_due_seconds"> {
  * Checks from the outside whether due work starts. Every node checks the same queue, even a node
  * that runs nothing: if all runners have stopped, somebody must notice.
  */
-export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Watched }>()(
+export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Lateness }>()(
   "@scheduling/server/operations/SelfWatch"
 ) {
   static readonly layer: Layer.Layer<SelfWatch, never, SqlClient.SqlClient> = Layer.effect(

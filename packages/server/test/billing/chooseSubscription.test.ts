@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type Stripe from "stripe"
-import { chooseSubscription, stateOf } from "../../src/billing/chooseSubscription.ts"
+import { chooseSubscription, subscriptionState } from "../../src/billing/chooseSubscription.ts"
 import { graceDays, subscriptionStatusOf } from "../../src/plans/subscriptionStatus.ts"
 
 const day = 86_400_000
@@ -109,7 +109,7 @@ describe("what is kept of a subscription", () => {
         { start_date: 2, items: [{ price: { id: "price_solo" } }] }
       ]
     }
-    assert.deepStrictEqual(stateOf(of("a", "active", 1, { schedule })), {
+    assert.deepStrictEqual(subscriptionState(of("a", "active", 1, { schedule })), {
       subscription_id: "a",
       status: "active",
       price_id: "price_team",
@@ -120,7 +120,7 @@ describe("what is kept of a subscription", () => {
   })
 
   it("ends with its period if it was cancelled", () => {
-    const { cancel_at } = stateOf(of("a", "active", 1, { cancel_at_period_end: true }))
+    const { cancel_at } = subscriptionState(of("a", "active", 1, { cancel_at_period_end: true }))
     assert.deepStrictEqual(cancel_at, new Date(1_781_000_000_000))
   })
 })

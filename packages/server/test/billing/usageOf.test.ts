@@ -1,7 +1,7 @@
 import { type Day, daysBetween, usageRange } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { usageOf } from "../../src/billing/usageOf.ts"
+import { billedUsage } from "../../src/billing/billedUsage.ts"
 import type { UsageRow } from "../../src/plans/UsageRepo.ts"
 
 const range = { from: "2026-02-27", to: "2026-03-02" }
@@ -19,7 +19,7 @@ const row = (day: Day, fields: Partial<UsageRow>): UsageRow => ({
 
 describe("the usage of a range", () => {
   it("has every day, and the seats and monitors that last from one change to the next", () => {
-    const days = usageOf(
+    const days = billedUsage(
       [
         row("2026-02-28", { executions: 5, notifications: 1, most_monitors: 9, last_monitors: 8 }),
         row("2026-03-01", { most_seats: 2, last_seats: 1 })
@@ -35,7 +35,7 @@ describe("the usage of a range", () => {
   })
 
   it("has as many seats as there were after any change of the day", () => {
-    const [day] = usageOf([row("2026-02-27", { most_seats: 5, last_seats: 2 })], {
+    const [day] = billedUsage([row("2026-02-27", { most_seats: 5, last_seats: 2 })], {
       ...range,
       before: { seats: 3, monitors: 0 }
     })

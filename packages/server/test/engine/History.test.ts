@@ -11,7 +11,7 @@ import {
   listParts,
   makePart,
   nameOfDay,
-  type Table,
+  type HistoryTable,
   tables
 } from "../../src/engine/history/tables.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
@@ -53,7 +53,7 @@ const leave = Effect.fnUntraced(function* (parts: ReadonlyArray<readonly [number
   }
 })
 
-const nameOf = (table: Table, today: number, from: number, to: number) => {
+const nameOf = (table: HistoryTable, today: number, from: number, to: number) => {
   if (to === Infinity) return aheadOf(table)
   return from === -Infinity ? beforeOf(table) : nameOfDay(table, today + from)
 }

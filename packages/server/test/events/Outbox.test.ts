@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Outbox } from "../../src/events/Outbox.ts"
-import type { TaskRef } from "../../src/engine/Run.ts"
+import type { TaskOfRun } from "../../src/engine/Run.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { QueueLayer } from "../engine/runner/support/engine.ts"
@@ -39,7 +39,7 @@ const eventsOf = (workspace: string) =>
 
 /** A run of the task, ended as it says. */
 const end = Effect.fnUntraced(function* (
-  run: TaskRef & { readonly kind: "cron" | "delayed" },
+  run: TaskOfRun & { readonly kind: "cron" | "delayed" },
   status: "succeeded" | "failed" | "cancelled" | "skipped" | null
 ) {
   const sql = yield* SqlClient.SqlClient

@@ -37,7 +37,7 @@ import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
 import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
 import { KeyUsesRepo } from "./KeyUsesRepo.ts"
-import { observedSince, usageOf } from "./usageOf.ts"
+import { observedSince, keyUsage } from "./keyUsage.ts"
 import { nextWarning } from "./warnings.ts"
 
 export class ApiKeys extends Context.Service<
@@ -184,7 +184,7 @@ export class ApiKeys extends Context.Service<
         usage: Effect.fn("ApiKeys.usage")(function* (workspaceId, id) {
           const row = yield* found(repo.find(workspaceId, id))
           const now = yield* DateTime.nowAsDate
-          return usageOf(row, yield* uses.list(workspaceId, id, observedSince(row, now)), now)
+          return keyUsage(row, yield* uses.list(workspaceId, id, observedSince(row, now)), now)
         }),
 
         revoke: Effect.fn("ApiKeys.revoke")(function* (workspaceId, id, actor) {

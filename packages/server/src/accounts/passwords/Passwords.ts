@@ -2,7 +2,7 @@ import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
-import { type Argon2Parameters, beginningOf, loadArgon2 } from "./argon2.ts"
+import { type Argon2Parameters, hashPrefix, loadArgon2 } from "./argon2.ts"
 import { afterARest, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
 
 /** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
@@ -44,7 +44,7 @@ export class Passwords extends Context.Service<
     Effect.gen(function* () {
       const { hash, verify } = yield* Effect.promise(loadArgon2)
       const cost = yield* HashCost
-      const currentBeginning = beginningOf(cost)
+      const currentBeginning = hashPrefix(cost)
       const turns = new FairQueue<string, RateLimited>(hashingOn(availableParallelism()))
       const inTurn = <A>(ip: string | null, work: () => Promise<A>) =>
         turns.run(turnOf(ip), Effect.promise(work))

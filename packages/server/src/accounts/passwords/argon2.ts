@@ -10,7 +10,7 @@ export interface Argon2Parameters {
 }
 
 /** The common prefix of all PHC strings with these parameters. */
-export const beginningOf = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
+export const hashPrefix = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
 /** Argon2id off the main thread, as PHC strings: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`. */
@@ -46,7 +46,7 @@ export const nodeArgon2 = (): Argon2 => {
     hash: async (password, parameters) => {
       const salt = crypto.randomBytes(16)
       const tag = await tagOf(password, salt, 32, parameters)
-      return `${beginningOf(parameters)}${unpadded(salt)}$${unpadded(tag)}`
+      return `${hashPrefix(parameters)}${unpadded(salt)}$${unpadded(tag)}`
     },
     verify: async (hash, password) => {
       const [, memory, passes, lanes, salt, tag] = phc.exec(hash) ?? []

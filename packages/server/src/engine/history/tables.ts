@@ -5,22 +5,22 @@ import { firstIdAt, timeOfId } from "../RunId.ts"
 import type { Part } from "./planDays.ts"
 
 export const tables = ["earlier_attempts", "executions", "monitor_events"] as const
-export type Table = (typeof tables)[number]
+export type HistoryTable = (typeof tables)[number]
 
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
-export const nameOfDay = (table: Table, day: number): string =>
+export const nameOfDay = (table: HistoryTable, day: number): string =>
   `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`
 
-export const beforeOf = (table: Table): string => `${table}_before`
+export const beforeOf = (table: HistoryTable): string => `${table}_before`
 
-export const aheadOf = (table: Table): string => `${table}_ahead`
+export const aheadOf = (table: HistoryTable): string => `${table}_ahead`
 
 export const findToday = (sql: SqlClient.SqlClient) =>
   sql<{ readonly ms: number }>`
     SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
 
-export const listParts = (sql: SqlClient.SqlClient, table: Table) =>
+export const listParts = (sql: SqlClient.SqlClient, table: HistoryTable) =>
   sql<{ readonly name: string; readonly bounds: string }>`
     SELECT relname AS name, pg_get_expr(relpartbound, oid) AS bounds
     FROM pg_inherits
@@ -28,7 +28,7 @@ export const listParts = (sql: SqlClient.SqlClient, table: Table) =>
     WHERE inhparent = ${table}::regclass`.pipe(Effect.map((rows) => rows.map(toPart)))
 
 /** Partitions that no longer belong to the history and wait to be dropped. */
-export const listDetached = (sql: SqlClient.SqlClient, table: Table) =>
+export const listDetached = (sql: SqlClient.SqlClient, table: HistoryTable) =>
   sql<{ readonly name: string }>`
     SELECT relname AS name
     FROM pg_class
@@ -42,7 +42,7 @@ export const listDetached = (sql: SqlClient.SqlClient, table: Table) =>
 /** Whether more rows than this belong to days before this one. */
 export const hasMoreThan = (
   sql: SqlClient.SqlClient,
-  table: Table,
+  table: HistoryTable,
   { count, to }: { readonly count: number; readonly to: number }
 ) =>
   sql`
@@ -52,23 +52,23 @@ export const hasMoreThan = (
     OFFSET ${count}
     LIMIT 1`.pipe(Effect.map((rows) => rows.length > 0))
 
-export const makePart = (sql: SqlClient.SqlClient, table: Table, name: string) =>
+export const makePart = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
   sql`CREATE TABLE ${sql(name)} (LIKE ${sql(table)} INCLUDING ALL)`
 
 /** ATTACH locks the history far less than CREATE TABLE ... PARTITION OF: reading and writing go on. */
-export const attach = (sql: SqlClient.SqlClient, table: Table, { from, name, to }: Part) =>
+export const attach = (sql: SqlClient.SqlClient, table: HistoryTable, { from, name, to }: Part) =>
   sql`
     ALTER TABLE ${sql(table)}
     ATTACH PARTITION ${sql(name)}
     FOR VALUES FROM (${boundary(sql, from)}) TO (${boundary(sql, to)})`
 
-export const detach = (sql: SqlClient.SqlClient, table: Table, name: string) =>
+export const detach = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
   sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(name)}`
 
 /** Between two tables that are not attached. */
 export const moveRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  table: Table,
+  table: HistoryTable,
   { into, out, ...days }: { readonly out: string; readonly into: string } & Days
 ) {
   const columns = yield* sql<{ readonly name: string }>`
@@ -93,7 +93,7 @@ export const moveRows = Effect.fnUntraced(function* (
 /** Removes the rows of days before this one, of those that have no partition. */
 export const removeBefore = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  table: Table,
+  table: HistoryTable,
   day: number
 ) {
   const removeSome = sql`
@@ -117,7 +117,7 @@ interface Days {
   readonly to?: number
 }
 
-const ids = (sql: SqlClient.SqlClient, table: Table, { from, to }: Days) => {
+const ids = (sql: SqlClient.SqlClient, table: HistoryTable, { from, to }: Days) => {
   const id = sql(table === "earlier_attempts" ? "execution_id" : "id")
   return sql.and([
     ...(from === undefined ? [] : [sql`${id} >= ${boundary(sql, from)}`]),

@@ -6,7 +6,7 @@ import { Intake } from "../intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
 import { Doorbell, Meters, type NodeMeters } from "../../core/index.ts"
 import { QueueLooks } from "./QueueLooks.ts"
-import { Results } from "./Results.ts"
+import { UnwrittenResults } from "./UnwrittenResults.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerCounts } from "./RunnerStats.ts"
@@ -39,7 +39,7 @@ export class Engine {
   /** The named queues to look at. */
   readonly queues = new QueueLooks()
   readonly meters: EngineMeters
-  readonly results = new Results()
+  readonly results = new UnwrittenResults()
   /** Rings when there is room for more runs, or something new is due. */
   readonly feedBell = new Doorbell()
   /** Rings when a run may have become startable. */

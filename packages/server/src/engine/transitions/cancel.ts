@@ -2,7 +2,7 @@ import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { placeColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, type Settlement, settlementOf, type TaskRef } from "../Run.ts"
+import { type SettledRun, type Settlement, settlementOf, type TaskOfRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
 import { nothingSettled, type Settled } from "../Settled.ts"
@@ -27,7 +27,7 @@ export const stoppableColumns = `
  */
 export const cancelRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  run: TaskRef & { readonly execution_id: string }
+  run: TaskOfRun & { readonly execution_id: string }
 ) {
   const runs = yield* sql<StoppableRun>`
     SELECT ${sql.literal(stoppableColumns)}

@@ -8,7 +8,7 @@ import {
   stoppableColumns,
   type Stopped
 } from "./cancel.ts"
-import type { TaskRef } from "../Run.ts"
+import type { TaskOfRun } from "../Run.ts"
 import { nothingSettled } from "../Settled.ts"
 
 /** One transaction stops at most this many runs, so that nobody waits for it for long. */
@@ -43,7 +43,7 @@ export const isStopped = `(
 )`
 
 /** The row of the task must be locked or gone, so that no run comes in meanwhile. */
-export const stopTask = (sql: SqlClient.SqlClient, { task_id, workspace_id }: TaskRef) =>
+export const stopTask = (sql: SqlClient.SqlClient, { task_id, workspace_id }: TaskOfRun) =>
   insertStop(sql, { id: task_id, workspace_id })
 
 export const stopWorkspace = (sql: SqlClient.SqlClient, id: string) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { TaskRef } from "../Run.ts"
+import type { TaskOfRun } from "../Run.ts"
 
 /**
  * Removes the run of a delayed task if it has not started, and leaves no trace of it. Returns the
@@ -8,7 +8,7 @@ import type { TaskRef } from "../Run.ts"
  */
 export const withdrawDelayed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  task: TaskRef
+  task: TaskOfRun
 ) {
   const removed = yield* sql<{ readonly id: string }>`
     DELETE FROM runs
@@ -24,7 +24,10 @@ export const withdrawDelayed = Effect.fnUntraced(function* (
  * Removes the runs of slots that are still to come. They fired ahead of time, and nobody was
  * promised anything yet. These slots count as not fired again.
  */
-export const withdrawSlots = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, task: TaskRef) {
+export const withdrawSlots = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  task: TaskOfRun
+) {
   const [slots] = yield* sql<Slots>`
     WITH withdrawn AS (
       DELETE FROM runs

@@ -5,7 +5,7 @@ import { StoreClock, transactionOf } from "../../store/index.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import { afterSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
-import { stateOf } from "./HeartbeatRow.ts"
+import { heartbeatState } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf } from "./outcome.ts"
 
@@ -49,7 +49,7 @@ export class Deadlines extends Context.Service<
         const rows = yield* repo.findDueForUpdate(at, batch)
         const decided = rows.map((row) => ({
           row,
-          ...decideHeartbeat(row, stateOf(row), { type: "time" }, at.getTime())
+          ...decideHeartbeat(row, heartbeatState(row), { type: "time" }, at.getTime())
         }))
         yield* repo.updateLocked(decided)
         yield* events.insert(decided.flatMap(({ records, row }) => eventsOf(row, records)))
@@ -64,7 +64,7 @@ export class Deadlines extends Context.Service<
         yield* repo.updateLocked(
           rows.map((row) => ({
             row,
-            state: afterSetBack(row, stateOf(row), at.getTime())
+            state: afterSetBack(row, heartbeatState(row), at.getTime())
           }))
         )
         return rows.length < batch ? undefined : rows.at(-1)?.monitor_id

@@ -47,7 +47,7 @@ export const heartbeatTable: MonitorTable<HeartbeatColumns> = {
   }
 }
 
-export const stateOf = (row: HeartbeatRow): HeartbeatState => ({
+export const heartbeatState = (row: HeartbeatRow): HeartbeatState => ({
   status: row.status,
   last_ping_at: msOrNull(row.last_ping_at),
   began_at: msOrNull(row.began_at),

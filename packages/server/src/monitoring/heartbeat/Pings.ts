@@ -8,7 +8,7 @@ import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
 import { EventQuota } from "../../http/index.ts"
-import { type HeartbeatRow, stateOf } from "./HeartbeatRow.ts"
+import { type HeartbeatRow, heartbeatState } from "./HeartbeatRow.ts"
 import { Gathered } from "./Gathered.ts"
 import { type Decided, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
@@ -58,7 +58,7 @@ export class Pings extends Context.Service<
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
       const decide = (row: Pinged, pings: ReadonlyArray<Waiting>, at: Date): Outcome => {
-        let state = stateOf(row)
+        let state = heartbeatState(row)
         const changes: Array<StatusChange> = []
         const recorded: Array<MonitorEvent> = []
         for (const waiting of pings) {

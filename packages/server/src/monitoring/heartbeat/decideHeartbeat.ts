@@ -1,10 +1,10 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import type { MonitorChange } from "../MonitorKind.ts"
-import { expectedAfter, type Rhythm } from "./expectedAfter.ts"
+import { expectedAfter, type HeartbeatRhythm } from "./expectedAfter.ts"
 
 /** The settings of a heartbeat that decisions depend on. */
-export interface HeartbeatRules extends Rhythm {
+export interface HeartbeatRules extends HeartbeatRhythm {
   readonly max_duration_seconds: number | null
   readonly min_interval_seconds: number | null
 }

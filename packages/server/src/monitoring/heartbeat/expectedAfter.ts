@@ -3,7 +3,7 @@ import { nextFire } from "@scheduling/schedules/fires"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** When pings are expected. Either `period_seconds` or `schedule` is null. */
-export interface Rhythm {
+export interface HeartbeatRhythm {
   readonly period_seconds: number | null
   readonly schedule: string | null
   readonly timezone: string
@@ -17,7 +17,11 @@ const maxEarlyMs = 5 * 60_000
  * When the next ping is due after a ping at `at`. `expected` is when that ping was due. A ping counts
  * for the slot that is due, or for the next slot if it is a little early, or else for none.
  */
-export const expectedAfter = (rhythm: Rhythm, expected: number | null, at: number): number => {
+export const expectedAfter = (
+  rhythm: HeartbeatRhythm,
+  expected: number | null,
+  at: number
+): number => {
   if (rhythm.period_seconds !== null) return at + rhythm.period_seconds * 1000
   const graceMs = rhythm.grace_seconds * 1000
   const next = slotAfter(rhythm, at)
@@ -28,5 +32,5 @@ export const expectedAfter = (rhythm: Rhythm, expected: number | null, at: numbe
   return next - at <= earlyMs ? following : next
 }
 
-const slotAfter = ({ schedule, timezone }: Rhythm, at: number): number =>
+const slotAfter = ({ schedule, timezone }: HeartbeatRhythm, at: number): number =>
   nextFire(Schedule.make(schedule ?? ""), TimeZone.make(timezone), at)

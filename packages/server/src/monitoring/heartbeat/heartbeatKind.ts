@@ -14,7 +14,7 @@ import {
   type HeartbeatRow,
   heardOf,
   heartbeatTable,
-  stateOf,
+  heartbeatState,
   toHeartbeat
 } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo, type SealedPingUrl } from "./HeartbeatsRepo.ts"
@@ -73,7 +73,12 @@ const decide = (
   at: Date,
   rules: HeartbeatRules = row
 ): MonitorDecision<HeartbeatColumns> => {
-  const { changes, records, state } = decideHeartbeat(rules, stateOf(row), signal, at.getTime())
+  const { changes, records, state } = decideHeartbeat(
+    rules,
+    heartbeatState(row),
+    signal,
+    at.getTime()
+  )
   const heard = heardOf(rules, state)
   return {
     columns: { ...rules, ...heard, check_at: heard.alert_at },

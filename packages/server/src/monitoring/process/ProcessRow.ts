@@ -79,7 +79,7 @@ export const toFailing = ({ failing, failing_since }: FailingColumns): Failing |
     ? null
     : { sinceMs: failing_since.getTime(), cause: failing }
 
-export const stateOf = (row: ProcessRow): ProcessState => ({
+export const processState = (row: ProcessRow): ProcessState => ({
   status: row.status === "paused" ? "new" : row.status,
   sinceMs: row.since.getTime(),
   failing: toFailing(row)

@@ -19,7 +19,7 @@ import {
   type ProcessRow,
   processTable,
   type ReportedRow,
-  stateOf,
+  processState,
   toFailing
 } from "./ProcessRow.ts"
 
@@ -62,7 +62,7 @@ export class Processes extends Context.Service<
         for (const row of rows) {
           const { cause, checkAtMs, state } = decideProcess(
             row,
-            stateOf(row),
+            processState(row),
             heard.get(row.monitor_id) ?? nothing,
             ms,
             awayUntil?.getTime()

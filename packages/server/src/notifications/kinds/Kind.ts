@@ -12,7 +12,7 @@ export interface ChannelResult extends SendResult {
   readonly changes?: Readonly<Record<string, string>>
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: CallMethod
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -23,9 +23,9 @@ export type MailLink = "confirm" | "unsubscribe"
 
 /** The ways in which a kind can send a message. */
 export interface Transports {
-  readonly http: (request: Outgoing) => Effect.Effect<CallResult>
+  readonly http: (request: OutgoingRequest) => Effect.Effect<CallResult>
   /** An HTTP request that is signed with the secrets of the workspace. */
-  readonly signedHttp: (request: Outgoing) => Effect.Effect<CallResult>
+  readonly signedHttp: (request: OutgoingRequest) => Effect.Effect<CallResult>
   readonly mail: (mail: Mail) => Effect.Effect<SendResult>
   /** The link in a mail that confirms or unsubscribes its address. */
   readonly link: (what: MailLink) => string
@@ -60,7 +60,7 @@ export const httpKind = <C extends object>(
     readonly target?: ReadonlyArray<string>
     readonly keepsIncidents?: boolean
     readonly spacingMs?: number
-    readonly request: (config: C, message: Message) => Outgoing
+    readonly request: (config: C, message: Message) => OutgoingRequest
     readonly rules?: AnswerRules
   }
 ): Kind => ({

@@ -47,14 +47,14 @@ export interface Message {
   readonly incident_key: string
 }
 
-export interface Counts {
+export interface GroupCounts {
   readonly begun: number
   readonly ended: number
   readonly other: number
 }
 
 /** The fields of a delivery from which its message is made. */
-export interface MessageSource extends Counts {
+export interface MessageSource extends GroupCounts {
   readonly id: string
   readonly workspace_id: string
   readonly workspace_name: string
@@ -137,7 +137,7 @@ const titleOf = ({ event, name, reminder }: MessageEvent) =>
 const lineOf = (event: MessageEvent) =>
   event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`
 
-const groupTitle = ({ begun, ended, other }: Counts) =>
+const groupTitle = ({ begun, ended, other }: GroupCounts) =>
   [
     [begun, "failing"],
     [ended, "recovered"],

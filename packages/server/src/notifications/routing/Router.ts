@@ -19,7 +19,7 @@ import { RoutingRepo } from "./RoutingRepo.ts"
 // 6. `routing` repeats this, whenever something comes into the outbox.
 
 /** Whether everything is done, there may be more, or another node does it at this moment. */
-export type Progress = "all" | "more" | "busy"
+export type RoutingProgress = "all" | "more" | "busy"
 
 /** A transaction takes at most so many rows, so that it is over in a moment. */
 const batch = 1_000

@@ -71,7 +71,7 @@ export interface ClaimedDelivery
   readonly channel_name: string | null
 }
 
-export interface ClaimOptions {
+export interface DeliveryClaim {
   /** Whether to claim callbacks, or messages to channels. */
   readonly callbacks: boolean
   readonly now: Date
@@ -140,7 +140,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       const columns = sql.literal(shownColumns)
 
       /** Leases deliveries that are due, and begins an attempt of each. */
-      const claim = Effect.fn("DeliveriesRepo.claim")(function* (options: ClaimOptions) {
+      const claim = Effect.fn("DeliveriesRepo.claim")(function* (options: DeliveryClaim) {
         const { now } = options
         const predicate = `next_at IS NOT NULL AND channel_id IS ${options.callbacks ? "" : "NOT "}NULL`
         const rows = yield* sql<ClaimedDelivery & Walked>`

@@ -10,7 +10,7 @@ import { Mailer } from "../../mail/index.ts"
 import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
 import { linkTo } from "../channels/mailLinks.ts"
-import type { ChannelResult, MailLink, Outgoing, Transports } from "../kinds/Kind.ts"
+import type { ChannelResult, MailLink, OutgoingRequest, Transports } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
 import type { Message } from "../kinds/Message.ts"
 
@@ -42,7 +42,7 @@ export class Transport extends Context.Service<Transport>()(
 
       const httpOf =
         (transmission: Transmission, signing?: Signing) =>
-        ({ body, headers = {}, method, url }: Outgoing) =>
+        ({ body, headers = {}, method, url }: OutgoingRequest) =>
           call.run({
             workspace_id: transmission.workspace_id,
             execution_id: transmission.delivery_id,

@@ -3,7 +3,7 @@ import { RRuleTemporal } from "rrule-temporal"
 import { CalendarProblem, tooMuchWork } from "./CalendarProblem.ts"
 
 /** How far ahead the days of a calendar are known. */
-export const daysAhead = 400
+export const calendarDaysAhead = 400
 
 export const maxEvents = 5_000
 
@@ -37,7 +37,7 @@ export const daysOfCalendar = (text: string, nowMs: number): ReadonlyArray<strin
   const events = eventsOf(text)
   if (events.length > maxEvents) throw new CalendarProblem(`it has more than ${maxEvents} events`)
   const first = Math.floor(nowMs / dayMs) - 1
-  const last = first + daysAhead - 1
+  const last = first + calendarDaysAhead - 1
   const covered = new Set<number>()
   const replaced = replacedDays(events)
   for (const event of events) {

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { shownStatus } from "../../engine/index.ts"
-import { bounds } from "./Histogram.ts"
+import { bounds } from "./StatisticsHistogram.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
 export interface StatsFilter {

@@ -5,7 +5,7 @@ import type {
 } from "@scheduling/domain/executions/ExecutionStats"
 import { timestampOf } from "../../store/index.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
-import { Histogram } from "./Histogram.ts"
+import { StatisticsHistogram } from "./StatisticsHistogram.ts"
 
 /** Adds up the rows per bucket, including the empty ones, and in total. */
 export const toStats = (
@@ -39,8 +39,8 @@ const bucketMs = { hour: 3_600_000, day: 86_400_000 } as const
 
 class Figures {
   readonly #counts = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-  readonly #durations = new Histogram()
-  readonly #latenesses = new Histogram()
+  readonly #durations = new StatisticsHistogram()
+  readonly #latenesses = new StatisticsHistogram()
 
   add(row: StatsRow): void {
     this.#counts.queued += row.queued

@@ -24,7 +24,7 @@ export interface CountedRhythm extends Rhythm {
   readonly tasks: number
 }
 
-export interface TaskRow {
+export interface ForecastTaskRow {
   readonly kind: ExecutionKind
   readonly id: string
   readonly name: string | null
@@ -45,13 +45,13 @@ export class ForecastRepo extends Context.Service<
     readonly listOfRhythms: (
       workspaceId: AuthorizedWorkspaceId,
       rhythms: ReadonlyArray<Rhythm>
-    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly index: number }>>
+    ) => Effect.Effect<ReadonlyArray<ForecastTaskRow & { readonly index: number }>>
     /** A few delayed tasks of each minute. */
     readonly listDelayed: (
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange,
       minutes: ReadonlyArray<number>
-    ) => Effect.Effect<ReadonlyArray<TaskRow & { readonly minute: number }>>
+    ) => Effect.Effect<ReadonlyArray<ForecastTaskRow & { readonly minute: number }>>
   }
 >()("@scheduling/server/tasks/forecast/ForecastRepo") {
   static readonly layer: Layer.Layer<ForecastRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -110,7 +110,7 @@ export class ForecastRepo extends Context.Service<
 
         listOfRhythms: Effect.fn("ForecastRepo.listOfRhythms")(function* (workspaceId, rhythms) {
           const column = columnsOf(rhythms)
-          return yield* sql<TaskRow & { readonly index: number }>`
+          return yield* sql<ForecastTaskRow & { readonly index: number }>`
             SELECT kind, id, name, index
             FROM (
               SELECT
@@ -132,7 +132,7 @@ export class ForecastRepo extends Context.Service<
         }, Effect.orDie),
 
         listDelayed: Effect.fn("ForecastRepo.listDelayed")(function* (workspaceId, range, minutes) {
-          return yield* sql<TaskRow & { readonly minute: number }>`
+          return yield* sql<ForecastTaskRow & { readonly minute: number }>`
             SELECT kind, id, name, minute
             FROM (
               SELECT

@@ -12,7 +12,7 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { inTurns } from "../../core/index.ts"
 import { busiestOf, Counts, firesIn } from "./Counts.ts"
-import { type CountedRhythm, ForecastRepo, type TaskRow } from "./ForecastRepo.ts"
+import { type CountedRhythm, ForecastRepo, type ForecastTaskRow } from "./ForecastRepo.ts"
 
 type Query = Schema.Struct.Type<typeof ForecastQuery>
 
@@ -153,7 +153,7 @@ function* firingIn(
 
 const timeOf = (minute: number) => new Date(minute * 60_000).toISOString()
 
-const toTask = ({ id, kind, name }: TaskRow): ForecastTask => ({
+const toTask = ({ id, kind, name }: ForecastTaskRow): ForecastTask => ({
   kind,
   task_id: TaskId.make(id),
   name

@@ -24,7 +24,7 @@ export interface Beat {
   readonly running: ReadonlyArray<string>
 }
 
-export interface Pulse {
+export interface SessionPulse {
   readonly session: number
   /** Runs that somebody has asked to cancel. */
   readonly cancelled: ReadonlyArray<string>
@@ -59,7 +59,7 @@ export class AgentSessionsRepo extends Context.Service<
       }>
     >
     /** Batched. None if the session has ended. */
-    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<Pulse>>
+    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionPulse>>
     /** People are told of its absence if it is not back in time. */
     readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
     /** Workers whose sessions have ended without a word. */
@@ -85,7 +85,7 @@ export class AgentSessionsRepo extends Context.Service<
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
         const column = columnsOfAnyLength(sql, beats)
-        return sql<Pulse>`
+        return sql<SessionPulse>`
           WITH beats AS (
             SELECT session, string_to_array(running, ' ')::uuid[] AS running
             FROM unnest(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import { usageOf } from "../../../src/accounts/api-keys/usageOf.ts"
+import { keyUsage } from "../../../src/accounts/api-keys/keyUsage.ts"
 import type { KeyUseRow } from "../../../src/accounts/api-keys/KeyUsesRepo.ts"
 import { nextWarning } from "../../../src/accounts/api-keys/warnings.ts"
 import { dayMs } from "../../../src/core/millis.ts"
@@ -41,12 +41,12 @@ describe("the suggestion for a key", () => {
     ],
     ["used what it may no longer", key(60, "tasks:write"), [read, from], "keep", ["tasks:write"]]
   ] as const)("that %s", (_, row, uses, advice, scopes) => {
-    const { suggestion } = usageOf(row, uses, now)
+    const { suggestion } = keyUsage(row, uses, now)
     assert.deepStrictEqual(suggestion, { advice, scopes: [...scopes] })
   })
 
   it("counts from 90 days ago, or from when the key was made", () => {
-    const since = (days: number) => usageOf(key(days, "tasks:read"), [], now).observed_since
+    const since = (days: number) => keyUsage(key(days, "tasks:read"), [], now).observed_since
     assert.strictEqual(since(10), daysAgo(10).toISOString())
     assert.strictEqual(since(1000), daysAgo(90).toISOString())
   })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { register } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { type SettledRun, settlementOf, type TaskRef } from "../../../src/engine/Run.ts"
+import { type SettledRun, settlementOf, type TaskOfRun } from "../../../src/engine/Run.ts"
 import type { RunState, Transition } from "../../../src/engine/RunState.ts"
 import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
 import { admit } from "../../../src/engine/transitions/admit.ts"
@@ -30,7 +30,7 @@ import { inState } from "./inState.ts"
 
 /** A task with a node that may hold its runs, and a named queue if it has one. */
 export interface Scene {
-  readonly task: TaskRef
+  readonly task: TaskOfRun
   readonly node: number
   readonly queue: string | null
 }

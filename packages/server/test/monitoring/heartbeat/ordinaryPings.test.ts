@@ -9,7 +9,7 @@ import {
   type HeartbeatSignal,
   newHeartbeat
 } from "../../../src/monitoring/heartbeat/decideHeartbeat.ts"
-import { heardOf, stateOf } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
+import { heardOf, heartbeatState } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { idAt } from "../../../src/monitoring/idAt.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
@@ -139,7 +139,7 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           return
         }
         assert.deepStrictEqual(decision.changes, [])
-        assert.deepStrictEqual(stateOf(after), decision.state)
+        assert.deepStrictEqual(heartbeatState(after), decision.state)
         assert.strictEqual(after.alert_at?.getTime(), alertAt(rules, decision.state))
         assert.strictEqual(after.version, before.version + 1)
         assert.deepStrictEqual(events, [

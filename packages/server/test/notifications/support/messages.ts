@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type {
   Config,
   Kind,
-  Outgoing,
+  OutgoingRequest,
   Transports,
   ChannelResult
 } from "../../../src/notifications/kinds/Kind.ts"
@@ -82,7 +82,7 @@ export const sendBy = (
     const urls: Array<URL> = []
     const http =
       (signing?: Signing) =>
-      ({ body, headers = {}, method, url }: Outgoing) => {
+      ({ body, headers = {}, method, url }: OutgoingRequest) => {
         const target = new URL(url)
         urls.push(target)
         return call.run(

@@ -16,7 +16,7 @@ export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now
   new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
 
 /** Derives from the uses of a key, newest first, which permissions it needs. */
-export const usageOf = (
+export const keyUsage = (
   key: Pick<ApiKeyRow, "created_at" | "scopes">,
   uses: ReadonlyArray<KeyUseRow>,
   now: Date

@@ -5,7 +5,7 @@ import type { UsageBefore, UsageRow } from "../plans/index.ts"
  * Each day of a range. Seats and monitors last from one change to the next, so a day with changes
  * also counts those of the day before.
  */
-export const usageOf = (
+export const billedUsage = (
   rows: ReadonlyArray<UsageRow>,
   { before, from, to }: { readonly from: Day; readonly before: UsageBefore; readonly to: Day }
 ): ReadonlyArray<UsageOfDay> => {

@@ -5,7 +5,7 @@ import type { Settlement } from "../Run.ts"
  * The results that a node has yet to write, in the order in which its calls finished. Calls add to
  * it, and the settler takes from it.
  */
-export class Results {
+export class UnwrittenResults {
   /** Rings when a result was added. It may ring for results that are written already. */
   readonly bell = new Doorbell()
   #waiting: Array<Settlement> = []

@@ -48,7 +48,7 @@ interface Login {
 /**
  * The tokens of a login. They are refreshed shortly before they expire, once for all waiting calls.
  */
-export class Session implements Bearer {
+export class UserSession implements Bearer {
   readonly #http: Http
   readonly #onTokens: SessionListener["onTokens"]
   #login: Login | undefined

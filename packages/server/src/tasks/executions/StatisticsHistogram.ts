@@ -18,7 +18,7 @@ export const bounds: ReadonlyArray<number> = (() => {
 })()
 
 /** How often values fell into each bucket. Buckets are counted from 1, as `width_bucket` does. */
-export class Histogram {
+export class StatisticsHistogram {
   readonly #counts = new Float64Array(bounds.length + 1)
   #total = 0
 

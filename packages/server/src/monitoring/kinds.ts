@@ -1,6 +1,0 @@
-import { heartbeatMonitors } from "./heartbeat/index.ts"
-import { processMonitors } from "./process/index.ts"
-import { sslMonitors } from "./ssl/index.ts"
-
-/** All kinds of monitors, a folder each. A new kind is added here. */
-export const kinds = [heartbeatMonitors, sslMonitors, processMonitors] as const
