@@ -154,13 +154,15 @@ const floorHour = (time: Date) => new Date(Math.floor(time.getTime() / hour) * h
 interface Edge {
   readonly from: Date
   readonly to: Date
-  /** What each execution in it adds to the figures. */
+  /** 1 adds the executions between `from` and `to` to the figures, and -1 subtracts them. */
   readonly counts: 1 | -1
 }
 
 /**
- * The whole hours nearest to a range, and what to add or take away at both ends, at most half an
- * hour each. If the range ends now, the part to take away is the rest of the current hour.
+ * Splits a range into whole hours, whose figures are stored, and two edges of at most half an hour,
+ * whose executions must be read. The range is rounded to the nearest hours. An edge is added if the
+ * rounding cut it off, and subtracted if the rounding brought it in, such as the rest of the current
+ * hour.
  */
 const wholeHours = (from: Date, to: Date) => {
   const first = new Date(Math.round(from.getTime() / hour) * hour)

@@ -23,7 +23,10 @@ export class Counts {
     this.#delayed = new Uint32Array(length)
   }
 
-  /** Returns at how many slots it looked. Pauses, because they may be 100,000. */
+  /**
+   * Counts the slots of one schedule for all tasks that share it. Returns the number of slots that it
+   * visited. A generator, because there may be 100,000 slots and other work must run in between.
+   */
   *addRhythm(rhythm: CountedRhythm): Generator<void, number> {
     const { tasks } = rhythm
     const counts = this.#scheduled

@@ -228,7 +228,10 @@ export class Claims extends Context.Service<
   )
 }
 
-/** A token that ends meanwhile opens nothing after its time. */
+/**
+ * A claim waits at most until its token expires, because a run that becomes due later must not be
+ * given to an expired token.
+ */
 const longestWaitMs = Effect.fnUntraced(function* (
   { expires_at, paused }: Worker,
   { wait_seconds }: WorkerClaim
