@@ -1,8 +1,8 @@
 import type { SpecialDay } from "./SpecialDays.ts"
 
-/** The fields as tables. A 1 at index n means that n matches. */
+/** A schedule as one table per field. A 1 at index n means that the value n matches. */
 export interface ParsedSchedule {
-  /** Without a field of seconds, only 0 matches. */
+  /** Only second 0 matches if the schedule has no field of seconds. */
   readonly seconds: Uint8Array
   readonly minutes: Uint8Array
   readonly hours: Uint8Array
@@ -13,11 +13,11 @@ export interface ParsedSchedule {
   readonly specialDates: ReadonlyArray<SpecialDay>
   /** Special days of the day-of-week field, such as `FRI#2` and `FRIL`. */
   readonly specialWeekdays: ReadonlyArray<SpecialDay>
-  /** Day of month and day of week are both restricted, so a day needs to match only one of them. */
+  /** Whether a day needs to match only one of its two fields, because both are restricted. */
   readonly eitherDay: boolean
   /**
-   * The minute or the hour field starts with `*`, so the schedule says how often and not at what
-   * time.
+   * Whether the minute or the hour field starts with `*`. Such a schedule says how often it fires,
+   * not at what time.
    */
   readonly byElapsedTime: boolean
   readonly everyHour: boolean

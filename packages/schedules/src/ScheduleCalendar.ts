@@ -2,9 +2,9 @@ import { daysInMonth, matchesDate } from "./matchesDate.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
 /**
- * Works on local seconds: whole seconds since 1970-01-01 00:00 on a clock that never changes. Every
- * search ends, because the parser refuses schedules without a date, and no date is more than 40
- * years from its next (29 February that must also be a Sunday).
+ * All functions work on local seconds: whole seconds since 1970-01-01 00:00 on a clock that never
+ * changes. Every search ends, because the parser refuses schedules without a date, and two matching
+ * dates are at most 40 years apart (29 February that must also be a Sunday).
  */
 const minutesOfDay = 1440
 
@@ -64,7 +64,7 @@ const findSecond = (schedule: ParsedSchedule, from: number, direction: Direction
   return edgeOf(schedule, found, direction)
 }
 
-/** The second of a minute with which a search in this direction meets it. */
+/** The first matching second of a minute in the direction of the search. */
 const edgeOf = (schedule: ParsedSchedule, minute: number, direction: Direction): number =>
   minute * 60 + (secondFrom(schedule, direction === 1 ? 0 : 59, direction) ?? 0)
 
@@ -90,7 +90,7 @@ const findMinute = (schedule: ParsedSchedule, from: number, direction: Direction
   return found * minutesOfDay + (findTime(schedule, edge, direction) ?? 0)
 }
 
-/** Finds a matching time of the same day, `from` included. */
+/** Finds the next matching minute of the same day, `from` included. */
 const findTime = (
   schedule: ParsedSchedule,
   from: number,
@@ -152,8 +152,8 @@ interface CivilDate {
 
 /**
  * The date of a day number, after Howard Hinnant's "chrono-compatible low-level date algorithms".
- * Years start on 1 March, so that the leap day is the last day of a year. With a `Date` a whole
- * search costs three times as much.
+ * Years start on 1 March, so that the leap day is the last day of a year. With a `Date`, a
+ * search takes three times as long.
  */
 const civilDate = (number: number): CivilDate => {
   const shifted = number + 719_468

@@ -1,10 +1,10 @@
-/** A day that no number names, because it depends on how the month falls. */
+/** A day whose number depends on the month. */
 export type SpecialDay =
   /** The last day of the month, or that many days before it. */
   | { readonly kind: "before last"; readonly days: number }
   /** The day from Monday to Friday that is nearest to a date, in the same month. */
   | { readonly kind: "nearest weekday"; readonly to: number | "last" }
-  /** The second Friday of the month, or the last. */
+  /** For example the second or the last Friday of the month. */
   | { readonly kind: "nth weekday"; readonly weekday: number; readonly nth: number | "last" }
 
 /** A day within its month. */
@@ -12,7 +12,7 @@ export interface DayOfMonth {
   readonly day: number
   /** 0 is Sunday. */
   readonly weekday: number
-  /** How many days the month has. */
+  /** The number of days in the month. */
   readonly length: number
 }
 
@@ -33,7 +33,9 @@ export const isSpecialDay = (
   }
 }
 
-/** Undefined if the month does not have the date. `day` is any day of the month with its weekday. */
+/**
+ * Undefined if the month does not have the date. `day` is any day of the month with its weekday.
+ */
 const nearestWeekday = (
   date: number,
   day: number,
@@ -41,16 +43,18 @@ const nearestWeekday = (
   length: number
 ): number | undefined => {
   if (date > length) return undefined
-  const ofDate = (((weekday + date - day) % 7) + 7) % 7
-  if (ofDate === saturday) return date === 1 ? 3 : date - 1
-  if (ofDate === sunday) return date === length ? date - 2 : date + 1
+  const weekdayOfDate = (((weekday + date - day) % 7) + 7) % 7
+  if (weekdayOfDate === saturday) return date === 1 ? 3 : date - 1
+  if (weekdayOfDate === sunday) return date === length ? date - 2 : date + 1
   return date
 }
 
 const sunday = 0
 const saturday = 6
 
-/** Reads `L`, `L-3`, `LW` and `15W`. Undefined is none of these, a text says what is wrong. */
+/**
+ * Parses `L`, `L-3`, `LW` and `15W`. Returns the problem as text, or undefined for another form.
+ */
 export const parseSpecialDate = (item: string): SpecialDay | string | undefined => {
   const [, days, isWeekday] = /^L(?:-(\d{1,3})|(W))?$/i.exec(item) ?? []
   if (/^L/i.test(item)) {
@@ -68,7 +72,10 @@ export const parseSpecialDate = (item: string): SpecialDay | string | undefined 
 
 const weekdayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
-/** Reads `FRI#2`, `5#2`, `FRIL` and `5L`. Undefined is none of these, a text says what is wrong. */
+/**
+ * Parses `FRI#2`, `5#2`, `FRIL` and `5L`. Returns the problem as text, or undefined for another
+ * form.
+ */
 export const parseSpecialWeekday = (item: string): SpecialDay | string | undefined => {
   const [, name = "", nth] = /^([a-z]{3}|\d{1,3})(?:#(\d{1,3})|L)$/i.exec(item) ?? []
   if (name === "") {

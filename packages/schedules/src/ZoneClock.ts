@@ -2,7 +2,7 @@ const second = 1000
 const day = 86_400_000
 
 /**
- * A stretch of time, from `start` until before `end`, in which the clocks of a zone keep one
+ * A stretch of time, from `start` until before `end`, in which the clocks of a zone have the same
  * offset.
  */
 export interface Stretch {
@@ -11,29 +11,30 @@ export interface Stretch {
   readonly offset: number
   /** How far the clocks sprang forward at `start`. These local times never existed. Usually 0. */
   readonly skipped: number
-  /** Until this instant the clocks repeat times that they showed before `start`. */
+  /** The instant until which the clocks repeat times that they showed before `start`. */
   readonly repeatsUntil: number
 }
 
-/** Time is cut into blocks so that a zone is searched for clock changes only where it is used. */
+/** Time is divided into blocks, so that only the blocks in use are searched for clock changes. */
 const blockLength = 400 * day
 
-/** Since 1970 no two changes of a zone were closer than 7 days (America/Recife 2000). */
+/** Less than 7 days, because no two clock changes since 1970 were closer (America/Recife 2000). */
 const sampleDistance = 6 * day
 
 /**
- * Clocks have gone back by up to a day (Kwajalein 1969), so a block looks back further than that.
+ * More than a day, because clocks have gone back by up to a day (Kwajalein 1969).
  */
 const lookBack = 2 * day
 
-/** More than the names in the IANA database. */
+/** More than the number of names in the IANA database. */
 const maxZones = 700
 const maxBlocksOfZone = 32
 
 const blocksOfZones = new Map<string, Map<number, ReadonlyArray<Stretch>>>()
 
 /**
- * The stretch that contains an instant. Stretches also end at the end of a block, without a change.
+ * The stretch that contains an instant. Stretches also end where a block ends, without a clock
+ * change.
  */
 export const stretchAt = (timezone: string, instant: number): Stretch => {
   const number = Math.floor(instant / blockLength)
@@ -44,7 +45,7 @@ export const stretchAt = (timezone: string, instant: number): Stretch => {
   throw new RangeError(`${instant} is not a time`)
 }
 
-/** Costs about 100 µs, once per zone and block. */
+/** Takes about 100 µs, once per zone and block. */
 const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
   const offsetAt = offsetsOf(timezone)
   const start = number * blockLength
@@ -116,7 +117,7 @@ const changeBetween = (
   return after * second
 }
 
-/** A formatter takes tens of kB and 50 µs to make, so only the last one is kept. */
+/** Creating a formatter takes tens of kB and 50 µs, so only the last one is kept. */
 let lastFormatter: readonly [timezone: string, formatter: Intl.DateTimeFormat] | undefined
 
 const offsetsOf = (timezone: string): ((instant: number) => number) => {
@@ -129,7 +130,7 @@ const offsetsOf = (timezone: string): ((instant: number) => number) => {
 }
 
 /**
- * Reads the end of "1 PM GMT+05:45". UTC may appear as plain "GMT", and old offsets have seconds.
+ * Parses the end of "1 PM GMT+05:45". UTC may appear as plain "GMT", and old offsets have seconds.
  */
 const parseOffset = (text: string): number => {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text)

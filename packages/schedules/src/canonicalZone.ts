@@ -7,7 +7,7 @@ const areas: ReadonlyMap<string, string> = new Map(
     .map((area) => [area.toLowerCase(), area])
 )
 
-/** The names in the database without an area, and aliases whose casing follows no rule. */
+/** Names without an area, and aliases whose casing follows no rule. */
 const irregularNames: ReadonlyMap<string, string> = new Map(
   (
     "UTC GMT GMT0 GMT+0 GMT-0 UCT Zulu Universal Greenwich CET CST6CDT Cuba EET EST EST5EDT " +
@@ -22,16 +22,16 @@ const irregularNames: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Valid names, in canonical form only, so that the database limits their number. Asking the runtime
- * takes 50 µs, too long for every row that is read.
+ * A cache of valid names. It holds canonical names only, so the IANA database limits its size.
+ * Asking the runtime takes 50 µs, too long for every row that is read.
  */
 const knownNames = new Set<string>()
 
 /**
- * The name in the casing of the database. Undefined if it is no name of a time zone. Offsets
- * (`+02:00`) are none, because they know no clock changes. Abbreviations are none, because they are
- * ambiguous: the runtime would take "IST" for India and "BST" for Bangladesh. A name keeps its
- * author's choice: `Asia/Kolkata`, although the runtime calls it `Asia/Calcutta`.
+ * The name of a time zone in the casing of the IANA database. Undefined if it is not such a name.
+ * Offsets (`+02:00`) are not, because they have no clock changes. Abbreviations are not, because
+ * they are ambiguous: the runtime would take "IST" for India and "BST" for Bangladesh. An alias
+ * stays as it was written: `Asia/Kolkata`, although the runtime calls it `Asia/Calcutta`.
  */
 export const canonicalZone = (name: string): string | undefined => {
   if (knownNames.has(name)) return name

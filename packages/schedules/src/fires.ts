@@ -1,33 +1,33 @@
 // When a cron task fires. A schedule names local times ("slots"); between two clock changes each
-// slot is one instant. A slot is a minute, or a second where the schedule has a field of seconds. At
-// a clock change these rules hold:
+// slot is one instant. A slot is a minute, or a second where the schedule has a field of seconds.
+// At a clock change these rules hold:
 //
-// Clocks spring forward: the slots they skip fire once, together, at the first instant after the
-// gap, unless the schedule covers every hour of the day. So "30 2 * * *" and "*/15 2 * * *" fire
-// at 03:00 that day, and "0 2,3 * * *" fires at 03:00 once. A schedule of every hour, such as
-// "*/15 * * * *" or "30 * * * *", loses nothing and gains no fire: its instants just go on.
+// Clocks spring forward: the skipped slots fire once, together, at the first instant after the gap,
+// unless the schedule covers every hour of the day. So "30 2 * * *" and "*/15 2 * * *" fire at
+// 03:00 that day, and "0 2,3 * * *" fires at 03:00 once. A schedule of every hour, such as "*/15 *
+// * * *" or "30 * * * *", loses and gains no fire, because its instants simply continue.
 //
-// Clocks fall back: slots come twice. A schedule whose minute or hour field starts with "*" runs
+// Clocks fall back: slots occur twice. A schedule whose minute or hour field starts with "*" runs
 // by elapsed time, as in Vixie cron: every slot fires both times, so "*/15 * * * *" never pauses
-// for an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first"
-// fires only the first of the two, "both" fires each.
+// for an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires
+// only the first of the two, "both" fires each.
 //
-// This is not Effect's Cron because that one (4.1.0) moves a skipped 02:30 to 03:30, leaves
-// "*/15 * * * *" silent for an hour where clocks fall back, and needs 76 µs per fire in
-// Europe/Berlin, where this needs less than 1.
+// This is not Effect's Cron because that one (4.1.0) moves a skipped 02:30 to 03:30, leaves "*/15 *
+// * * *" silent for an hour where clocks fall back, and needs 76 µs per fire in Europe/Berlin,
+// where this needs less than 1.
 
 import { slotAtOrAfter, slotAtOrBefore } from "./ScheduleCalendar.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { parsedOf } from "./readSchedule.ts"
 import { type Stretch, stretchAt } from "./ZoneClock.ts"
 
-/** Which fires count where clocks fall back. */
+/** Says which fires count where clocks fall back. */
 export type DstOverlap = "first" | "both"
 
 /**
- * What a clock change did to a fire.
+ * The effect of a clock change on a fire.
  *
- * - `moved`: clocks skipped a local time that the schedule names. This fire stands for it.
+ * - `moved`: clocks skipped a local time of the schedule. This fire replaces it.
  * - `doubled`: this local time has fired once already, before clocks fell back.
  * - `dropped`: as `doubled`, but `dst_overlap` is "first" and so this is **not** a fire.
  */
@@ -39,7 +39,7 @@ export interface PreviewedFire {
   /** The same moment on the clocks of the time zone, such as `2026-10-25T02:30:00+02:00`. */
   readonly local: string
   readonly clock_change: ClockChange | null
-  /** On an excluded day, so this is not a fire. */
+  /** Set if the day is excluded, so that this is not a fire. */
   readonly excluded?: true
 }
 
@@ -49,8 +49,8 @@ export interface FireOptions {
 }
 
 /**
- * The first fire strictly after `after`, in milliseconds since the epoch. There is always one. A
- * text that `parseSchedule` refuses is a `RangeError`, here and below.
+ * The first fire strictly after `after`, in milliseconds since the epoch. There is always one. Like
+ * all functions here, it throws a `RangeError` for a text that `parseSchedule` refuses.
  */
 export const nextFire = (
   schedule: string,
@@ -60,8 +60,9 @@ export const nextFire = (
 ): number => fireAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
 
 /**
- * The last fire that is at or before `now` and not before `lowerBound`, if there is one. It searches backwards from
- * `now`, so it costs as much as `nextFire`, however many fires lie in between.
+ * The last fire that is at or before `now` and not before `lowerBound`, if there is one. It
+ * searches backwards from `now`, so it costs as much as `nextFire`, however many fires lie in
+ * between.
  */
 export const latestAtOrBefore = (
   schedule: string,
@@ -141,7 +142,7 @@ const fireAfter = (
     const fire = slotAtOrAfter(parsed, second) * secondMillis - stretch.offset
     if (fire < stretch.end) return fire
     // The search for a slot years away can skip the clock changes up to it. Only a near change
-    // matters: where clocks fall back, slots from before `from` come again.
+    // matters: where clocks fall back, slots from before `from` occur again.
     const near = stretch.end - from < marginMillis
     from = near ? stretch.end : Math.max(stretch.end, fire - marginMillis)
   }
@@ -150,7 +151,7 @@ const fireAfter = (
 export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
   overlap === "first" && !parsed.byElapsedTime
 
-/** Whether clocks that sprang forward at the start of the stretch skipped a slot that must fire. */
+/** Whether the clock change at the start of the stretch skipped a slot, which must fire there. */
 export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
   if (stretch.skipped === 0 || parsed.everyHour) return false
   const gapEnd = (stretch.start + stretch.offset) / secondMillis

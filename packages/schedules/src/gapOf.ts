@@ -1,11 +1,11 @@
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
-/** No schedule fires more often. */
+/** The least time between two fires that a schedule may have. */
 export const leastGapSeconds = 5
 
 /**
- * The least seconds between two fires on one day or around midnight, as if all days of the schedule
- * followed one another, apart from clock changes.
+ * The least time between two fires in seconds, as if the schedule fired on every day. Clock changes
+ * are ignored.
  */
 export const gapOf = ({
   hours,

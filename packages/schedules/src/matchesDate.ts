@@ -6,7 +6,7 @@ type Days = Pick<
   "daysOfMonth" | "eitherDay" | "specialDates" | "specialWeekdays" | "weekdays"
 >
 
-/** Whether a schedule names a day of a month that it names. */
+/** Whether a day matches the two day fields. The caller has checked the month. */
 export const matchesDate = (
   schedule: Days,
   day: number,
@@ -32,9 +32,9 @@ export const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Whether a date ever comes. Numbers need no check against weekdays: the calendar repeats after 400
- * years, and by then each date has met each weekday. Special days need one, but 28 years have
- * months of every length that begin on every weekday.
+ * Whether a schedule has a date. Without special days, only the length of the months matters,
+ * because in 400 years each date falls on each weekday. With special days, 28 years are searched:
+ * they contain months of every length that begin on every weekday.
  */
 export const someDateExists = (days: Days & Pick<ParsedSchedule, "months">): boolean => {
   if (days.specialDates.length + days.specialWeekdays.length === 0) {

@@ -9,7 +9,7 @@ export type ScheduleField =
   | "month"
   | "day of week"
 
-/** What is wrong with an expression. `field` is "schedule" if no single field is to blame. */
+/** A problem of an expression. `field` is "schedule" if the problem is not in a single field. */
 export interface ScheduleIssue {
   readonly field: ScheduleField
   readonly message: string
@@ -25,15 +25,15 @@ export interface FieldRule {
   readonly max: number
   /** The number of distinct values, counted from 0. */
   readonly size: number
-  /** The names of the values from `min` on. */
+  /** The names of the values, beginning with `min`. */
   readonly names: ReadonlyArray<string>
   /** Whether 7 is a second name for 0. */
   readonly isWeek?: true
-  /** Reads items of a form that only this field has. */
+  /** Parses items of a form that only this field has. */
   readonly special?: (item: string) => SpecialDay | string | undefined
 }
 
-/** Fills a table with the valid values. Problems go to `issues`. */
+/** Parses a field into its table. Adds problems to `issues` and special days to `specials`. */
 export const parseField = (
   rule: FieldRule,
   text: string,
@@ -125,7 +125,7 @@ const parseValue = (rule: FieldRule, token: string): number | string => {
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
-/** Text of the user is shortened in error messages, so that an answer stays readable. */
+/** Quotes the user's text and shortens it, so that an error message stays readable. */
 export const quote = (token: string): string =>
   JSON.stringify(token.length > 40 ? `${token.slice(0, 40)}…` : token)
 

@@ -31,17 +31,19 @@ const weekdayRule: FieldRule = {
 
 const fiveFields = "5 fields (minute hour day-of-month month day-of-week)"
 
-/** What a schedule with a field too many is told. */
+/** The error message for a schedule with too many fields. */
 export const tooManyFields = (count: number, why: string): string =>
   `expected ${fiveFields}, got ${count}: ${why}`
 
-/** Whether the first of the fields is one of seconds. */
+/** Whether the expression has a field of seconds. */
 export const hasSeconds = (expression: string): boolean => fieldsOf(expression).length === 6
 
 const fieldsOf = (expression: string): ReadonlyArray<string> =>
   expression === "" ? [] : expression.split(" ")
 
-/** The longest useful expression lists every value of every field: 356 characters, 391 with seconds. */
+/**
+ * The longest useful expression lists every value of every field: 356 characters, 391 with seconds.
+ */
 const maxLength = 400
 
 const nicknames: ReadonlyMap<string, string> = new Map([
@@ -60,14 +62,14 @@ const maxWritten = 1_000
 export const normalizeSchedule = (text: string): string =>
   text.length > maxWritten ? text : text.trim().split(/\s+/).join(" ")
 
-/** A schedule that was read, or everything that is wrong with its text. */
+/** The parsed schedule, or all problems of its text. */
 export type ScheduleReading =
   | { readonly ok: true; readonly schedule: ParsedSchedule }
   | { readonly ok: false; readonly issues: ReadonlyArray<ScheduleIssue> }
 
 /**
- * Reads a crontab expression of five fields, or of six if the first is one of seconds. Where crons
- * differ, these choices apply:
+ * Parses a crontab expression of five fields, or of six if the first is a field of seconds. Where
+ * cron implementations differ, these rules apply:
  *
  * - A list item is `*`, a value, a range `a-b`, or one of them with a step `/n`; `a/n` runs from
  *   `a` to the end of the field. Names take any case and work in ranges.
@@ -84,7 +86,7 @@ export type ScheduleReading =
  * - `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` and `@annually` are names of
  *   expressions. `?` and a field of years are refused.
  * - With seconds, fires that are less than 5 s apart are refused.
- * - Dates that never come (`0 0 31 2 *`) are refused. So every schedule has a next fire.
+ * - Dates that do not exist (`0 0 31 2 *`) are refused, so every schedule has a next fire.
  */
 export const parseSchedule = (text: string): ScheduleReading => {
   const written = normalizeSchedule(text)
@@ -128,7 +130,7 @@ export const parseSchedule = (text: string): ScheduleReading => {
   if (issues.length === 0 && !someDateExists(days)) {
     const both = specialDates.length + specialWeekdays.length > 0 && weekday !== "*"
     const message =
-      `${quote(day)} never comes in month ${quote(month)}` +
+      `${quote(day)} never occurs in month ${quote(month)}` +
       (both ? ` on day of week ${quote(weekday)}` : "")
     issues.push({ field: "day of month", message: `day of month: ${message}` })
   }
@@ -136,7 +138,7 @@ export const parseSchedule = (text: string): ScheduleReading => {
 
   const gap = gapOf({ seconds, minutes, hours })
   if (gap < leastGapSeconds) {
-    const message = `${quote(second)} fires again after ${gap} s, and ${leastGapSeconds} s is the least`
+    const message = `${quote(second)} fires again after ${gap} s; the least is ${leastGapSeconds} s`
     return { ok: false, issues: [{ field: "second", message: `second: ${message}` }] }
   }
   return {

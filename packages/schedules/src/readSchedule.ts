@@ -3,10 +3,12 @@ import { parseSchedule, type ScheduleReading } from "./parseSchedule.ts"
 
 const maxParsed = 5000
 
-/** A cache: parsing takes about 5 µs, and an entry about 700 bytes. The oldest is dropped first. */
+/**
+ * A cache, because parsing takes about 5 µs. An entry takes about 700 bytes. The oldest is dropped.
+ */
 const parsedSchedules = new Map<string, ParsedSchedule>()
 
-/** `parseSchedule`, which remembers the schedules that are valid. */
+/** Like `parseSchedule`, with a cache of valid schedules. */
 export const readSchedule = (text: string): ScheduleReading => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return { ok: true, schedule: cached }
@@ -15,7 +17,7 @@ export const readSchedule = (text: string): ScheduleReading => {
   return reading
 }
 
-/** The schedule of a text that has been checked. Another text is a `RangeError`. */
+/** The schedule of a text that was validated before. Throws a `RangeError` for any other text. */
 export const parsedOf = (text: string): ParsedSchedule => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return cached

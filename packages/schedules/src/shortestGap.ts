@@ -1,7 +1,9 @@
 import { gapOf } from "./gapOf.ts"
 import { parseSchedule } from "./parseSchedule.ts"
 
-/** The least time between two fires, see `gapOf`. A schedule that is not valid has none. */
+/**
+ * The least time between two fires in seconds, see `gapOf`. Infinity if the schedule is invalid.
+ */
 export const shortestGapSeconds = (schedule: string): number => {
   const reading = parseSchedule(schedule)
   return reading.ok ? gapOf(reading.schedule) : Infinity

@@ -7,21 +7,21 @@ import {
 } from "./fires.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
-/** Which fires of a schedule are slots of its task. All of them where nothing is said. */
+/** Says which fires of a schedule are slots of its task. By default, all of them. */
 export interface SlotRule extends FireOptions {
   readonly starts_at?: string
   readonly ends_at?: string
   /** Dates in the time zone of the schedule, such as `2026-12-24`. */
   readonly excluded_days?: ReadonlyArray<string>
-  /** The same, of a calendar. */
+  /** The excluded days of the task's calendar, in the same form. */
   readonly calendar_days?: ReadonlySet<string> | undefined
 }
 
 /** The first slot after `after`. Null if none is left before `ends_at`. */
-export const nextSlot = (...asked: Parameters<typeof nextSlotInSteps>): number | null =>
-  atOnce(nextSlotInSteps(...asked))
+export const nextSlot = (...args: Parameters<typeof nextSlotInSteps>): number | null =>
+  atOnce(nextSlotInSteps(...args))
 
-/** The same. It pauses after each excluded day, because 100 of them may be decades apart. */
+/** Like `nextSlot`. Yields after each excluded day, because 100 of them may be decades apart. */
 export function* nextSlotInSteps(
   schedule: string,
   timezone: string,
@@ -56,12 +56,12 @@ export const latestSlot = (
   }
 }
 
-/** A preview looks no further than this, except for its first fire. */
+/** The time that a preview covers, apart from its first fire. */
 const previewedMs = 10 * 365.25 * 86_400_000
 
 /**
- * The next `count` slots after `from`, as `preview` shows them, as far as they come within ten
- * years. An excluded day is shown by its first fire, which does not count. It pauses after each
+ * The next `count` slots after `from`, as `preview` shows them, as far as they are within ten
+ * years. An excluded day is shown by its first fire, which does not count. It yields after each
  * fire, because they may be years apart.
  */
 export function* previewInSteps(
@@ -100,7 +100,7 @@ export function* previewInSteps(
   return listed
 }
 
-/** Whether the rule leaves out the day of a moment. */
+/** Whether the rule excludes the day of an instant. */
 export const isExcluded = (at: number, timezone: string, rule: SlotRule): boolean =>
   boundsOf(rule).excluded?.has(dayOf(at, timezone)) ?? false
 
@@ -115,7 +115,7 @@ const atOnce = <A>(steps: Generator<void, A>): A => {
   }
 }
 
-/** Later years have more digits than the times of the API. */
+/** The last time that the API can show: later years have five digits. */
 const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const boundsOf = ({ calendar_days, ends_at, excluded_days, starts_at }: SlotRule) => ({
@@ -137,8 +137,8 @@ const dayOf = (at: number, timezone: string): string =>
   new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
 
 /**
- * The last millisecond of the day, or of the time until the next clock change. A day with one is
- * passed in two steps.
+ * The last millisecond before the end of the day, or before a clock change in it. A day with a
+ * clock change takes two steps.
  */
 const lastOfDay = (at: number, timezone: string): number => {
   const { end, offset } = stretchAt(timezone, at)

@@ -6,8 +6,8 @@ import { stretchAt } from "./ZoneClock.ts"
 const secondMillis = 1_000
 
 /**
- * Visits each fire from `from` until before `to`, in order. They are those that `nextFire` finds one
- * by one, for a twentieth of the time where there are many.
+ * Visits each fire from `from` until before `to`, in order: the same fires as repeated calls of
+ * `nextFire`, up to twenty times as fast.
  */
 export const visitFires = (
   schedule: string,

@@ -140,10 +140,10 @@ describe("what is wrong with an expression", () => {
     ["0 9 * *", "schedule", `expected ${five}, got 4`],
     ["0 0 9 * * * 2026", "schedule", `expected ${five}, got 7: years are not supported`],
     ["60 0 9 * * *", "second", `second: "60" is outside 0-59`],
-    ["* * * * * *", "second", `second: "*" fires again after 1 s, and 5 s is the least`],
-    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s, and 5 s is the least`],
-    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s, and 5 s is the least`],
-    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s, and 5 s is the least`],
+    ["* * * * * *", "second", `second: "*" fires again after 1 s; the least is 5 s`],
+    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s; the least is 5 s`],
+    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s; the least is 5 s`],
+    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s; the least is 5 s`],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
@@ -193,20 +193,20 @@ describe("what is wrong with an expression", () => {
       "day of week",
       `day of week: "L" needs its day, such as FRIL for the last Friday`
     ],
-    ["0 0 L-29 2 *", "day of month", `day of month: "L-29" never comes in month "2"`],
+    ["0 0 L-29 2 *", "day of month", `day of month: "L-29" never occurs in month "2"`],
     [
       "0 0 */31 * FRI#2",
       "day of month",
-      `day of month: "*/31" never comes in month "*" on day of week "FRI#2"`
+      `day of month: "*/31" never occurs in month "*" on day of week "FRI#2"`
     ],
     [
       "0 0 1W * */6",
       "day of month",
-      `day of month: "1W" never comes in month "*" on day of week "*/6"`
+      `day of month: "1W" never occurs in month "*" on day of week "*/6"`
     ],
-    ["0 0 31 2 *", "day of month", `day of month: "31" never comes in month "2"`],
-    ["0 0 30 FEB *", "day of month", `day of month: "30" never comes in month "FEB"`],
-    ["0 0 31 4,6 */2", "day of month", `day of month: "31" never comes in month "4,6"`],
+    ["0 0 31 2 *", "day of month", `day of month: "31" never occurs in month "2"`],
+    ["0 0 30 FEB *", "day of month", `day of month: "30" never occurs in month "FEB"`],
+    ["0 0 31 4,6 */2", "day of month", `day of month: "31" never occurs in month "4,6"`],
     ["٣ * * * *", "minute", `minute: "٣" is not a number 0-59`]
   ]
   for (const [expression, field, message] of refused) {
