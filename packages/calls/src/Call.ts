@@ -7,7 +7,7 @@ import { type ConnectionLimits, Connections, type Open } from "./exchange/Connec
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
-import { judgeExchange, refused } from "./judgeExchange.ts"
+import { classifyExchange, refused } from "./classifyExchange.ts"
 import { OwnEcho } from "./exchange/OwnEcho.ts"
 import { makeRequest } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
@@ -18,8 +18,8 @@ export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
 )
 
 /**
- * Makes the connections that need TLS. Without it they are made here, as all others are, and each
- * handshake keeps this thread for a millisecond.
+ * Opens the connections that need TLS. By default they are opened in this thread like all others,
+ * and each handshake blocks it for a millisecond.
  */
 export const SecureConnections = Context.Reference<
   ((rules: EgressRules) => Effect.Effect<Open, never, Scope.Scope>) | undefined
@@ -27,38 +27,37 @@ export const SecureConnections = Context.Reference<
 
 type OnEnd = (end: Exit.Exit<CallResult>) => void
 
-/** When a call that is made ready begins. */
+/** The time at which a prepared call begins. */
 export interface DueTime {
   /**
-   * On whatever clock decides it. It is the same for all calls of one moment, however long it takes
-   * to make them ready one after another.
+   * The time on the clock of the caller. It is the same for all calls of one moment, however long
+   * it takes to prepare them one after another.
    */
   readonly atMs: number
   readonly inMillis: number
 }
 
-/** A call that is about to begin. */
+/** A prepared call. */
 export interface ReadyCall {
-  /** See `Call.begin`. */
   readonly begin: (onEnd: OnEnd) => () => void
-  /** It will not begin. */
+  /** Releases what was prepared for a call that will not begin. */
   readonly drop: () => void
 }
 
-/** The outgoing HTTP call that the service makes for its users. Every outcome is a value. */
+/** Makes the outgoing HTTP calls of users. A failed call is a value, not an error. */
 export class Call extends Context.Service<
   Call,
   {
     readonly run: (request: CallRequest) => Effect.Effect<CallResult>
     /**
-     * The same without a fiber, which takes a twentieth of a run. Tells once how the call ended and
-     * returns how to cut it off: then it tells that the call was interrupted.
+     * Like `run`, without a fiber and at a twentieth of the cost. `onEnd` is called once. Returns a
+     * function that cuts the call off, after which `onEnd` gets an interruption.
      */
     readonly begin: (request: CallRequest, onEnd: OnEnd) => () => void
     /**
-     * Does what can be done ahead of a call that begins later: signs it, and opens a connection for
-     * it if `connects`. Otherwise, thousands of calls at one instant would wait for that work to be
-     * done for all of them.
+     * Prepares a call that begins later: signs it, and opens a connection for it if `connects`.
+     * Without this, thousands of calls at one instant would wait until all of them are signed and
+     * connected.
      */
     readonly makeReady: (request: CallRequest, due: DueTime, connects: boolean) => ReadyCall
   }
@@ -81,17 +80,17 @@ export class Call extends Context.Service<
       )
       yield* Effect.addFinalizer(() => connections.closeIdle)
       const ownEcho = yield* OwnEcho
-      // These are kept apart: on a shared connection, a call to any other path would get through
-      // too.
+      // The echo has connections of its own: on a shared connection, calls to other paths of this
+      // machine would get through too.
       const toOwnEcho = new Connections(opener({ allow: ownAddress, resolve }), limits, timeouts)
       yield* Effect.addFinalizer(() => toOwnEcho.closeIdle)
 
-      const wayTo = (origin: string, path: string) =>
+      const connectionsTo = (origin: string, path: string) =>
         origin + path === ownEcho ? toOwnEcho : connections
 
       const begin = (
         request: CallRequest,
-        make: () => ReturnType<typeof makeRequest>,
+        build: () => ReturnType<typeof makeRequest>,
         onEnd: OnEnd
       ) => {
         const started = clock.monotonicTimeNanosUnsafe()
@@ -101,17 +100,17 @@ export class Call extends Context.Service<
           hasEnded = true
           onEnd(exit)
         }
-        const answer = (judged: Answer) => {
+        const answer = (result: Answer) => {
           const nanos = clock.monotonicTimeNanosUnsafe() - started
-          return { ...judged, duration_ms: Math.round(Number(nanos) / 1e6) }
+          return { ...result, duration_ms: Math.round(Number(nanos) / 1e6) }
         }
         const send = () => {
-          const made = make()
-          if (Result.isFailure(made)) return end(Exit.succeed(answer(refused(made.failure))))
+          const built = build()
+          if (Result.isFailure(built)) return end(Exit.succeed(answer(refused(built.failure))))
           const exchange = new Exchange(request.keep_bytes)
           const { success = null, timeout_seconds } = request
-          const { outgoing, path } = made.success
-          cutOff = wayTo(outgoing.origin, path).begin(
+          const { outgoing, path } = built.success
+          cutOff = connectionsTo(outgoing.origin, path).begin(
             outgoing,
             exchange,
             timeout_seconds * 1_000,
@@ -122,9 +121,9 @@ export class Call extends Context.Service<
                     `timeout after ${timeout_seconds} s while ${exchange.phase}`
                   )
                 : null
-              const judged = () =>
-                judgeExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())
-              end(exitOf(() => answer(judged())))
+              const classify = () =>
+                classifyExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())
+              end(exitOf(() => answer(classify())))
             }
           )
         }
@@ -145,17 +144,17 @@ export class Call extends Context.Service<
         { atMs, inMillis }: DueTime,
         connects: boolean
       ): ReadyCall => {
-        const made = makeRequest(request, clock)
+        const built = makeRequest(request, clock)
         let drop = () => {}
-        if (Result.isSuccess(made)) {
-          const { outgoing, path, signFor } = made.success
+        if (Result.isSuccess(built)) {
+          const { outgoing, path, signFor } = built.success
           signFor(clock.currentTimeMillisUnsafe() + inMillis + signsAheadMs)
-          if (connects) drop = wayTo(outgoing.origin, path).expect(outgoing.origin, atMs)
+          if (connects) drop = connectionsTo(outgoing.origin, path).expect(outgoing.origin, atMs)
         }
         return {
           begin: (onEnd) => {
             drop()
-            return begin(request, () => made, onEnd)
+            return begin(request, () => built, onEnd)
           },
           drop
         }
@@ -175,12 +174,12 @@ export class Call extends Context.Service<
 }
 
 /**
- * Most calls begin at a full second, and some milliseconds after it. Those that do not are signed
- * again.
+ * Most calls begin a few milliseconds after a full second, so they are signed for that second.
+ * Calls that begin in another second are signed again.
  */
 const signsAheadMs = 5
 
-/** What is thrown where no fiber would catch it is a defect of the call, and of nothing else. */
+/** Turns what a function throws into a defect of its call, because no fiber catches it. */
 export const exitOf = <A>(get: () => A): Exit.Exit<A> => {
   try {
     return Exit.succeed(get())

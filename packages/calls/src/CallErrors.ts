@@ -9,7 +9,9 @@ const dns = (message: string) => executionError("dns", message)
 const tls = (message: string) => executionError("tls", message)
 const invalid = (message: string) => executionError("invalid_response", message)
 
-/** By the codes of Node, OpenSSL and c-ares. Every other code becomes "connection failed". */
+/**
+ * Errors by the codes of Node, OpenSSL and c-ares. Every other code becomes "connection failed".
+ */
 const errors: Readonly<Record<string, ExecutionError>> = {
   ECONNREFUSED: connection("connection refused"),
   ECONNRESET: connection("connection reset"),
@@ -37,7 +39,7 @@ const errors: Readonly<Record<string, ExecutionError>> = {
   EPROTO: tls("TLS handshake failed")
 }
 
-/** An error that another thread has described already. */
+/** An error that `describeError` has described in another thread. */
 export class DescribedError extends Data.TaggedError("DescribedError")<{
   readonly described: ExecutionError
 }> {}
@@ -45,7 +47,9 @@ export class DescribedError extends Data.TaggedError("DescribedError")<{
 const codeOf = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : ""
 
-/** Why a call got no answer. The text names no address from DNS, no file and no library. */
+/**
+ * Describes why a call got no answer. The text names no address from DNS, no file and no library.
+ */
 export const describeError = (error: Error): ExecutionError => {
   if (error instanceof DescribedError) return error.described
   if (error instanceof EgressRefused) return executionError("address_refused", error.message)

@@ -2,39 +2,39 @@ import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { Signing } from "./signing.ts"
 
-/** A call to make, and the run that it belongs to. */
+/** A call, and the run that it belongs to. */
 export interface CallRequest {
   readonly workspace_id: string
   readonly execution_id: string
   readonly attempt: number
-  /** The task that the call runs. Null for calls that belong to no task. */
+  /** Null for calls that belong to no task. */
   readonly task: { readonly id: string; readonly scheduled_ms: number } | null
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Not sent with GET and HEAD: HTTP gives a body no meaning there. */
+  /** GET and HEAD are sent without the body, because HTTP gives it no meaning there. */
   readonly body: string | null
   /**
-   * From connecting to the last byte. Time spent waiting for one of our connections does not count.
+   * The time from connecting to the last byte. Waiting for one of our connections does not count.
    */
   readonly timeout_seconds: number
-  /** Which answers are a success. Those with 2xx where nothing is said. */
+  /** Says which answers are a success. By default, answers with a 2xx status. */
   readonly success?: SuccessRule | null
-  /** Absent if the call is not signed here. */
+  /** The secrets to sign with. Absent if the call is unsigned or `signature` is set. */
   readonly signing?: Signing | undefined
-  /** Made by the service, for an agent that has no secrets. */
+  /** A signature by the service, because an agent has no secrets. */
   readonly signature?: Signature
-  /** How much of the answer's body is kept. 10,000 bytes where nothing is said. */
+  /** The number of bytes of the answer's body to keep. 10,000 by default. */
   readonly keep_bytes?: number
-  /** Where the receiver says that the job is done. */
+  /** The completion URL, to which the job reports when it has finished. */
   readonly complete_url?: string
-  /** Tells the receiver which trace the call belongs to. A header of the user goes first. */
+  /** The trace of the call. A `traceparent` header of the user takes precedence. */
   readonly traceparent?: string
 }
 
 export interface Signature {
   readonly id: string
-  /** Unix seconds. */
+  /** Seconds since the epoch. */
   readonly timestamp: number
   readonly signature: string
 }

@@ -1,19 +1,19 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 
-/** How a call ended. */
+/** The result of a finished call. */
 export interface CallResult {
   readonly status_code: number | null
-  /** The first bytes, as many as are kept. */
+  /** The beginning of the body, up to `keep_bytes` of the request. */
   readonly response_body: string | null
-  /** Null if the outcome is a success. */
+  /** Null if the call succeeded. */
   readonly error: ExecutionError | null
-  /** Only on a retryable outcome. */
+  /** Set only if `outcome` is `retryable` and the answer has `Retry-After`. */
   readonly retry_after_seconds: number | null
   readonly outcome: "success" | "retryable" | "failed"
-  /** The answer says that the job goes on after it. */
+  /** Whether the answer says that the job continues and reports to its completion URL later. */
   readonly completes_later: boolean
   readonly duration_ms: number
 }
 
-/** The result of a call: the answer, or the reason why there is none. */
+/** The answer to a call, or the reason why there is none. */
 export type Answer = Omit<CallResult, "duration_ms">

@@ -7,37 +7,37 @@ import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, Signature } from "./CallRequest.ts"
 import { receiverKeys, signSync, webhookId } from "./signing.ts"
 
-/** What goes over a connection. */
+/** A request, ready to be sent over a connection. */
 export interface OutgoingRequest {
   readonly origin: string
   readonly method: string
   /**
-   * The request line and the fields. This is a function because the signature holds the time of
+   * Returns the request line and the header fields. The signature in them contains the time of
    * sending.
    */
   readonly head: () => string
-  /** Empty if there is none. */
   readonly body: string
   readonly bodyBytes: number
-  /** Workspaces take turns when calls have to wait. */
+  /** Workspaces take turns when calls wait for a connection. */
   readonly workspace_id: string
 }
 
-interface MadeRequest {
+interface SignableRequest {
   readonly outgoing: OutgoingRequest
   readonly path: string
-  /** Makes the head for a time that is about to come. */
+  /** Builds the head ahead of time, signed for the given time. */
   readonly signFor: (atMillis: number) => void
 }
 
-/** Builds the signed request. A failure says why the call cannot be made at all. */
+/** Builds the signed request. Fails with the reason if the call cannot be made at all. */
 export const makeRequest = (
   request: CallRequest,
   clock: Clock.Clock
-): Result.Result<MadeRequest, ExecutionError> => {
+): Result.Result<SignableRequest, ExecutionError> => {
   const parsed = parseCallUrl(request.url)
   if (Result.isFailure(parsed)) return Result.fail(invalid(`url ${parsed.failure}`))
-  // This was checked at creation too, but a chain step's headers are filled in from other answers.
+  // Headers were validated when the task was created, but answers of earlier steps may fill them
+  // in.
   const problem = headersProblems(request.headers)[0]
   if (problem !== undefined) {
     return Result.fail(invalid(["header", ...problem.path, problem.issue].join(" ")))
@@ -57,10 +57,11 @@ export const makeRequest = (
   let ahead: { readonly second: number; readonly head: string } | undefined
   const headNow = () => {
     const second = secondOf(clock.currentTimeMillisUnsafe())
-    const made = ahead
-    // Kept for as long as its call takes, it would cost more to collect than to make again.
+    const built = ahead
+    // Dropped, because a head that lives as long as its call costs the garbage collector more than
+    // building it again.
     ahead = undefined
-    return made?.second === second ? made.head : headAt(second)
+    return built?.second === second ? built.head : headAt(second)
   }
   return Result.succeed({
     outgoing: {
@@ -83,10 +84,10 @@ const invalid = (message: string) => executionError("invalid_template", message)
 
 const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 
-/** Servers may refuse these without a length, even if there is no body. */
+/** Servers may refuse these methods without a length, even if there is no body. */
 const withLength = new Set(["POST", "PUT", "PATCH"])
 
-/** The getters of a URL take longer than this. */
+/** Cuts the string, because the getters of a URL take longer. */
 const hostOf = (origin: string): string => origin.slice(origin.indexOf("//") + 2)
 
 const headOf = (target: string, host: string, fields: ReadonlyArray<string>): string => {
@@ -99,7 +100,7 @@ const headOf = (target: string, host: string, fields: ReadonlyArray<string>): st
 
 const userAgent = `scheduling-service/${packageJson.version}`
 
-/** Makes the fields of the signature for a second, if there is one. */
+/** Returns a function that builds the header fields of the signature for a timestamp. */
 const signer = (
   { execution_id, signature, signing }: CallRequest,
   body: string,
@@ -120,7 +121,7 @@ const signer = (
   )
 }
 
-/** Names and values alternate. */
+/** The header fields of the request: names and values alternate. */
 const fieldsOf = (request: CallRequest, body: string | null) => {
   const headers = ["idempotency-key", request.execution_id]
   if (request.task !== null) {
@@ -147,7 +148,7 @@ const fieldsOf = (request: CallRequest, body: string | null) => {
     headers.push("traceparent", request.traceparent)
   }
   if (!given.has("user-agent")) headers.push("user-agent", userAgent)
-  // The kept part of the answer is for people to read, and nothing here decompresses it.
+  // People read the kept part of the answer, and the service does not decompress it.
   if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
   if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
   return headers

@@ -2,8 +2,8 @@ import { Clock, Effect, Fiber, type Scope } from "effect"
 import { WaitingCalls } from "./WaitingCalls.ts"
 
 /**
- * Tells calls that their time is over. Calls with the same timeout run out of time in the order in
- * which they began, so each timeout has one fiber that sleeps, and not each call.
+ * Notifies calls when they time out. Calls with the same timeout time out in the order in which
+ * they began, so one fiber per timeout is enough.
  */
 export class Timeouts {
   private readonly byTimeout = new Map<number, WaitingCalls>()
@@ -26,16 +26,16 @@ export class Timeouts {
     })
   })
 
-  /** Returns how to take it back. */
+  /** Returns a function that cancels the timeout. */
   readonly after = (millis: number, onTimeout: () => void): (() => void) => {
     const endsAtMs = this.nowMs() + millis
     const known = this.byTimeout.get(millis)
     if (known !== undefined) return known.add(endsAtMs, onTimeout)
     const calls = new WaitingCalls()
-    const takeBack = calls.add(endsAtMs, onTimeout)
+    const cancel = calls.add(endsAtMs, onTimeout)
     this.byTimeout.set(millis, calls)
     this.fork(this.watch(millis, calls))
-    return takeBack
+    return cancel
   }
 
   private watch(millis: number, calls: WaitingCalls): Effect.Effect<void> {
@@ -54,10 +54,10 @@ export class Timeouts {
         while ((calls.nextEndsAtMs ?? Infinity) <= now) calls.takeNext()?.()
       }
     }).pipe(
-      // One call that cannot be told must not keep the others from being told.
+      // If one notification throws, the other calls must still time out.
       Effect.catchDefect((defect) =>
         Effect.andThen(
-          Effect.logError("a call was not told that its time is over", defect),
+          Effect.logError("a call could not be notified of its timeout", defect),
           this.watch(millis, calls)
         )
       )

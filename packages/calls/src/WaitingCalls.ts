@@ -6,15 +6,15 @@ interface Link {
 }
 
 /**
- * Calls with the same timeout, in the order in which their time is over. A list and not a set,
- * because a long-lived set keeps what was taken out of it from dying young (ADR 12), and a call
- * refers to its whole answer. For the same reason, a link that leaves the list refers to nothing.
+ * Calls with the same timeout, in the order in which they time out. This is a linked list, because
+ * a long-lived set moves removed members to the old generation of the heap (ADR 12), and a call
+ * refers to its whole answer. For the same reason, a removed link refers to nothing.
  */
 export class WaitingCalls {
   #first: Link | undefined
   #last: Link | undefined
 
-  /** Adds a call whose time is over after that of all others. Returns how to take it back. */
+  /** Adds a call that times out after all others. Returns a function that removes it. */
   add(endsAtMs: number, onTimeout: () => void): () => void {
     const link: Link = { endsAtMs, onTimeout, before: this.#last, after: undefined }
     if (this.#last === undefined) this.#first = link
@@ -27,7 +27,7 @@ export class WaitingCalls {
     return this.#first?.endsAtMs
   }
 
-  /** Removes the first call and returns how to tell it. */
+  /** Removes the first call and returns its `onTimeout`. */
   takeNext(): (() => void) | undefined {
     const first = this.#first
     const onTimeout = first?.onTimeout

@@ -5,47 +5,49 @@ import {
   statusError
 } from "@scheduling/domain/executions/ExecutionError"
 
-export interface Judgement {
+export interface AnswerClass {
   readonly outcome: "success" | "retryable" | "failed"
   /** Null if the answer is a success. */
   readonly error: ExecutionError | null
 }
 
 /**
- * Whether an answer is a success. What its body says may be true for a moment only, like a 5xx, so
- * such a call may be tried again.
+ * Classifies an answer by the rule of its task. A body that breaks the rule is retryable, because
+ * it may be as temporary as a 5xx.
  */
-export const judgeAnswer = (
+export const classifyAnswer = (
   status: number,
   body: string | null,
   rule: SuccessRule | null
-): Judgement => {
-  if (rule === null) return judgeStatus(status)
+): AnswerClass => {
+  if (rule === null) return classifyStatus(status)
   const { body_contains, body_lacks, success_codes } = rule
   if (success_codes !== undefined && !isOneOf(status, success_codes)) {
     const message = `the status ${status} is not one of ${success_codes.join(", ")}`
     return unsuccessful(status, executionError("http_status", message))
   }
-  if (success_codes === undefined && !isGood(status)) return judgeStatus(status)
+  if (success_codes === undefined && !isSuccess(status)) return classifyStatus(status)
   const text = body ?? ""
   if (body_contains !== undefined && !text.includes(body_contains)) {
-    return unfit(`the answer does not contain ${quoted(body_contains)} in the part that is kept`)
+    return rejectedBody(
+      `the answer does not contain ${quoted(body_contains)} in the part that is kept`
+    )
   }
   if (body_lacks !== undefined && text.includes(body_lacks)) {
-    return unfit(`the answer contains ${quoted(body_lacks)}`)
+    return rejectedBody(`the answer contains ${quoted(body_lacks)}`)
   }
   return { outcome: "success", error: null }
 }
 
-const unfit = (message: string): Judgement => ({
+const rejectedBody = (message: string): AnswerClass => ({
   outcome: "retryable",
   error: executionError("response_rule", message)
 })
 
-const judgeStatus = (status: number): Judgement =>
-  isGood(status) ? { outcome: "success", error: null } : unsuccessful(status, errorOf(status))
+const classifyStatus = (status: number): AnswerClass =>
+  isSuccess(status) ? { outcome: "success", error: null } : unsuccessful(status, errorOf(status))
 
-const unsuccessful = (status: number, error: ExecutionError): Judgement => ({
+const unsuccessful = (status: number, error: ExecutionError): AnswerClass => ({
   outcome: isTemporary(status) ? "retryable" : "failed",
   error
 })
@@ -55,7 +57,7 @@ const errorOf = (status: number): ExecutionError =>
     ? executionError("http_status", `answered ${status}, and redirects are not followed`)
     : statusError(status)
 
-const isGood = (status: number) => status >= 200 && status < 300
+const isSuccess = (status: number) => status >= 200 && status < 300
 
 const isTemporary = (status: number) =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600)

@@ -4,7 +4,7 @@ import type { Answer } from "./CallResult.ts"
 import { describeError } from "./CallErrors.ts"
 import { AnswerCutOff } from "./exchange/AnswerParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
-import { judgeAnswer } from "./judgeAnswer.ts"
+import { classifyAnswer } from "./classifyAnswer.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
 export const refused = (error: ExecutionError): Answer => ({
@@ -16,8 +16,8 @@ export const refused = (error: ExecutionError): Answer => ({
   completes_later: false
 })
 
-/** A call without a complete answer may be tried again. A complete one is judged. */
-export const judgeExchange = (
+/** A call without a complete answer is retryable. A complete answer is classified by the rule. */
+export const classifyExchange = (
   exchange: Exchange,
   timeout: ExecutionError | null,
   success: SuccessRule | null,
@@ -42,7 +42,7 @@ const answered = (
   nowMillis: number
 ): Answer => {
   const status = statusCode ?? 0
-  const { error, outcome } = judgeAnswer(status, body, success)
+  const { error, outcome } = classifyAnswer(status, body, success)
   return {
     status_code: status,
     response_body: body,

@@ -11,8 +11,8 @@ import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { Answers } from "./exchange/Answers.ts"
 
 /**
- * Fills in the references of a call, or says why the call cannot be made. How a value is written
- * depends on where it stands, so that no answer can add a header, a query field or a key:
+ * Fills in the references of a call, or fails with the reason why the call cannot be made. Each
+ * value is encoded for its position, so that no answer can add a header, a query field or a key:
  *
  * - in the URL it is percent-encoded, and may not make a part of the path empty, "." or "..";
  * - in a header it is text, and a line break in it is refused;
@@ -72,7 +72,7 @@ const renderHeaders = (
     return rendered
   })
 
-/** More than all headers together may have, so that `headersProblems` decides. */
+/** Longer than all headers together may be, so that `headersProblems` reports the problem. */
 const maxHeaderLength = 16 * 1024
 
 const renderBody = (
@@ -83,11 +83,11 @@ const renderBody = (
   Result.gen(function* () {
     const template = yield* parsed("body", source)
     const type = mediaType(headers)
-    const places = jsonType.test(type) ? jsonPlaces(template) : undefined
+    const positions = jsonType.test(type) ? jsonPositions(template) : undefined
     const text = yield* fillTemplate(template, maxBodyBytes, (reference, index) => {
-      if (places?.[index] === "value") return answers.json(reference)
+      if (positions?.[index] === "value") return answers.json(reference)
       const value = answers.text(reference)
-      if (places !== undefined) return Result.map(value, escapeJson)
+      if (positions !== undefined) return Result.map(value, escapeJson)
       return type === formType ? Result.map(value, percentEncode) : value
     }).pipe(Result.mapError((problem) => inField("body", problem)))
     return bodyFits(text) ? text : yield* Result.fail("body is longer than 256 KiB")
@@ -103,16 +103,16 @@ const mediaType = (headers: StepCall["headers"]): string => {
 }
 
 /**
- * Says where each reference of a JSON template stands. Undefined if the template is not JSON: then
- * there is no structure to protect.
+ * Finds whether each reference of a JSON template is inside a string or is a value of its own.
+ * Undefined if the template is not JSON: then there is no structure to protect.
  */
-const jsonPlaces = (template: Template): ReadonlyArray<"string" | "value"> | undefined => {
-  const places: Array<"string" | "value"> = []
+const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | undefined => {
+  const positions: Array<"string" | "value"> = []
   let sample = ""
   let inString = false
   for (const part of template) {
     if (typeof part !== "string") {
-      places.push(inString ? "string" : "value")
+      positions.push(inString ? "string" : "value")
       sample += inString ? "x" : "null"
       continue
     }
@@ -125,13 +125,15 @@ const jsonPlaces = (template: Template): ReadonlyArray<"string" | "value"> | und
   }
   try {
     JSON.parse(sample)
-    return places
+    return positions
   } catch {
     return undefined
   }
 }
 
-/** Fills every reference. Stops at the first that has no value, or once the text is too long. */
+/**
+ * Fills in every reference. Fails at the first one without a value, or if the text gets too long.
+ */
 const fillTemplate = (
   template: Template,
   maxLength: number,

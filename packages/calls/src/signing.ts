@@ -13,16 +13,16 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
  */
 export type SignaturePurpose = "call" | "message"
 
-/** The signing secrets of a workspace, newest first, and what is signed with what they derive. */
+/** The signing secrets of a workspace, newest first, and the purpose of the derived keys. */
 export interface Signing {
   readonly purpose: SignaturePurpose
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 /**
- * The secret of one receiver, as `whsec_...`. The secret of the workspace itself signs nothing and
- * never leaves the service: a receiver that knows its own secret can compute no other. None if the
- * workspace's secret is not valid.
+ * Derives the secret of one receiver, as `whsec_...`. The secret of the workspace itself signs
+ * nothing and never leaves the service, so a receiver cannot compute the secret of another one.
+ * None if the workspace's secret is not valid.
  */
 export const deriveReceiverSecret = (
   workspaceSecret: Redacted.Redacted,
@@ -35,8 +35,8 @@ export const deriveReceiverSecret = (
   )
 
 /**
- * The keys that sign what goes to the origin, in the order of the workspace's secrets. None if one
- * of the secrets is not valid, or there is none.
+ * The keys that sign requests to the origin, in the order of the workspace's secrets. None if there
+ * is no secret, or if one of them is not valid.
  */
 export const receiverKeys = (
   { purpose, secrets }: Signing,
@@ -59,7 +59,7 @@ export const signSync = (
     .join(" ")
 }
 
-/** The `webhook-id`. It is signed, so a receiver can rely on what it says about the purpose. */
+/** The `webhook-id` header. Its prefix shows the purpose, and the signature covers it. */
 export const webhookId = (id: string, purpose: SignaturePurpose): string =>
   purpose === "message" ? messageIdPrefix + id : id
 
@@ -91,17 +91,17 @@ interface Cached {
   readonly receivers: Map<string, Option.Option<KeyObject>>
 }
 
-/** Keys are cached, because making one takes several times as long as signing with it. */
+/** Keys are cached, because creating a key takes several times as long as signing with it. */
 const cachedFor = (secret: Redacted.Redacted): Cached => {
   const known = cache.get(secret)
   if (known !== undefined) return known
   const bytes = parseSecret(Redacted.value(secret))
-  const made: Cached = {
+  const created: Cached = {
     workspaceKey: bytes === undefined ? Option.none() : Option.some(createSecretKey(bytes)),
     receivers: new Map()
   }
-  cache.set(secret, made)
-  return made
+  cache.set(secret, created)
+  return created
 }
 
 const cache = new WeakMap<Redacted.Redacted, Cached>()

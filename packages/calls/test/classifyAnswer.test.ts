@@ -1,9 +1,9 @@
 import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { assert, describe, it } from "@effect/vitest"
-import { judgeAnswer } from "../src/judgeAnswer.ts"
+import { classifyAnswer } from "../src/classifyAnswer.ts"
 
-const judge = (status: number, body: string, rule: Parameters<typeof judgeAnswer>[2]) => {
-  const { error, outcome } = judgeAnswer(status, body, rule)
+const classify = (status: number, body: string, rule: Parameters<typeof classifyAnswer>[2]) => {
+  const { error, outcome } = classifyAnswer(status, body, rule)
   return [outcome, error && errorLine(error)] as const
 }
 
@@ -17,9 +17,9 @@ describe("an answer", () => {
     [503, "retryable", "http_status: answered 503"],
     [600, "failed", "http_status: answered 600"]
   ] as const)("of %i is judged by its status where nothing is said", (status, outcome, error) => {
-    assert.deepStrictEqual(judge(status, "", null), [outcome, error])
+    assert.deepStrictEqual(classify(status, "", null), [outcome, error])
     assert.deepStrictEqual(
-      judge(status, "", { body_contains: "x" })[0],
+      classify(status, "", { body_contains: "x" })[0],
       {
         success: "retryable",
         failed: "failed",
@@ -38,34 +38,34 @@ describe("an answer", () => {
     [["404"], 503, "retryable", "http_status: the status 503 is not one of 404"],
     [["200"], 429, "retryable", "http_status: the status 429 is not one of 200"]
   ] as const)("is measured against %j: %i", (success_codes, status, outcome, error) => {
-    assert.deepStrictEqual(judge(status, "", { success_codes }), [outcome, error])
+    assert.deepStrictEqual(classify(status, "", { success_codes }), [outcome, error])
   })
 
   it("must contain a text and lack another, and may do so the next time", () => {
     const rule = { body_contains: '"ok"', body_lacks: "error" }
-    assert.deepStrictEqual(judge(200, '{"state":"ok"}', rule), ["success", null])
-    assert.deepStrictEqual(judge(200, "", rule), [
+    assert.deepStrictEqual(classify(200, '{"state":"ok"}', rule), ["success", null])
+    assert.deepStrictEqual(classify(200, "", rule), [
       "retryable",
       'response_rule: the answer does not contain "\\"ok\\"" in the part that is kept'
     ])
-    assert.deepStrictEqual(judge(200, '{"state":"ok","last":"error"}', rule), [
+    assert.deepStrictEqual(classify(200, '{"state":"ok","last":"error"}', rule), [
       "retryable",
       'response_rule: the answer contains "error"'
     ])
   })
 
   it("is judged by its body only if its status is right", () => {
-    assert.deepStrictEqual(judge(404, "gone", { body_contains: "gone" }), [
+    assert.deepStrictEqual(classify(404, "gone", { body_contains: "gone" }), [
       "failed",
       "http_status: answered 404"
     ])
     const rule = { success_codes: ["404"], body_contains: "gone" }
-    assert.deepStrictEqual(judge(404, "gone", rule), ["success", null])
-    assert.strictEqual(judge(404, "here", rule)[0], "retryable")
+    assert.deepStrictEqual(classify(404, "gone", rule), ["success", null])
+    assert.strictEqual(classify(404, "here", rule)[0], "retryable")
   })
 
   it("is explained in few words, however long the text was", () => {
-    const [, error] = judge(200, "", { body_contains: "\u0001".repeat(500) })
+    const [, error] = classify(200, "", { body_contains: "\u0001".repeat(500) })
     assert.isBelow(error?.length ?? 0, 1_000)
   })
 })

@@ -12,17 +12,17 @@ import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
 import { makeResolve, type Resolve } from "./HostNames.ts"
 import { makeUpgradeToTls } from "../tls/TlsUpgrade.ts"
 
-/** The ranges of `EGRESS_ALLOW`. There are none unless the operator lists some. */
+/** The ranges of `EGRESS_ALLOW`. None by default. */
 export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>("@scheduling/calls/EgressAllow", {
   defaultValue: () => []
 })
 
-/** Turns host names into addresses. Tests replace it. */
+/** Resolves host names to addresses. Tests replace it. */
 export const Resolver = Context.Reference<Resolve>("@scheduling/calls/Resolver", {
   defaultValue: () => makeResolve()
 })
 
-/** The target's address is one that calls may not reach. */
+/** Calls may not reach the address of the target. */
 export class EgressRefused extends Data.TaggedError("EgressRefused")<{
   readonly message: string
 }> {}
@@ -45,11 +45,11 @@ const maxAddresses = 8
  */
 const nextAddressAfterMillis = 2_000
 
-/** Where a connection leads. */
+/** The target of a connection. */
 export interface Target {
-  /** As the `Host` header names it. */
+  /** The value of the `Host` header. */
   readonly host: string
-  /** A name or an address, without brackets. */
+  /** A name, or an address without brackets. */
   readonly hostname: string
   readonly port: number
   readonly isSecure: boolean
@@ -58,9 +58,9 @@ export interface Target {
 type Connected = (...result: [null, Socket] | [Error, null]) => void
 
 /**
- * Opens a connection and calls back once. The socket is returned so that an interrupted call can
- * end it while it is still connecting. If `onBytes` is given, the bytes that arrive go to it and
- * are only valid until it returns.
+ * Opens a connection and calls `callback` once. Returns the socket, so that an interrupted call can
+ * destroy it while it is still connecting. If `onBytes` is given, it gets the received bytes, which
+ * are valid only until it returns.
  */
 export type Connect = (
   target: Target,
@@ -74,12 +74,12 @@ export interface EgressRules {
 }
 
 /**
- * A connector that judges the very address that the socket dials. Host names are filtered inside
- * the socket's own look-up, so no second look-up can give a different result. Literal addresses are
- * judged before the socket exists, because Node looks nothing up for them.
+ * Creates a connector that checks the very address that the socket dials. Addresses of host names
+ * are filtered in the socket's own lookup, so no second lookup can give a different result. Literal
+ * addresses are checked before the socket exists, because Node does no lookup for them.
  */
 export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
-  const lookupAllowed = guardedLookup(allow, sharing(resolve))
+  const lookupAllowed = guardedLookup(allow, sharedLookups(resolve))
   const upgradeToTls = makeUpgradeToTls()
 
   return ({ hostname, isSecure, port }, callback, onBytes) => {
@@ -101,8 +101,8 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
     })
     return whenOpen(socket, "connect", (...[error]) => {
       if (error !== null) return callback(error, null)
-      // Both paths above have judged this address. If Node ever reaches a different one, it is
-      // caught here, before a byte of the request or of a TLS handshake is written.
+      // This address was checked above. If Node ever dials a different one, it is refused here,
+      // before a byte of the request or of a TLS handshake is written.
       const late = refuse(socket.remoteAddress ?? "", allow)
       if (late !== undefined) {
         socket.destroy()
@@ -120,7 +120,7 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
 
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** As a stream, a socket would allocate 64 KiB for each read. */
+/** Reads into one shared buffer, because a socket stream allocates 64 KiB for each read. */
 const intoOneBuffer = (onBytes: (bytes: Buffer) => void): OnReadOpts => ({
   buffer: readBuffer,
   callback: (count) => {
@@ -147,8 +147,8 @@ const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRefused | undefin
     : new EgressRefused({ message: `address ${ip} is ${classify(ip)} and not allowed` })
 
 /**
- * Passes on the addresses that may be dialled. The error does not tell what a private name resolves
- * to.
+ * Returns only the addresses that may be dialled. The error does not reveal what a private name
+ * resolves to.
  */
 const guardedLookup =
   (allow: ReadonlyArray<Cidr>, resolve: Resolve): LookupFunction =>
@@ -174,14 +174,14 @@ const guardedLookup =
     )
   }
 
-/** A burst of calls to one host asks once: later look-ups join the one that is already running. */
-const sharing = (resolve: Resolve): Resolve => {
-  const underWay = new Map<string, Promise<ReadonlyArray<string>>>()
+/** Makes one lookup for a burst of calls to one host: later lookups join the running one. */
+const sharedLookups = (resolve: Resolve): Resolve => {
+  const running = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {
-    const existing = underWay.get(hostname)
+    const existing = running.get(hostname)
     if (existing !== undefined) return existing
-    const started = resolve(hostname).finally(() => underWay.delete(hostname))
-    underWay.set(hostname, started)
+    const started = resolve(hostname).finally(() => running.delete(hostname))
+    running.set(hostname, started)
     return started
   }
 }

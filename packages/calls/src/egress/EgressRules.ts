@@ -16,8 +16,8 @@ export type AddressClass =
 export type Cidr = IpNetwork.IpNetwork
 
 /**
- * The address without its zone. An IPv4-mapped address (`::ffff:a.b.c.d`) becomes the IPv4 address
- * that the kernel dials.
+ * Parses an address and drops its zone. An IPv4-mapped address (`::ffff:a.b.c.d`) becomes the IPv4
+ * address that the kernel dials.
  */
 const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   const [ip = ""] = text.split("%")
@@ -25,7 +25,7 @@ const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   return Result.isSuccess(address) ? NetAddress.toCanonical(address.success) : undefined
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. A failure says what is wrong with it. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address. Fails with the problem. */
 export const parseCidr = (text: string): Result.Result<Cidr, string> => {
   const [ip = "", length, ...rest] = text.trim().split("/")
   const address = ip.includes("%") ? undefined : addressOf(ip)
@@ -47,7 +47,7 @@ export const parseCidr = (text: string): Result.Result<Cidr, string> => {
   )
 }
 
-/** Parses the comma-separated `EGRESS_ALLOW` and reports all mistakes at once. */
+/** Parses the comma-separated `EGRESS_ALLOW` and reports all problems at once. */
 export const parseCidrs = (text: string): Result.Result<ReadonlyArray<Cidr>, string> => {
   const parts = text.split(",").filter((part) => part.trim() !== "")
   const failures: Array<string> = []
@@ -66,8 +66,8 @@ const rules = (table: Readonly<Record<string, AddressClass>>): Rules =>
   Object.entries(table).map(([text, name]) => [IpNetwork.fromStringUnsafe(text), name])
 
 /**
- * The first match counts. From the IANA special-purpose registry and the clouds' metadata
- * addresses.
+ * The IANA special-purpose registry and the clouds' metadata addresses. The first matching rule
+ * counts.
  */
 const v4Rules = rules({
   "169.254.169.254/32": "metadata", // AWS, GCP, Azure, DigitalOcean, Oracle, Hetzner
@@ -116,7 +116,9 @@ const v6Rules = rules({
   "ff00::/8": "multicast"
 })
 
-/** On IPv6-only networks this is the way to any IPv4 host: the address inside is judged. */
+/**
+ * On IPv6-only networks this prefix leads to any IPv4 host, so the embedded address is classified.
+ */
 const nat64 = IpNetwork.fromStringUnsafe("64:ff9b::/96")
 
 const classOf = (address: NetAddress.IpAddress): AddressClass => {
@@ -139,8 +141,8 @@ export const classify = (ip: string): AddressClass => {
 
 /**
  * A range in `EGRESS_ALLOW` opens every address in it except metadata addresses. Those must be
- * listed one by one: whoever allows 0.0.0.0/0 or a VPN's 100.64.0.0/10 does not mean to hand out
- * the machine's cloud credentials.
+ * listed one by one: an operator who allows 0.0.0.0/0 or a VPN's 100.64.0.0/10 does not mean to
+ * hand out the machine's cloud credentials.
  */
 export const isAllowed = (ip: string, allow: ReadonlyArray<Cidr>): boolean => {
   const address = addressOf(ip)

@@ -1,22 +1,22 @@
 import { lookup as systemLookup, Resolver } from "node:dns/promises"
 import { readFile } from "node:fs/promises"
 
-/** The addresses of a host name, at least one. */
+/** Resolves a host name to at least one address. */
 export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
 
 export interface NameSources {
-  /** The files are read again after this time. */
-  readonly filesLiveMs: number
+  /** The time for which the files are cached. */
+  readonly filesTtlMs: number
   readonly hostsFile: string
   readonly resolvConf: string
   /** Used instead of the system's name servers. */
   readonly servers?: ReadonlyArray<string>
-  /** The system's getaddrinfo. */
+  /** Resolves a name with the system's getaddrinfo. */
   readonly lookup: Resolve
 }
 
 const systemSources: NameSources = {
-  filesLiveMs: 10_000,
+  filesTtlMs: 10_000,
   hostsFile: process.platform === "win32" ? "C:/Windows/System32/drivers/etc/hosts" : "/etc/hosts",
   resolvConf: "/etc/resolv.conf",
   lookup: async (hostname) =>
@@ -26,9 +26,9 @@ const systemSources: NameSources = {
 /**
  * Resolves a host name without letting tenants block the database.
  *
- * The system's getaddrinfo holds one of libuv's threads until it has its answer, and only two of
- * the threads look up names. A tenant's name server that never answers would hold one for 10 s per
- * name, and the database's own look-up would wait behind it.
+ * The system's getaddrinfo holds one of libuv's threads until it has its answer, and at most two of
+ * the threads resolve names. A tenant's name server that never answers would hold one for 10 s per
+ * name, and the database's own lookup would wait behind it.
  *
  * So a name with a dot, which a tenant may own, never goes to getaddrinfo. It is looked up in the
  * hosts file and then in DNS, which needs no thread: first as it is, then within the search
@@ -38,10 +38,8 @@ const systemSources: NameSources = {
 export const makeResolve = (sources: NameSources = systemSources): Resolve => {
   const dns = new Resolver({ timeout: 2_000, tries: 2 })
   if (sources.servers !== undefined) dns.setServers(sources.servers)
-  const hosts = remembered(sources.filesLiveMs, async () =>
-    parseHosts(await read(sources.hostsFile))
-  )
-  const domains = remembered(sources.filesLiveMs, async () =>
+  const hosts = cached(sources.filesTtlMs, async () => parseHosts(await read(sources.hostsFile)))
+  const domains = cached(sources.filesTtlMs, async () =>
     parseSearchDomains(await read(sources.resolvConf))
   )
   const lookup = oneAtATime(sources.lookup)
@@ -67,7 +65,8 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
 // ---------------------------------------------------------------------------
 
 /**
- * Asks for both families at once. If neither has an address, an error other than "unknown" wins.
+ * Asks DNS for both families at once. If neither has an address, an error other than "unknown"
+ * wins.
  */
 const ask = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
@@ -112,7 +111,7 @@ export const parseHosts = (text: string): ReadonlyMap<string, ReadonlyArray<stri
   return hosts
 }
 
-/** The last `search` or `domain` line counts, as in resolv.conf(5). */
+/** Parses the last `search` or `domain` line, which counts according to resolv.conf(5). */
 export const parseSearchDomains = (text: string): ReadonlyArray<string> =>
   fieldsOf(text)
     .findLast(([keyword]) => keyword === "search" || keyword === "domain")
@@ -120,14 +119,14 @@ export const parseSearchDomains = (text: string): ReadonlyArray<string> =>
     .map((domain) => domain.replace(/\.$/, ""))
     .filter((domain) => domain !== "") ?? []
 
-const remembered = <A>(liveMs: number, load: () => Promise<A>): (() => Promise<A>) => {
+const cached = <A>(ttlMs: number, load: () => Promise<A>): (() => Promise<A>) => {
   let loaded: Promise<A> | undefined
   let untilMs = 0
   return () => {
     const now = performance.now()
     if (loaded === undefined || now >= untilMs) {
       loaded = load()
-      untilMs = now + liveMs
+      untilMs = now + ttlMs
     }
     return loaded
   }
@@ -141,8 +140,8 @@ const oneAtATime = (resolve: Resolve): Resolve => {
   return async (hostname) => {
     if (waiting >= maxWaiting) throw Object.assign(new Error("busy"), { code: "EAI_AGAIN" })
     waiting++
-    const mine = last.then(() => resolve(hostname))
-    last = mine.catch(() => {}).finally(() => waiting--)
-    return mine
+    const lookup = last.then(() => resolve(hostname))
+    last = lookup.catch(() => {}).finally(() => waiting--)
+    return lookup
   }
 }

@@ -10,14 +10,13 @@ import { OwnEcho } from "../exchange/OwnEcho.ts"
 interface Target {
   readonly path: ReadonlyArray<string | number>
   readonly url: string
-  /** A worker decides itself where it may call. */
+  /** The worker that makes the call. Its own egress rules apply then. */
   readonly run_on?: RunOn | null
 }
 
 /**
- * Refuses targets that are already known to fail: URLs with an address that this node may not call.
- * Whether a name leads to such an address shows only when the call is made. Then every address is
- * checked again.
+ * Refuses targets that are certain to fail: URLs with an address that this node may not call. Names
+ * are resolved only when the call is made; every address is checked then.
  */
 export const targetCheck = Effect.gen(function* () {
   const allow = yield* EgressAllow
@@ -32,7 +31,7 @@ export const targetCheck = Effect.gen(function* () {
   }
 })
 
-/** What is wrong with the host of a URL, or nothing. */
+/** The problem with the host of a URL, if any. */
 const targetProblem = (
   text: string,
   allow: ReadonlyArray<Cidr>,

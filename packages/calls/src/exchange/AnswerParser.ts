@@ -1,26 +1,28 @@
 import { Data } from "effect"
 
-/** What the head of an answer says besides its status. */
+/** The headers of an answer that the service reads. */
 export interface AnswerHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
 }
 
-/** What is read from the wire goes here. */
+/** Receives the parts of an answer as they are parsed. */
 export interface AnswerReader {
   readonly onHead: (status: number, headers: AnswerHeaders) => void
   readonly onBody: (bytes: Buffer) => void
 }
 
-/** These bytes are no answer by RFC 9112. */
+/** The bytes are not an answer as RFC 9112 defines it. */
 export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{}> {}
 
 export class HeadTooLarge extends Data.TaggedError("HeadTooLarge")<{}> {}
 
-/** The connection has ended, or speaks another protocol from here on. */
+/** The connection closed or switched protocols before the answer was complete. */
 export class AnswerCutOff extends Data.TaggedError("AnswerCutOff")<{}> {}
 
-/** Of the head, and of all interim answers before it: each of them costs as much as a head. */
+/**
+ * Limits the head and all interim answers before it together, because each costs as much as a head.
+ */
 const maxHeadBytes = 16 * 1024
 
 const headStart = Buffer.from("HTTP/1.")
@@ -33,7 +35,7 @@ const carriageReturn = 13
 const lineFeed = 10
 const semicolon = 59
 
-type Place =
+type Position =
   | "head"
   | "sized body"
   | "body until the end"
@@ -45,22 +47,22 @@ type Place =
   | "after the answer"
 
 /**
- * Reads one HTTP/1.1 answer from bytes as they come. It holds back no more than a copy of an
- * unfinished head: everything else is passed on or forgotten at once. It throws at the first byte
- * that breaks the protocol. Whoever feeds it limits the length of the whole answer.
+ * Parses one HTTP/1.1 answer from bytes as they arrive. It buffers only an unfinished head;
+ * everything else is passed on or dropped at once. It throws at the first byte that breaks the
+ * protocol. The caller limits the length of the whole answer.
  */
 export class AnswerParser {
-  private place: Place = "head"
+  private position: Position = "head"
   private head: Buffer = nothing
   private interimBytes = 0
-  /** Bytes still to come of the body or of a chunk. */
+  /** The number of bytes that the body or the chunk still lacks. */
   private missing = 0
   private hasSize = false
   private isLineEmpty = true
   private isAfterReturn = false
   /** Whether the connection may carry another answer after this one. */
   isReusable = true
-  /** How long the server says it keeps an idle connection. */
+  /** The time for which the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
   private readonly isBodyless: boolean
   private readonly reader: AnswerReader
@@ -70,25 +72,25 @@ export class AnswerParser {
     this.reader = reader
   }
 
-  get isOver(): boolean {
-    return this.place === "after the answer"
+  get isFinished(): boolean {
+    return this.position === "after the answer"
   }
 
   push(bytes: Buffer): void {
     let at = 0
-    while (at < bytes.length && !this.isOver) at = this.read(bytes, at)
-    // Nobody asked for what follows the answer, so nobody can tell what it belongs to.
+    while (at < bytes.length && !this.isFinished) at = this.read(bytes, at)
+    // Bytes after the answer belong to no request, so the next answer could not be trusted.
     if (at < bytes.length) this.isReusable = false
   }
 
-  /** The connection has ended. Some bodies end with it. */
+  /** Handles the end of the connection, which is also the end of some bodies. */
   finish(): void {
-    if (this.place === "body until the end") this.place = "after the answer"
-    else if (!this.isOver) throw new AnswerCutOff()
+    if (this.position === "body until the end") this.position = "after the answer"
+    else if (!this.isFinished) throw new AnswerCutOff()
   }
 
   private read(bytes: Buffer, at: number): number {
-    switch (this.place) {
+    switch (this.position) {
       case "head":
         return this.readHead(bytes, at)
       case "sized body":
@@ -176,14 +178,14 @@ export class AnswerParser {
       }
     }
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
-    // Somebody on the way may see another end of the answer than we do.
+    // A proxy on the way might take the other header, and so see another end of the answer.
     if (length !== undefined && encoding !== undefined) throw new InvalidAnswer()
     // An interim answer: the final one follows.
     if (status < 200) return
 
     this.isReusable = isKept
     this.reader.onHead(status, { retryAfter, complete })
-    if (this.isBodyless || status === 204 || status === 304) this.place = "after the answer"
+    if (this.isBodyless || status === 204 || status === 304) this.position = "after the answer"
     else if (encoding !== undefined) this.beginEncoded(encoding)
     else if (length === undefined) this.beginEndless()
     else this.beginSized(Number(length))
@@ -191,18 +193,18 @@ export class AnswerParser {
 
   private beginEncoded(encoding: string): void {
     if (!/(?:^|,)[ \t]*chunked[ \t]*$/i.test(encoding)) this.beginEndless()
-    else this.place = "size of a chunk"
+    else this.position = "size of a chunk"
   }
 
   private beginEndless(): void {
     this.isReusable = false
-    this.place = "body until the end"
+    this.position = "body until the end"
   }
 
   private beginSized(length: number): void {
     this.missing = length
-    if (length === 0) this.place = "after the answer"
-    else this.place = "sized body"
+    if (length === 0) this.position = "after the answer"
+    else this.position = "sized body"
   }
 
   private readMissing(bytes: Buffer, at: number): number {
@@ -210,8 +212,8 @@ export class AnswerParser {
     this.missing -= end - at
     this.reader.onBody(bytes.subarray(at, end))
     if (this.missing > 0) return end
-    if (this.place === "chunk") this.place = "end of a chunk"
-    else this.place = "after the answer"
+    if (this.position === "chunk") this.position = "end of a chunk"
+    else this.position = "after the answer"
     return end
   }
 
@@ -222,7 +224,7 @@ export class AnswerParser {
       if (digit === -1) {
         const mayFollow = byte === carriageReturn || byte === semicolon
         if (!this.hasSize || !mayFollow) throw new InvalidAnswer()
-        this.place = "extension of a chunk"
+        this.position = "extension of a chunk"
         return at
       }
       this.hasSize = true
@@ -237,7 +239,7 @@ export class AnswerParser {
       if (!this.endsLine(bytes[at])) continue
       this.hasSize = false
       this.isLineEmpty = true
-      this.place = this.missing === 0 ? "trailer" : "chunk"
+      this.position = this.missing === 0 ? "trailer" : "chunk"
       return at + 1
     }
     return bytes.length
@@ -246,7 +248,7 @@ export class AnswerParser {
   private readEndOfChunk(bytes: Buffer, at: number): number {
     const byte = bytes[at]
     if (!this.isAfterReturn && byte !== carriageReturn) throw new InvalidAnswer()
-    if (this.endsLine(byte)) this.place = "size of a chunk"
+    if (this.endsLine(byte)) this.position = "size of a chunk"
     return at + 1
   }
 
@@ -255,7 +257,7 @@ export class AnswerParser {
       const byte = bytes[at]
       if (this.endsLine(byte)) {
         if (this.isLineEmpty) {
-          this.place = "after the answer"
+          this.position = "after the answer"
           return at + 1
         }
         this.isLineEmpty = true
@@ -266,7 +268,7 @@ export class AnswerParser {
     return bytes.length
   }
 
-  /** Lines end with both characters, and neither stands alone. */
+  /** Lines must end with CR LF. A CR or LF alone is an error. */
   private endsLine(byte: number | undefined): boolean {
     const isEnd = this.isAfterReturn
     if (isEnd !== (byte === lineFeed)) throw new InvalidAnswer()

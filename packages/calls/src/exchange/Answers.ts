@@ -1,13 +1,13 @@
 import { Result } from "effect"
 import type { Reference } from "@scheduling/domain/chains/Template"
 
-/** The last answer that the step got. */
+/** The last answer to a step. */
 export interface StepAnswer {
   readonly status_code: number | null
   readonly response_body: string | null
 }
 
-/** The value of each reference, or the reason why it has none. */
+/** Looks up the value of a reference. Fails with the reason if there is none. */
 export interface Answers {
   /** As plain text: strings as they are, objects and arrays as JSON. */
   readonly text: (reference: Reference) => Result.Result<string, string>
@@ -80,7 +80,8 @@ const walk = (body: unknown, reference: Reference): Result.Result<unknown, strin
 const plainKey = /^[A-Za-z_$][\w$-]*$/
 
 /**
- * Own properties only: an answer may use `__proto__`, `constructor` or `length` as ordinary keys.
+ * Reads own properties only: an answer may use `__proto__`, `constructor` or `length` as ordinary
+ * keys.
  */
 const own = (
   container: unknown,
@@ -95,14 +96,16 @@ const own = (
     : { present: false, value: undefined }
 }
 
-/** A list nested a thousand deep parses, but overflows the stack when it is written out again. */
+/**
+ * JSON that is nested a thousand levels deep can be parsed, but overflows the stack in `stringify`.
+ */
 const toJson = (value: unknown, reference: Reference): Result.Result<string, string> =>
   Result.try({
     try: () => JSON.stringify(value),
-    catch: () => `${reference.text} is nested too deep`
+    catch: () => `${reference.text} is nested too deeply`
   })
 
-/** Numbers keep the digits of the answer. As a JavaScript number, an id above 2^53 would change. */
+/** Keeps the digits of numbers, because an id above 2^53 would change as a JavaScript number. */
 const keepDigits = (
   _key: string,
   value: unknown,

@@ -4,13 +4,13 @@ import { AnswerCutOff, AnswerParser, type AnswerReader } from "./AnswerParser.ts
 import type { Connect, Target } from "../egress/Egress.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
-/** Hears how an exchange goes on. */
+/** Receives the events of an exchange. */
 export interface ExchangeListener extends AnswerReader {
-  /** How much of the body is wanted. */
+  /** The number of bytes of the body to keep. */
   readonly keptBytes: number
   readonly onSent: () => void
   readonly onFirstByte: () => void
-  /** The exchange is over, and the connection may serve another one if it is reusable. */
+  /** The exchange has finished. The connection may serve another one if it is reusable. */
   readonly onEnd: (reusable: boolean) => void
   readonly onError: (error: Error) => void
 }
@@ -27,8 +27,8 @@ const idleMillis = 4_000
 
 const maxIdleMillis = 30_000
 
-/** The server may hang up while our next request is on its way to it. */
-const hurryMillis = 1_000
+/** Margin before the server's own timeout, because it may hang up while a request is on its way. */
+const marginMillis = 1_000
 
 export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
 
@@ -132,7 +132,7 @@ export class Connection {
     } catch (error) {
       return this.fail(error instanceof Error ? error : new AnswerCutOff())
     }
-    if (!parser.isOver || this.exchange !== exchange) return
+    if (!parser.isFinished || this.exchange !== exchange) return
     this.exchange = undefined
     const idle = idleMillisAfter(parser)
     if (idle > 0) this.socket?.setTimeout(idle)
@@ -150,7 +150,7 @@ export class Connection {
 const idleMillisAfter = ({ isReusable, keepAliveSeconds }: AnswerParser): number => {
   if (!isReusable) return 0
   if (keepAliveSeconds === null) return idleMillis
-  return Math.min(keepAliveSeconds * 1_000 - hurryMillis, maxIdleMillis)
+  return Math.min(keepAliveSeconds * 1_000 - marginMillis, maxIdleMillis)
 }
 
 const targetOf = (origin: string): Target => {

@@ -3,7 +3,9 @@ import type { Exchange } from "./Exchange.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Timeouts } from "../Timeouts.ts"
 
-/** A connection with one exchange at a time. It connects at the latest when the first one begins. */
+/**
+ * A connection with one exchange at a time. It connects when the first exchange begins, or earlier.
+ */
 export interface OpenConnection {
   /** Called once, when the connection ends while it is idle. */
   onIdleEnd: () => void
@@ -13,35 +15,35 @@ export interface OpenConnection {
   readonly close: () => void
 }
 
-/** Makes a connection to an origin. */
+/** Creates a connection to an origin. */
 export type Open = (origin: string) => OpenConnection
 
 export interface ConnectionLimits {
-  /** Further calls to the origin wait until one of these ends. Their timeouts begin after that. */
+  /** The most calls to one origin at a time. Others wait, and their timeouts begin after that. */
   readonly perOrigin: number
-  /** Idle connections kept over all origins. */
+  /** The most idle connections to all origins together. */
   readonly idle: number
 }
 
-/** Calls of one moment and of its neighbours need connections of their own. */
+/** Calls that begin within this time, or in the neighbouring periods, cannot share a connection. */
 const momentMs = 5
 
 interface Origin {
-  /** How many more calls may run. */
-  places: number
-  /** Calls that wait for a place, by workspace. The workspace whose turn is next comes first. */
+  /** The number of further calls that may begin. */
+  permits: number
+  /** Calls that wait for a permit, by workspace. The workspace whose turn is next comes first. */
   readonly waiting: Map<string, Set<() => void>>
-  /** The one used last is taken first, so that the others can reach their idle timeout. */
+  /** The connection used last is taken first, so that the others can reach their idle timeout. */
   readonly idle: Array<OpenConnection>
-  /** How many calls will begin, by moment. */
+  /** The number of calls that will begin, by moment. */
   readonly expected: Map<number, number>
-  /** Calls that are expected, wait or run. */
+  /** The number of calls that are expected, waiting or running. */
   calls: number
   isStartingCalls: boolean
 }
 
 /**
- * Keep-alive connections by origin. A call that waits for one can be taken back at any time.
+ * Keep-alive connections by origin. A call that waits for a connection can be cut off at any time.
  */
 export class Connections {
   private readonly origins = new Map<string, Origin>()
@@ -57,8 +59,9 @@ export class Connections {
   }
 
   /**
-   * Fills the exchange and tells once whether the time ran out first. Returns how to cut it off,
-   * which closes the connection at once, whatever it is doing. After that nothing is told.
+   * Sends the request and fills the exchange. `onEnd` is called once and says whether the call
+   * timed out. Returns a function that cuts the call off: it closes the connection at once, and
+   * `onEnd` is not called any more.
    */
   begin(
     request: OutgoingRequest,
@@ -78,7 +81,7 @@ export class Connections {
     }
     const start = () => {
       stopTimer = this.timeouts.after(timeoutMillis, () => {
-        // This comes before the connection closes: the close would be taken for the call's outcome.
+        // Before the connection closes, because the close would be taken for the call's result.
         onEnd(true)
         leave(false)
       })
@@ -88,8 +91,7 @@ export class Connections {
     }
     // The server may have closed a kept connection while the request was on its way. Like Go's
     // client, we then send the request once more on a new connection; the Idempotency-Key makes
-    // that safe. Otherwise a task without retries would fail for a reason that is not its
-    // receiver's fault.
+    // that safe. Otherwise a task without retries would fail although its receiver works.
     const endOrSendAgain = (reusable: boolean) => {
       // We closed the connection ourselves.
       if (hasLeft) return
@@ -103,9 +105,9 @@ export class Connections {
       if (hasLeft) return
       hasLeft = true
       stopTimer?.()
-      if (connection === undefined) waitNoMore(origin, request.workspace_id, start)
+      if (connection === undefined) stopWaiting(origin, request.workspace_id, start)
       else {
-        origin.places++
+        origin.permits++
         if (reusable) this.keep(origin, connection)
         else connection.close()
       }
@@ -123,8 +125,9 @@ export class Connections {
   }
 
   /**
-   * A call to the origin will begin at that time. A connection is opened for it unless enough are
-   * idle for all calls around that time. Returns how to say that it begins now, or never will.
+   * Announces that a call to the origin will begin at that time. Opens a connection for it unless
+   * enough are idle for all calls around that time. Returns a function to call when the call begins
+   * or is given up.
    */
   expect(name: string, atMs: number): () => void {
     const origin = this.enter(name)
@@ -132,10 +135,10 @@ export class Connections {
     const expectedAt = (at: number) => origin.expected.get(at) ?? 0
     origin.expected.set(moment, expectedAt(moment) + 1)
     const expected = expectedAt(moment - 1) + expectedAt(moment) + expectedAt(moment + 1)
-    const wanted = Math.min(expected, origin.places)
+    const wanted = Math.min(expected, origin.permits)
     if (origin.idle.length < wanted && this.idle < this.limits.idle) {
       const connection = this.open(name, origin)
-      // Those that are open already are taken before it.
+      // Connections that are open already are taken first.
       origin.idle.unshift(connection)
       this.idle++
       connection.open()
@@ -162,7 +165,7 @@ export class Connections {
     let origin = this.origins.get(name)
     if (origin === undefined) {
       origin = {
-        places: this.limits.perOrigin,
+        permits: this.limits.perOrigin,
         waiting: new Map(),
         idle: [],
         expected: new Map(),
@@ -219,30 +222,30 @@ const wait = (origin: Origin, workspace: string, start: () => void): void => {
   else queue.add(start)
 }
 
-const waitNoMore = (origin: Origin, workspace: string, start: () => void): void => {
+const stopWaiting = (origin: Origin, workspace: string, start: () => void): void => {
   const queue = origin.waiting.get(workspace)
   if (queue?.delete(start) === true && queue.size === 0) origin.waiting.delete(workspace)
 }
 
 /**
- * A loop instead of recursion: when a call ends at once, its place goes to the next, thousands
- * deep.
+ * Starts waiting calls while there are permits. A loop instead of recursion: if calls end at once,
+ * the recursion could be thousands of calls deep.
  */
 const startCalls = (origin: Origin): void => {
   if (origin.isStartingCalls) return
   origin.isStartingCalls = true
   try {
-    while (origin.places > 0) {
+    while (origin.permits > 0) {
       const [first] = origin.waiting
       if (first === undefined) return
       const [workspace, queue] = first
-      // The workspace has had its turn and goes to the end.
+      // The workspace has had its turn, so it moves to the end.
       origin.waiting.delete(workspace)
       const [start] = queue
       if (start === undefined) continue
       queue.delete(start)
       if (queue.size > 0) origin.waiting.set(workspace, queue)
-      origin.places--
+      origin.permits--
       start()
     }
   } finally {

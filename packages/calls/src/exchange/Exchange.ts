@@ -8,10 +8,10 @@ import type { AnswerHeaders } from "./AnswerParser.ts"
  */
 const discardedBytes = 64 * 1024
 
-/** To make one takes longer than to decode a short body. */
+/** Shared, because creating a decoder takes longer than decoding a short body. */
 const utf8 = new TextDecoder()
 
-/** What came back from one request. It stays readable when the request is cut off half-way. */
+/** Collects the answer to one request. It stays readable if the request is cut off half-way. */
 export class Exchange implements ExchangeListener {
   readonly keptBytes: number
   phase:
@@ -22,7 +22,7 @@ export class Exchange implements ExchangeListener {
   statusCode: number | null = null
   headers: AnswerHeaders = { retryAfter: null, complete: null }
   error: Error | null = null
-  /** Everything that will be kept has arrived. Errors after that change nothing. */
+  /** Whether everything that is kept has arrived. Later errors are ignored. */
   complete = false
   private receivedBytes = 0
   private readonly kept: Array<Buffer> = []
@@ -39,7 +39,7 @@ export class Exchange implements ExchangeListener {
   }
 
   /**
-   * The kept body as text that PostgreSQL can hold, without a last character that was cut in half.
+   * The kept body as text that PostgreSQL can store, without a last character that was cut in half.
    */
   get body(): string | null {
     if (this.statusCode === null) return null

@@ -10,11 +10,11 @@ import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
 
 /**
- * Connections with TLS that live in a thread. Places, turns, deadlines and the choice of a
- * connection stay on the main thread.
+ * Opens connections with TLS in a thread. Permits, turns, deadlines and the choice of a connection
+ * stay on the main thread.
  */
 export class TlsThread {
-  /** Started when it is needed, because it takes 65 MB, and again if it has ended. */
+  /** Started on first use, because it takes 65 MB, and restarted after a crash. */
   #worker: Worker | undefined
   #orders: Array<Order> = []
   #lastId = 0
@@ -22,7 +22,7 @@ export class TlsThread {
   readonly #rules: EgressRules
   readonly #onCrash: (error: unknown) => void
 
-  /** The calls of a thread that crashes only see that their connections are lost. */
+  /** `onCrash` gets the reason of a crash. The calls of the thread only see closed connections. */
   constructor(rules: EgressRules, onCrash: (error: unknown) => void) {
     this.#rules = rules
     this.#onCrash = onCrash
@@ -49,7 +49,7 @@ export class TlsThread {
     await worker.terminate()
   }
 
-  /** One message for everything that is ordered in one go. */
+  /** Sends all orders of one microtask in one message. */
   #order(order: Order): void {
     if (this.#orders.length === 0) {
       queueMicrotask(() => {
@@ -74,19 +74,19 @@ export class TlsThread {
     worker.unref()
     worker
       .on("message", (reports: ReadonlyArray<Report>) => {
-        for (const report of reports) this.#hear(report)
+        for (const report of reports) this.#receive(report)
       })
       .on("error", this.#onCrash)
       .on("exit", () => this.#lose(worker))
     return worker
   }
 
-  #hear(report: Report): void {
+  #receive(report: Report): void {
     if (report[0] === "resolve") return this.#resolve(report[1], report[2])
     const [kind, id] = report
     const connection = this.#connections.get(id)
     if (kind === "idle end" || kind === "error") this.#connections.delete(id)
-    connection?.hear(report)
+    connection?.receive(report)
   }
 
   #resolve(question: number, hostname: string): void {
@@ -96,13 +96,13 @@ export class TlsThread {
     )
   }
 
-  /** A thread that has ended takes its connections with it. */
+  /** Ends the connections of a thread that has ended. */
   #lose(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     const lost = [...this.#connections.values()]
     this.#connections.clear()
-    for (const connection of lost) connection.hear(["idle end", 0])
+    for (const connection of lost) connection.receive(["idle end", 0])
   }
 }
 
@@ -132,7 +132,7 @@ class RemoteConnection implements OpenConnection {
   send({ head, ...request }: OutgoingRequest, exchange: Exchange): void {
     this.#exchange = exchange
     if (!this.#isOpened) this.open()
-    // The head has the time of now. Until a new connection is open, it gets some seconds old.
+    // The head is signed now, so it may be some seconds old when a new connection is open.
     this.#order.send({ ...request, head: head(), keptBytes: exchange.keptBytes })
   }
 
@@ -141,7 +141,7 @@ class RemoteConnection implements OpenConnection {
     this.#order.close()
   }
 
-  hear(report: ConnectionReport): void {
+  receive(report: ConnectionReport): void {
     const exchange = this.#exchange
     switch (report[0]) {
       case "sent":
@@ -159,7 +159,7 @@ class RemoteConnection implements OpenConnection {
         return this.#fail(new DescribedError({ described: report[2] }))
       case "idle end":
         if (exchange === undefined) return this.onIdleEnd()
-        // It ended while the request was on its way to the thread.
+        // The connection ended while the request was on its way to the thread.
         exchange.onSent()
         return this.#fail(new AnswerCutOff())
     }

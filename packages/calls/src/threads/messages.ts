@@ -2,21 +2,21 @@ import type { ExecutionError } from "@scheduling/domain/executions/ExecutionErro
 import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
-/** What a thread needs to know before its first connection. */
+/** The settings with which a thread starts. */
 export interface ThreadData {
-  /** The networks that it may call although they are private. */
+  /** The networks that calls may reach although they are private. */
   readonly allow: ReadonlyArray<string>
-  /** In PEM, because a thread does not inherit those that the process has set. */
+  /** Certificate authorities in PEM. A thread does not inherit those that the process has set. */
   readonly trusted: ReadonlyArray<string>
 }
 
-/** A request whose head is known, and how much of the answer's body is wanted. */
+/** A request with its head, and the number of bytes of the answer's body to keep. */
 export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
   readonly head: string
   readonly keptBytes: number
 }
 
-/** What the main thread tells. Connections have numbers that are never used twice. */
+/** A message from the main thread. Connections have ids that are never reused. */
 export type Order =
   | readonly ["open", id: number, origin: string]
   | readonly ["send", id: number, request: ReadyRequest]
@@ -24,7 +24,7 @@ export type Order =
   | readonly ["resolved", question: number, addresses: ReadonlyArray<string>]
   | readonly ["not resolved", question: number, code: string]
 
-/** What the thread tells. */
+/** A message from the thread. */
 export type Report =
   | readonly ["sent", id: number]
   | readonly ["first byte", id: number]

@@ -4,18 +4,18 @@ import type { SecureConnections } from "../Call.ts"
 import type { Open } from "../exchange/Connections.ts"
 import { TlsThread } from "./TlsThread.ts"
 
-/** Makes the connections that need TLS in so many threads. An origin stays with its thread. */
+/**
+ * Opens the connections that need TLS in `count` threads. An origin always uses the same thread.
+ */
 export const tlsThreads =
   (count: number): NonNullable<ReturnType<typeof SecureConnections.defaultValue>> =>
   (rules) =>
     Effect.gen(function* () {
       const runFork = Effect.runForkWith(yield* Effect.context())
-      const tellCrash = (error: unknown) =>
-        void runFork(
-          Effect.logError("a thread for TLS crashed; another one takes its place", error)
-        )
+      const logCrash = (error: unknown) =>
+        void runFork(Effect.logError("a TLS thread crashed and will be restarted", error))
       const threads = yield* Effect.acquireRelease(
-        Effect.sync(() => Array.from({ length: count }, () => new TlsThread(rules, tellCrash))),
+        Effect.sync(() => Array.from({ length: count }, () => new TlsThread(rules, logCrash))),
         (all) => Effect.promise(() => Promise.all(all.map((thread) => thread.close())))
       )
       const threadOf = (origin: string) => threads[hashOf(origin) % threads.length]

@@ -1,4 +1,4 @@
-/** A thread that makes connections with TLS, for calls that the main thread decides about. */
+/** A thread that opens connections with TLS for the calls of the main thread. */
 import { Result } from "effect"
 import { setDefaultCACertificates } from "node:tls"
 import { parentPort, workerData } from "node:worker_threads"
@@ -17,7 +17,7 @@ setDefaultCACertificates([...trusted])
 
 let reports: Array<Report> = []
 
-/** One message for everything that happened in a round of the event loop. */
+/** Sends all reports of one turn of the event loop in one message. */
 const report = (one: Report): void => {
   if (reports.length === 0) {
     setImmediate(() => {
@@ -32,7 +32,7 @@ const report = (one: Report): void => {
 const questions = new Map<number, PromiseWithResolvers<ReadonlyArray<string>>>()
 let asked = 0
 
-/** The main thread looks names up, so that there is one place that knows them. */
+/** The main thread resolves names, so that all threads share one resolver. */
 const resolve: Resolve = (hostname) => {
   const question = ++asked
   const answer = Promise.withResolvers<ReadonlyArray<string>>()
@@ -50,7 +50,7 @@ const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
   onSent: () => report(["sent", id]),
   onFirstByte: () => report(["first byte", id]),
   onHead: (statusCode, headers) => report(["head", id, statusCode, headers]),
-  // Copied, because the whole 64 KiB of the read would be sent along.
+  // Copied, because otherwise the whole buffer of 64 KiB would be sent.
   onBody: (bytes) => report(["body", id, new Uint8Array(bytes)]),
   onEnd: (reusable) => report(["end", id, reusable]),
   onError: (error) => {
@@ -75,7 +75,7 @@ const follow = (order: Order): void => {
       return open(order[1], order[2])
     case "send": {
       const [, id, request] = order
-      // A kept connection that has just ended was reported already.
+      // If the connection has just ended, that was reported already.
       connections
         .get(id)
         ?.send({ ...request, head: () => request.head }, listenerOf(id, request.keptBytes))

@@ -1,6 +1,6 @@
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls"
 
-/** What may be shown of a certificate. Times are in milliseconds since the epoch. */
+/** The parts of a certificate that are shown. Times are in milliseconds since the epoch. */
 export interface ChainCertificate {
   readonly subject: string
   readonly issuer: string
@@ -12,16 +12,16 @@ export interface ChainCertificate {
 export interface ServerCertificate extends ChainCertificate {
   readonly names: ReadonlyArray<string>
   readonly serial: string
-  /** Its issuers, from its own on. The root is left out: clients have their own. */
+  /** The issuers, nearest first. The root is left out, because clients have their own copy. */
   readonly chain: ReadonlyArray<ChainCertificate>
 }
 
-/** A server may send what it likes. Nobody reads more than this. */
+/** Limits on what is kept, because a server may send anything. */
 const maxChain = 10
 const maxNames = 100
 const maxText = 300
 
-/** None where the server showed no certificate. */
+/** Undefined if the server showed no certificate. */
 export const readChain = (peer: DetailedPeerCertificate): ServerCertificate | undefined => {
   if (!peer.raw) return undefined
   const issuers: Array<DetailedPeerCertificate> = []

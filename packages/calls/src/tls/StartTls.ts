@@ -1,14 +1,14 @@
 import { Data } from "effect"
 import type { Socket } from "node:net"
 
-/** Protocols that begin in the clear and ask for TLS. */
+/** Protocols that begin unencrypted and switch to TLS on request. */
 export type StartTlsProtocol = "smtp" | "imap" | "pop3" | "postgres"
 
 export class StartTlsRefused extends Data.TaggedError("StartTlsRefused")<{
   readonly message: string
 }> {}
 
-/** Asks for TLS in the words of the protocol. After that the handshake can begin on the socket. */
+/** Asks for TLS as the protocol defines it. After that the handshake can begin on the socket. */
 export const startTls = (
   socket: Socket,
   protocol: StartTlsProtocol,
@@ -16,7 +16,7 @@ export const startTls = (
   onError: (error: Error) => void
 ): void => {
   const dialog = new Dialog(socket)
-  asking[protocol](dialog)
+  requests[protocol](dialog)
     .then(() => dialog.expectNothing())
     .finally(() => dialog.end())
     .then(onReady, onError)
@@ -24,27 +24,27 @@ export const startTls = (
 
 // ---------------------------------------------------------------------------
 
-const asking: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<void>>> = {
+const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<void>>> = {
   smtp: async (dialog) => {
     await dialog.expect(smtpReply, /^220/)
-    dialog.say("EHLO scheduling-service\r\n")
+    dialog.send("EHLO scheduling-service\r\n")
     await dialog.expect(smtpReply, /^250[ -]STARTTLS\r?$/im)
-    dialog.say("STARTTLS\r\n")
+    dialog.send("STARTTLS\r\n")
     await dialog.expect(smtpReply, /^220/)
   },
   imap: async (dialog) => {
     await dialog.expect(line, /^\* OK/i)
-    dialog.say("a1 STARTTLS\r\n")
+    dialog.send("a1 STARTTLS\r\n")
     await dialog.expect(/^(?:\*[^\n]*\n)*a1 [^\n]*\n/, /^a1 OK/im)
   },
   pop3: async (dialog) => {
     await dialog.expect(line, /^\+OK/)
-    dialog.say("STLS\r\n")
+    dialog.send("STLS\r\n")
     await dialog.expect(line, /^\+OK/)
   },
   postgres: async (dialog) => {
     // SSLRequest: its length, and the code 80877103.
-    dialog.say(Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]))
+    dialog.send(Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]))
     await dialog.expect(/^[\s\S]/, /^S/)
   }
 }
@@ -52,35 +52,35 @@ const asking: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<void
 const line = /^[^\n]*\n/
 const smtpReply = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\r?\n/
 
-/** More than any greeting. A server must not make us read on for ever. */
+/** Longer than any greeting, so that a server cannot make us read for ever. */
 const maxBytes = 8 * 1024
 
-/** What the server says, a reply at a time. */
+/** Reads the server's replies one at a time. */
 class Dialog {
-  private said = ""
+  private received = ""
   private error: Error | undefined
   private wake: () => void = () => {}
   private readonly socket: Socket
 
   constructor(socket: Socket) {
     this.socket = socket
-    socket.on("data", this.hear).on("error", this.fail).on("close", this.close)
+    socket.on("data", this.receive).on("error", this.fail).on("close", this.close)
   }
 
-  say(text: string | Buffer): void {
+  send(text: string | Buffer): void {
     this.socket.write(text)
   }
 
-  /** Waits for a whole reply, which has to be one that agrees. */
-  async expect(reply: RegExp, agrees: RegExp): Promise<void> {
+  /** Waits for a whole reply, and fails unless it is an accepted one. */
+  async expect(reply: RegExp, accepted: RegExp): Promise<void> {
     for (;;) {
-      const [whole] = reply.exec(this.said) ?? []
+      const [whole] = reply.exec(this.received) ?? []
       if (whole !== undefined) {
-        this.said = this.said.slice(whole.length)
-        if (agrees.test(whole)) return
+        this.received = this.received.slice(whole.length)
+        if (accepted.test(whole)) return
         throw new StartTlsRefused({ message: "the server does not offer STARTTLS" })
       }
-      if (this.said.length > maxBytes) {
+      if (this.received.length > maxBytes) {
         throw new StartTlsRefused({ message: "the server's greeting is too long" })
       }
       if (this.error !== undefined) throw this.error
@@ -91,16 +91,16 @@ class Dialog {
   }
 
   expectNothing(): void {
-    if (this.said === "") return
-    throw new StartTlsRefused({ message: "the server went on talking before the handshake" })
+    if (this.received === "") return
+    throw new StartTlsRefused({ message: "the server sent more data before the handshake" })
   }
 
   end(): void {
-    this.socket.off("data", this.hear).off("error", this.fail).off("close", this.close)
+    this.socket.off("data", this.receive).off("error", this.fail).off("close", this.close)
   }
 
-  private readonly hear = (chunk: Buffer): void => {
-    this.said += chunk.toString("latin1")
+  private readonly receive = (chunk: Buffer): void => {
+    this.received += chunk.toString("latin1")
     this.wake()
   }
 

@@ -10,25 +10,26 @@ import { startTls, StartTlsRefused } from "./StartTls.ts"
 export interface TlsTarget {
   readonly host: string
   readonly port: number
-  /** What the server is asked for and its certificate has to be for. */
+  /** The name that is sent to the server (SNI), and that its certificate must match. */
   readonly server_name: string
   readonly protocol: SslProtocol
 }
 
 export interface TlsCheck {
   readonly verification: SslVerification
-  /** Null where all is well. */
+  /** The problem. Null if `verification` is `ok`. */
   readonly message: string | null
   readonly certificate: ServerCertificate | null
 }
 
-/** From the first packet to the certificate. */
+/** The time from the first packet to the certificate. */
 const timeoutSeconds = 15
 
 /**
- * Checks the certificate of a server as a client would, under the same rules as calls. The handshake
- * goes through whatever the certificate is: it is judged here, so that a bad one can be shown. A
- * connection is made each time, without a session of before: with one there is no certificate to see.
+ * Checks the certificate of a server as a client would, under the same egress rules as calls. The
+ * handshake accepts any certificate, so that a bad one can be shown; it is verified afterwards.
+ * Each check opens a new connection without a TLS session, because a resumed session shows no
+ * certificate.
  */
 export class TlsProbe extends Context.Service<
   TlsProbe,
@@ -47,9 +48,9 @@ export class TlsProbe extends Context.Service<
             secure?.destroy()
             socket?.destroy()
           }
-          const finish = (outcome: Seen | Failed) => {
+          const finish = (result: Seen | Failed) => {
             close()
-            resume(Effect.succeed(outcome))
+            resume(Effect.succeed(result))
           }
           const fail = (error: Error) => finish({ error, isConnected })
           const secured = (connected: Socket) => {
@@ -95,17 +96,20 @@ export class TlsProbe extends Context.Service<
 
       return TlsProbe.of({
         check: Effect.fn("TlsProbe.check")(function* (target) {
-          const outcome = yield* handshake(target)
+          const result = yield* handshake(target)
           const nowMs = yield* Clock.currentTimeMillis
-          return "error" in outcome ? ofFailure(outcome) : judge(outcome, nowMs)
+          return "error" in result ? checkOf(result) : verifyCertificate(result, nowMs)
         })
       })
     })
   )
 }
 
-/** What a client that knows these certificate authorities would say. */
-export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: number): TlsCheck => {
+/** Verifies a certificate as a client that trusts the same certificate authorities does. */
+export const verifyCertificate = (
+  { certificate, chainError, hostError }: Seen,
+  nowMs: number
+): TlsCheck => {
   if (certificate === undefined) {
     return {
       verification: "handshake_failed",
@@ -113,43 +117,46 @@ export const judge = ({ certificate, chainError, hostError }: Seen, nowMs: numbe
       certificate: null
     }
   }
-  const say = (verification: SslVerification, message: string | null): TlsCheck => ({
+  const check = (verification: SslVerification, message: string | null): TlsCheck => ({
     verification,
     message,
     certificate
   })
   const { issuer, names, subject, valid_from, valid_to } = certificate
-  if (nowMs > valid_to) return say("expired", `It expired on ${dayOf(valid_to)}.`)
+  if (nowMs > valid_to) return check("expired", `The certificate expired on ${dayOf(valid_to)}.`)
   if (nowMs < valid_from)
-    return say("not_yet_valid", `It is not valid before ${dayOf(valid_from)}.`)
+    return check("not_yet_valid", `The certificate is not valid before ${dayOf(valid_from)}.`)
   switch (chainError) {
     case undefined:
       break
     case "CERT_HAS_EXPIRED":
-      return say("expired", "A certificate above it has expired.")
+      return check("expired", "A certificate of its issuers has expired.")
     case "CERT_NOT_YET_VALID":
-      return say("not_yet_valid", "A certificate above it is not valid yet.")
+      return check("not_yet_valid", "A certificate of its issuers is not valid yet.")
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
-      return say("self_signed", "It is signed by itself.")
+      return check("self_signed", "The certificate is self-signed.")
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
-      return say(
+      return check(
         "incomplete_chain",
         `The server does not send the certificate of its issuer, ${issuer}, which clients do not know.`
       )
     default:
-      return say(
+      return check(
         "unknown_issuer",
-        `Its issuer, ${certificate.chain.at(-1)?.issuer ?? issuer}, is not trusted.`
+        `The issuer ${certificate.chain.at(-1)?.issuer ?? issuer} is not trusted.`
       )
   }
-  if (hostError === undefined) return say("ok", null)
+  if (hostError === undefined) return check("ok", null)
   const shown = names.length === 0 ? subject : names.slice(0, 5).join(", ")
-  return say("host_mismatch", `It is for ${shown}${names.length > 5 ? " and others" : ""}.`)
+  return check(
+    "host_mismatch",
+    `The certificate is for ${shown}${names.length > 5 ? " and others" : ""}.`
+  )
 }
 
 export interface Seen {
   readonly certificate: ServerCertificate | undefined
-  /** The problem that OpenSSL finds in the chain. It names one, and compares no host name. */
+  /** The first problem that OpenSSL finds in the chain. OpenSSL does not compare the host name. */
   readonly chainError: string | undefined
   readonly hostError: Error | undefined
 }
@@ -162,11 +169,11 @@ interface Failed {
 }
 
 const tookTooLong: Failed = {
-  error: new StartTlsRefused({ message: `no certificate came within ${timeoutSeconds} s` }),
+  error: new StartTlsRefused({ message: `no certificate was received within ${timeoutSeconds} s` }),
   isConnected: true
 }
 
-const ofFailure = ({ error, isConnected }: Failed): TlsCheck => ({
+const checkOf = ({ error, isConnected }: Failed): TlsCheck => ({
   verification: isConnected ? "handshake_failed" : "unreachable",
   message: sentence(explain(error)),
   certificate: null

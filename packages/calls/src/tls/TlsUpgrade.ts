@@ -1,10 +1,10 @@
 import { isIP, type Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 
-/** A session is a few kilobytes, and saves a server and us most of a handshake. */
+/** A session takes a few kilobytes and saves both sides most of a handshake. */
 const maxSessions = 1_000
 
-/** Begins TLS on sockets that are connected. The last session of each host is resumed. */
+/** Begins TLS on connected sockets. Resumes the last session of each host. */
 export const makeUpgradeToTls = () => {
   const sessions = new Map<string, Buffer>()
 
@@ -20,11 +20,12 @@ export const makeUpgradeToTls = () => {
     const secure = connect({
       socket,
       host: hostname,
-      // HTTP/2 shares one connection between calls: one reset or one stalled window fails many.
+      // HTTP/2 shares one connection between calls: one reset or one stalled window would fail
+      // many.
       ALPNProtocols: ["http/1.1"],
       ...(isIP(hostname) === 0 && { servername: hostname }),
       ...(session !== undefined && { session })
     })
-    return secure.on("session", (made: Buffer) => remember(hostname, made))
+    return secure.on("session", (established: Buffer) => remember(hostname, established))
   }
 }

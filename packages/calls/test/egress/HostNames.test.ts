@@ -91,7 +91,7 @@ const resolverOn = Effect.fnUntraced(function* (options: {
   const lookedUp: Array<string> = []
   const resolve = makeResolve({
     ...files,
-    filesLiveMs: 0,
+    filesTtlMs: 0,
     servers: [server],
     lookup: async (hostname) => {
       lookedUp.push(hostname)

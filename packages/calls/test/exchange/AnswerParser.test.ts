@@ -28,7 +28,7 @@ const read = (pieces: ReadonlyArray<Buffer>, method = "POST", hangsUp = false): 
     const buffer = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)))
     for (const piece of pieces) parser.push(buffer.subarray(0, piece.copy(buffer)))
     if (hangsUp) parser.finish()
-    if (parser.isOver) end = "over"
+    if (parser.isFinished) end = "over"
   } catch (error) {
     end = (error as { readonly _tag: Read["end"] })._tag
   }

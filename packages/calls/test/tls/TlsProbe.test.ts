@@ -10,7 +10,12 @@ import {
 } from "node:tls"
 import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
 import { parseCidrs } from "../../src/egress/EgressRules.ts"
-import { judge, type TlsCheck, TlsProbe, type TlsTarget } from "../../src/tls/TlsProbe.ts"
+import {
+  verifyCertificate,
+  type TlsCheck,
+  TlsProbe,
+  type TlsTarget
+} from "../../src/tls/TlsProbe.ts"
 import { tcpTarget } from "../support/CallTargets.ts"
 import {
   deep,
@@ -101,21 +106,33 @@ describe("a check of a certificate", () => {
 
   it.live.each([
     ["by an address that it is for", site, "127.0.0.1", "ok", null],
-    ["that has expired", expired, "expired.test", "expired", "It expired on 2020-02-01."],
+    [
+      "that has expired",
+      expired,
+      "expired.test",
+      "expired",
+      "The certificate expired on 2020-02-01."
+    ],
     [
       "that is not valid yet",
       future,
       "future.test",
       "not_yet_valid",
-      "It is not valid before 2119-01-01."
+      "The certificate is not valid before 2119-01-01."
     ],
-    ["that is signed by itself", selfSigned, "self.test", "self_signed", "It is signed by itself."],
+    [
+      "that is signed by itself",
+      selfSigned,
+      "self.test",
+      "self_signed",
+      "The certificate is self-signed."
+    ],
     [
       "for other names",
       site,
       "other.test",
       "host_mismatch",
-      "It is for site.test, www.site.test, 127.0.0.1."
+      "The certificate is for site.test, www.site.test, 127.0.0.1."
     ],
     [
       "without the one of its issuer",
@@ -129,7 +146,7 @@ describe("a check of a certificate", () => {
       `${foreign}\n${otherRoot}`,
       "foreign.test",
       "unknown_issuer",
-      "Its issuer, CN=other root, is not trusted."
+      "The issuer CN=other root is not trusted."
     ]
   ] as const)("tells of one %s", ([_name, cert, server_name, verification, message]) =>
     Effect.gen(function* () {
@@ -252,7 +269,8 @@ describe("a check of a certificate", () => {
       chain: []
     }
     const at = (ms: number) =>
-      judge({ certificate, chainError: undefined, hostError: undefined }, ms).verification
+      verifyCertificate({ certificate, chainError: undefined, hostError: undefined }, ms)
+        .verification
     assert.deepStrictEqual([999, 1000, 2000, 2001].map(at), [
       "not_yet_valid",
       "ok",

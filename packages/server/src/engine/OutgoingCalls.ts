@@ -1,7 +1,7 @@
 import { SecureConnections } from "@scheduling/calls/Call"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { OwnEcho, ownEchoOf } from "@scheduling/calls/exchange/OwnEcho"
-import { tlsThreads } from "@scheduling/calls/threads/TlsThreads"
+import { tlsThreads } from "@scheduling/calls/threads/tlsThreads"
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig } from "../core/index.ts"
