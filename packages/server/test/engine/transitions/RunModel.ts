@@ -1,0 +1,296 @@
+import type { RunState } from "../../../src/engine/RunState.ts"
+
+/**
+ * What is expected of runs, as a plain model in memory: who holds a run, what becomes of it, and what
+ * the history says. Where the engine is free to choose among runs, or gives a run its id, the model
+ * is told what was chosen.
+ */
+export interface ModelTask {
+  readonly id: string
+  readonly kind: "cron" | "chain" | "delayed"
+  readonly overlap: "allow" | "skip" | "queue"
+  readonly version: string | null
+  readonly queue: string | null
+}
+
+export interface ModelRun {
+  readonly id: string
+  readonly task: string
+  readonly state: RunState
+  readonly attempt: number
+  readonly lost: number
+  readonly holder: number | null
+  readonly queue: string | null
+  /** The queue in which it holds a slot. */
+  readonly slot: string | null
+  readonly stopping: boolean
+  /** Whether its schedule fired it. Only such a run has to wait for the one before it. */
+  readonly fired: boolean
+  /** Null if it is not a step of a chain. */
+  readonly step: null | {
+    readonly chainRun: string
+    readonly index: number
+    readonly afterFailure: boolean
+    /** Only a chain run that has started has its steps. */
+    readonly isKnown: boolean
+  }
+}
+
+export interface ModelEnd {
+  readonly status: "succeeded" | "failed" | "cancelled" | "skipped"
+  /** Whether the last attempt was made. */
+  readonly started: boolean
+  /** Nobody saw how the last attempt ended. */
+  readonly lost?: boolean
+}
+
+export interface ModelExecution {
+  readonly id: string
+  readonly status: ModelEnd["status"]
+  readonly attempts: number
+  /** The numbers of the attempts that are recorded apart from the execution. */
+  readonly earlier: ReadonlyArray<number>
+}
+
+/** The id of the second step of a chain run: the engine chooses it. */
+export type NextStepId = (chainRun: string) => string
+
+const hasBegun = ({ state }: ModelRun) => state === "running" || state === "awaiting"
+
+export class RunModel {
+  readonly tasks = new Map<string, ModelTask>()
+  readonly runs = new Map<string, ModelRun>()
+  readonly history = new Map<string, ModelExecution>()
+  /** Each run as it was after each change. Who has an old ticket may not write about the run. */
+  readonly tickets: Array<ModelRun> = []
+  readonly queues: ReadonlyMap<string, number>
+  /** Dead nodes get nothing. */
+  readonly alive: Set<number>
+
+  constructor(queues: ReadonlyMap<string, number>, nodes: ReadonlyArray<number>) {
+    this.queues = queues
+    this.alive = new Set(nodes)
+  }
+
+  in(state: RunState, queue?: string): ReadonlyArray<ModelRun> {
+    const isMeant = (run: ModelRun) =>
+      run.state === state && (queue === undefined || run.queue === queue)
+    return [...this.runs.values()].filter(isMeant)
+  }
+
+  of(task: string): ReadonlyArray<ModelRun> {
+    return [...this.runs.values()].filter((run) => run.task === task)
+  }
+
+  freeSlots(queue: string): number {
+    const taken = [...this.runs.values()].filter(({ slot }) => slot === queue).length
+    return (this.queues.get(queue) ?? 0) - taken
+  }
+
+  /** The fence: the run as whoever has the ticket may still write about it. */
+  heldBy(ticket: ModelRun): ModelRun | undefined {
+    const run = this.runs.get(ticket.id)
+    const isHeld =
+      run?.attempt === ticket.attempt &&
+      run.holder === ticket.holder &&
+      (run.state === "awaiting") === (ticket.state === "awaiting")
+    return isHeld ? run : undefined
+  }
+
+  set(run: ModelRun) {
+    this.runs.set(run.id, run)
+    this.tickets.push(run)
+  }
+
+  add(id: string, task: ModelTask, fields: Partial<ModelRun> = {}) {
+    const chain = { chainRun: id, index: 0, afterFailure: false, isKnown: false }
+    this.set({
+      id,
+      task: task.id,
+      state: task.queue === null ? "ready" : "parked",
+      attempt: 1,
+      lost: 0,
+      holder: null,
+      queue: task.queue,
+      slot: null,
+      stopping: false,
+      fired: false,
+      step: task.kind === "chain" ? chain : null,
+      ...fields
+    })
+  }
+
+  fire(id: string, task: ModelTask, node: number) {
+    const waits = (run: ModelRun) => run.fired && run.state === "parked"
+    if (task.queue !== null && task.overlap === "skip" && this.of(task.id).some(waits)) {
+      this.history.set(id, { id, status: "skipped", attempts: 0, earlier: [] })
+    } else if (task.queue === null && this.alive.has(node)) {
+      this.add(id, task, { fired: true, state: "leased", holder: node })
+    } else {
+      this.add(id, task, { fired: true })
+    }
+  }
+
+  /** A node takes runs, and begins the calls of those about which nothing is left to check. */
+  take(runs: ReadonlyArray<ModelRun>, node: number) {
+    for (const run of runs) {
+      const begins = !run.stopping && run.step === null && !this.mustCheckOverlap(run)
+      this.set({ ...run, state: begins ? "running" : "leased", holder: node })
+    }
+  }
+
+  /** Runs get slots, and the node leases as many of them as it has room for. */
+  admit(runs: ReadonlyArray<ModelRun>, leased: (id: string) => boolean, node: number) {
+    for (const run of runs) {
+      const lease = leased(run.id)
+        ? ({ state: "leased", holder: node } as const)
+        : ({ state: "ready" } as const)
+      this.set({ ...run, slot: run.queue, ...lease })
+    }
+  }
+
+  /** Returns why the node must not make the call, if so. */
+  start(ticket: ModelRun): "cancelled" | "skipped" | undefined {
+    const run = this.heldBy(ticket)
+    if (run === undefined) return undefined
+    if (run.stopping) return "cancelled"
+    const others = this.of(run.task).filter(({ id }) => id !== run.id)
+    const goesOn = (other: ModelRun) =>
+      hasBegun(other) || (other.step?.chainRun ?? other.id) < run.id
+    const overlap = this.tasks.get(run.task)?.overlap
+    if (!this.mustCheckOverlap(run) || overlap === "allow" || !others.some(goesOn)) {
+      this.set({ ...run, state: "running", step: run.step && { ...run.step, isKnown: true } })
+    } else if (overlap === "queue") {
+      this.set({ ...run, state: "blocked", holder: null, slot: null })
+    } else {
+      return "skipped"
+    }
+    return undefined
+  }
+
+  awaitCompletion(ticket: ModelRun): boolean {
+    const run = this.heldBy(ticket)
+    if (run?.state !== "running") return false
+    this.set({ ...run, state: "awaiting", holder: null })
+    return true
+  }
+
+  retry(run: ModelRun, lost = 0) {
+    const again = { ...run, attempt: run.attempt + 1, lost: run.lost + lost }
+    this.set({ ...again, ...this.turnOf(run) })
+  }
+
+  /** Each task has one run that waits released, however many of its runs finish at once. */
+  finish(runs: ReadonlyArray<ModelRun>, endOf: (run: ModelRun) => ModelEnd, next: NextStepId) {
+    const releasing = new Set<string>()
+    for (const run of runs) this.runs.delete(run.id)
+    for (const run of runs) {
+      const { lost = false, started, status } = endOf(run)
+      const attempts = started ? run.attempt : run.attempt - 1
+      const earlier = Array.from({ length: run.attempt - (lost ? 0 : 1) }, (_, index) => index + 1)
+      this.history.set(run.id, { id: run.id, status, attempts, earlier })
+      const hasSteps = run.step?.index === 0 && run.step.isKnown
+      if (hasSteps && (status === "succeeded" || status === "failed")) {
+        this.addNextStep(run, status === "failed", lost, next)
+      } else {
+        releasing.add(run.task)
+      }
+      if (hasSteps && status === "cancelled") {
+        const id = next(run.step.chainRun)
+        this.history.set(id, { id, status: "skipped", attempts: 0, earlier: [] })
+      }
+    }
+    for (const task of releasing) this.release(task)
+  }
+
+  /** The oldest run that waits for another one of the task need not wait any more. */
+  release(task: string) {
+    const [oldest] = this.of(task)
+      .filter(({ state }) => state === "blocked")
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    if (oldest !== undefined) {
+      this.set({ ...oldest, state: oldest.queue === null ? "ready" : "parked" })
+    }
+  }
+
+  handBack(node: number, id: string) {
+    const run = this.runs.get(id)
+    if (run?.holder === node) this.set({ ...run, state: "ready", holder: null })
+  }
+
+  /** Lost with its node for the fifth time, a run is given up. */
+  recover(next: NextStepId) {
+    const held = [...this.runs.values()].filter(
+      ({ holder }) => holder !== null && !this.alive.has(holder)
+    )
+    const isLost = (run: ModelRun) => run.state === "running"
+    const isGivenUp = (run: ModelRun) => isLost(run) && run.lost >= 4
+    for (const run of held) {
+      if (!isLost(run)) this.set({ ...run, ...this.turnOf(run) })
+      else if (!isGivenUp(run)) this.retry(run, 1)
+    }
+    const end = { status: "failed", started: true, lost: true } as const
+    this.finish(held.filter(isGivenUp), () => end, next)
+  }
+
+  /** Nobody but its node can end a call in progress. */
+  cancel(runs: ReadonlyArray<ModelRun>, next: NextStepId) {
+    const meant = runs.filter(({ stopping }) => !stopping)
+    const isCalling = ({ state }: ModelRun) => state === "running"
+    for (const run of meant.filter(isCalling)) this.set({ ...run, stopping: true })
+    const endOf = ({ state }: ModelRun) =>
+      ({ status: "cancelled", started: state === "awaiting" }) as const
+    this.finish(
+      meant.filter((run) => !isCalling(run)),
+      endOf,
+      next
+    )
+  }
+
+  /** A run of a delayed task that has never started leaves no trace. */
+  withdraw(task: string) {
+    for (const run of this.of(task)) {
+      if (!hasBegun(run) && run.attempt === 1) this.runs.delete(run.id)
+    }
+  }
+
+  /** What has begun keeps its slot, and all the rest waits in the other queue. */
+  move(task: ModelTask, queue: string | null) {
+    this.tasks.set(task.id, { ...task, queue })
+    for (const run of this.of(task.id)) {
+      if (run.stopping || run.queue === queue) continue
+      if (hasBegun(run)) this.set({ ...run, queue })
+      else if (run.state === "blocked") this.set({ ...run, queue, slot: null })
+      else {
+        const state = queue === null ? "ready" : "parked"
+        this.set({ ...run, queue, state, holder: null, slot: null })
+      }
+    }
+  }
+
+  private mustCheckOverlap({ attempt, fired }: ModelRun): boolean {
+    return fired && attempt === 1
+  }
+
+  /** A run that is to end needs no turn in its queue. */
+  private turnOf({ queue, stopping }: ModelRun) {
+    const state = queue === null || stopping ? ("ready" as const) : ("parked" as const)
+    return { state, holder: null, slot: null }
+  }
+
+  /** The node that finished the first step of a chain holds the second one, if it needs no slot. */
+  private addNextStep(run: ModelRun, afterFailure: boolean, lost: boolean, next: NextStepId) {
+    const chainRun = run.step?.chainRun ?? run.id
+    const isHeld = run.queue === null && run.holder !== null && !lost
+    this.set({
+      ...run,
+      ...this.turnOf(run),
+      ...(isHeld && { state: "leased", holder: run.holder }),
+      id: next(chainRun),
+      attempt: 1,
+      lost: 0,
+      fired: false,
+      step: { chainRun, index: 1, afterFailure, isKnown: true }
+    })
+  }
+}
