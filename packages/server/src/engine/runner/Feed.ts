@@ -39,13 +39,16 @@ const fruitlessPauseMs = 20
 /**
  * One round of getting work.
  *
- * 1. One statement says when the next task fires and the next run is due (`findUpcoming`).
- * 2. Tasks that come due within the look-ahead fire (`transitions/fire.ts`).
- * 3. Other runs that are due are claimed (`transitions/claim.ts`). What a claim has started is called.
- * 4. Runs that are due and get no slot here are handed back, because another node may have one.
- * 5. Every half a minute, and after a lost answer, the node takes up what the database says is leased
- *    to it.
- * 6. The round rests until there is more, or until the bell rings.
+ * 1. `findWork`: one statement says when the next task fires and the next run is due. After a doubt
+ *    about the database's clock, the node first hands back all that it holds.
+ * 2. `fireSome`: tasks that come due within the look-ahead fire (`transitions/fire.ts`).
+ * 3. `claimRound`: other runs that are due are claimed (`transitions/claim.ts`). The calls of runs that
+ *    the claim has started are made.
+ * 4. `handBackWaiting`: runs that are due and get no slot here are handed back, because another node
+ *    may have one.
+ * 5. `compare`: every half a minute, and after a lost answer, the node takes up the runs that the
+ *    database says are leased to it.
+ * 6. The round rests until there is more work, or until the bell rings.
  *
  * A node leases as many runs ahead of time as it can hold, but only as many overdue runs as it can
  * start.
@@ -57,21 +60,87 @@ export const makeFeed = Effect.fnUntraced(function* (
   engine: Engine,
   calls: Calls
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
+  const { feedBell, intake, options } = engine
+  const { lookAheadMs, pollMs } = options
+  const { compare, handBackWaiting, startOver } = yield* makeLeases(engine)
+  const findWork = yield* makeFindWork(engine, startOver)
+  const fireSome = yield* makeFireSome(engine)
+  const claimRound = yield* makeClaimRound(engine, calls)
+
+  return Effect.gen(function* () {
+    const upcoming = yield* findWork
+    if (upcoming === undefined) return yield* Effect.sleep(pollMs)
+    const horizonMs = upcoming.now_ms + lookAheadMs
+    const { next_due_ms, next_fire_ms } = upcoming
+
+    const hasMoreToFire =
+      next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
+    const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
+    // This is set while claiming too, so that a slot that becomes free meanwhile rings for the next
+    // round.
+    const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
+    engine.noteBacklog(hasBacklog)
+    let hurry = hasMoreToFire
+    let pauseMs = minimumPauseMs
+    if (hasBacklog) {
+      const claims = yield* claimRound(next_due_ms)
+      engine.noteBacklog(claims.left)
+      hurry ||= claims.hurry
+      if (claims.left && claims.claimed === 0) pauseMs = fruitlessPauseMs
+    }
+    yield* handBackWaiting
+    yield* compare
+
+    if (!hurry) yield* feedBell.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
+    yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
+  })
+})
+
+/**
+ * Finds out when there is work next. Returns undefined while the database's clock is doubted, and
+ * starts over after that.
+ */
+const makeFindWork = Effect.fnUntraced(function* (
+  { clock, dueFrom }: Engine,
+  startOver: Effect.Effect<void, SqlError.SqlError>
+) {
   const sql = yield* SqlClient.SqlClient
-  const { budget, clock, dueFrom, feedBell, intake, options, startBell } = engine
-  const { concurrency, lookAheadMs, pollMs } = options
   const awaited = yield* AwaitedRunsOfNode
   const wallClock = yield* Clock.Clock
   /** True if the previous round doubted the database's clock. */
   let wasDoubted = false
-  let comparedAtMs = Number.NEGATIVE_INFINITY
+
+  return Effect.gen(function* () {
+    const askedMs = elapsedMs(wallClock)
+    const fromMs = dueFrom.at(askedMs)
+    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
+    if (clock.doubt !== undefined) {
+      wasDoubted = true
+      return undefined
+    }
+    if (wasDoubted) yield* startOver
+    wasDoubted = false
+    awaited.learn(upcoming, elapsedMs(wallClock))
+    dueFrom.learn({
+      fromMs,
+      askedMs,
+      answeredMs: elapsedMs(wallClock),
+      nextDueMs: upcoming.next_due_ms,
+      nowMs: upcoming.now_ms
+    })
+    return upcoming
+  })
+})
+
+/** Fires a batch of tasks. Returns whether there is more to fire. */
+const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
+  const sql = yield* SqlClient.SqlClient
+  const { clock, intake, options } = engine
+  const { lookAheadMs } = options
   /** Where firing continues to take turns. Null while everything due fits into one batch. */
   let fireFrom: Place | null = null
-  const fresh = new Walk()
-  const old = new Walk()
 
-  /** Returns whether there is more to fire. */
-  const fireSome = Effect.gen(function* () {
+  return Effect.gen(function* () {
     const { fired, leased, queues, reached } = yield* engine.leasing(
       fire(sql, {
         node: engine.node,
@@ -90,26 +159,22 @@ export const makeFeed = Effect.fnUntraced(function* (
     fireFrom = isDone ? null : (reached ?? beginningOf(0))
     return !isDone
   })
+})
 
-  const claimSome = Effect.fnUntraced(function* (
-    claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
-  ) {
-    const owner = engine.node
-    const askedMs = clock.now()
-    const { leased, reached, started } = yield* engine.leasing(
-      claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
-    )
-    engine.count("claimed", leased.length + started.length)
-    engine.meters.batch("claim", leased.length + started.length)
-    engine.hold(leased)
-    const admitted = intake.admit(started, clock.now())
-    if (admitted.length < started.length) startBell.ring()
-    yield* calls.begin(admitted, owner, askedMs)
-    return { claimed: leased.length + started.length, reached }
-  }, Effect.uninterruptible)
+/**
+ * Claims the runs that are due from `nextDueMs` on, in a few statements. The first one takes runs as
+ * they come. If they do not all fit, lanes take turns: recent runs and the backlog are walked over
+ * separately. `left` says whether runs may be left that could not be claimed now, and `hurry` whether
+ * the next round is to begin at once.
+ */
+const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
+  const { budget, clock, intake, options } = engine
+  const { concurrency, lookAheadMs } = options
+  const claimSome = yield* makeClaimSome(engine, calls)
+  const fresh = new Walk()
+  const old = new Walk()
 
-  /** Claims runs that are due from `nextDueMs` on. */
-  const claimAll = Effect.fnUntraced(function* (nextDueMs: number) {
+  return Effect.fnUntraced(function* (nextDueMs: number) {
     let claimed = 0
     fresh.begin()
     old.begin()
@@ -153,77 +218,68 @@ export const makeFeed = Effect.fnUntraced(function* (
     }
     return { claimed, left: true, hurry: true }
   })
+})
+
+/** Claims runs with one statement, and makes the calls of those that the statement has started. */
+const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
+  const sql = yield* SqlClient.SqlClient
+  const { clock, intake, startBell } = engine
+
+  return Effect.fnUntraced(function* (
+    claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
+  ) {
+    const owner = engine.node
+    const askedMs = clock.now()
+    const { leased, reached, started } = yield* engine.leasing(
+      claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
+    )
+    engine.count("claimed", leased.length + started.length)
+    engine.meters.batch("claim", leased.length + started.length)
+    engine.hold(leased)
+    const admitted = intake.admit(started, clock.now())
+    if (admitted.length < started.length) startBell.ring()
+    yield* calls.begin(admitted, owner, askedMs)
+    return { claimed: leased.length + started.length, reached }
+  }, Effect.uninterruptible)
+})
+
+/** Keeps the leases of this node in agreement with the database, and hands back idle ones. */
+const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
+  const sql = yield* SqlClient.SqlClient
+  const { clock, intake } = engine
+  const wallClock = yield* Clock.Clock
+  let comparedAtMs = Number.NEGATIVE_INFINITY
 
   const handBackAll = (runs: ReadonlyArray<{ readonly id: string }>) => {
     const ids = runs.map(({ id }) => id)
     return ids.length === 0 ? Effect.void : engine.leasing(handBack(sql, engine.node, ids))
   }
 
-  const giveBack = Effect.suspend(() => {
-    const now = clock.now()
-    return handBackAll(intake.dropWaiting(now - waitForSlotMs, now))
-  })
+  return {
+    /** Hands back the runs that have waited too long for a slot here. */
+    handBackWaiting: Effect.suspend(() => {
+      const now = clock.now()
+      return handBackAll(intake.dropWaiting(now - waitForSlotMs, now))
+    }),
 
-  /** The clock was stepped: what this node knows of times may be wrong by that. */
-  const startOver = Effect.suspend(() => {
-    intake.forgetPauses()
-    return handBackAll(intake.dropAll())
-  })
+    /** The clock was stepped: what this node knows of times may be wrong by that. */
+    startOver: Effect.suspend(() => {
+      intake.forgetPauses()
+      return handBackAll(intake.dropAll())
+    }),
 
-  /** Takes on runs that are leased to this node without its knowledge. */
-  const compare = Effect.gen(function* () {
-    if (!engine.takeDoubt() && elapsedMs(wallClock) < comparedAtMs + compareEveryMs) return
-    engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
-    comparedAtMs = elapsedMs(wallClock)
-  })
-
-  return Effect.gen(function* () {
-    const askedMs = elapsedMs(wallClock)
-    const fromMs = dueFrom.at(askedMs)
-    const upcoming = yield* clock.sample(findUpcoming(sql, fromMs, awaited.waiting > 0))
-    if (clock.doubt !== undefined) {
-      wasDoubted = true
-      return yield* Effect.sleep(pollMs)
-    }
-    if (wasDoubted) yield* startOver
-    wasDoubted = false
-    awaited.learn(upcoming, elapsedMs(wallClock))
-    dueFrom.learn({
-      fromMs,
-      askedMs,
-      answeredMs: elapsedMs(wallClock),
-      nextDueMs: upcoming.next_due_ms,
-      nowMs: upcoming.now_ms
+    /** Takes on runs that are leased to this node without its knowledge. */
+    compare: Effect.gen(function* () {
+      if (!engine.takeDoubt() && elapsedMs(wallClock) < comparedAtMs + compareEveryMs) return
+      engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
+      comparedAtMs = elapsedMs(wallClock)
     })
-    const horizonMs = upcoming.now_ms + lookAheadMs
-    const { next_due_ms, next_fire_ms } = upcoming
-
-    const hasMoreToFire =
-      next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
-    const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
-    // This is set while claiming too, so that a slot that becomes free meanwhile rings for the next
-    // round.
-    const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
-    engine.noteBacklog(hasBacklog)
-    let hurry = hasMoreToFire
-    let pauseMs = minimumPauseMs
-    if (hasBacklog) {
-      const claims = yield* claimAll(next_due_ms)
-      engine.noteBacklog(claims.left)
-      hurry ||= claims.hurry
-      if (claims.left && claims.claimed === 0) pauseMs = fruitlessPauseMs
-    }
-    yield* giveBack
-    yield* compare
-
-    if (!hurry) yield* feedBell.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
-    yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
-  })
+  }
 })
 
 /**
- * How long to wait for a bell before looking again. If no task has a schedule, that is the longest
- * time allowed.
+ * How long a round rests unless the bell rings. If no task has a schedule, that is the longest time
+ * allowed.
  */
 export const restMs = (
   nextFireMs: number | null,
@@ -232,15 +288,15 @@ export const restMs = (
   nextFireMs === null ? pollMs : Math.min(pollMs, Math.max(gatherMs, nextFireMs - horizonMs))
 
 /**
- * Takes turns across claims: each goes on where the one before it ended. At the end it begins
- * again.
+ * A walk over the lanes across claims: each claim goes on where the one before it ended. At the end
+ * the walk begins again.
  */
 class Walk {
-  #place: Place | null = null
+  #reached: Place | null = null
   #isWhole = false
-  /** It went from the beginning to the end and found nothing. */
+  /** Whether the walk went from the beginning to the end and found nothing. */
   isDone = false
-  /** Since it began. */
+  /** The number of claims since the walk began. */
   steps = 0
 
   begin(): void {
@@ -250,7 +306,7 @@ class Walk {
   }
 
   from(beginning: Place): Place {
-    if (this.#place !== null && this.#place.at_ms >= beginning.at_ms) return this.#place
+    if (this.#reached !== null && this.#reached.at_ms >= beginning.at_ms) return this.#reached
     this.#isWhole = true
     return beginning
   }
@@ -258,7 +314,7 @@ class Walk {
   step(taken: { readonly claimed: number; readonly reached: Place | null }): void {
     this.steps++
     if (taken.claimed > 0) this.#isWhole = false
-    this.#place = taken.reached
+    this.#reached = taken.reached
     this.isDone = this.#isWhole && taken.reached === null
   }
 }

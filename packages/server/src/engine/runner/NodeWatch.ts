@@ -7,7 +7,7 @@ import { eachInTurn, elapsedMs } from "../../core/index.ts"
 import { judge } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
-import type { Admitting } from "./Admitting.ts"
+import type { Admitter } from "./Admitter.ts"
 import type { Engine } from "./Engine.ts"
 import type { Membership } from "./Membership.ts"
 
@@ -28,7 +28,7 @@ const everyMs = 1_000
 export const makeNodeWatch = Effect.fnUntraced(function* (
   engine: Engine,
   { mayJudge, mayJudgeAgents, thereForMs }: Membership,
-  walk: Admitting["walk"]
+  walk: Admitter["walk"]
 ): Effect.fn.Return<
   Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | Endings>,
   never,

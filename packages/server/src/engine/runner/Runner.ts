@@ -5,7 +5,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { Store } from "../../store/index.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import type { Call } from "@scheduling/calls/Call"
-import { makeAdmitting } from "./Admitting.ts"
+import { makeAdmitter } from "./Admitter.ts"
 import type { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
@@ -90,7 +90,7 @@ export class Runner extends Context.Service<
       const calls = yield* makeCalls(engine)
       const settler = yield* makeSettler(engine, calls.begin)
       const takeRuns = yield* makeFeed(engine, calls)
-      const { admitSome, walk } = yield* makeAdmitting(engine)
+      const { admitSome, walk } = yield* makeAdmitter(engine)
       const clearStopped = yield* makeStopper(stopBell)
 
       const forgetAll = Effect.gen(function* () {

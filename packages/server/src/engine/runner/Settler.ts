@@ -39,7 +39,7 @@ const maxTries = 3
 /** Results that cannot be stored even without their answers are tried again after this long. */
 const asideMs = 60_000
 
-/** If more cannot be stored than this, it is because of the store, and the loop shows that it fails. */
+/** If more results than this cannot be stored, the store is at fault, and the loop fails openly. */
 const maxAside = 20
 
 export interface Settler {
@@ -52,16 +52,18 @@ export interface Settler {
   readonly flush: Effect.Effect<void>
 }
 
+type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, SqlError.SqlError>
+
 /**
- * Writes the results of runs.
+ * Writes the results of runs. The loop runs `settleSome`:
  *
- * 1. Results that could not be stored a minute ago are tried again.
- * 2. Results are gathered for a moment, unless none was written just before.
- * 3. One statement writes a batch of them (`transitions/finish.ts`). If runs among them held slots of
- *    named queues, the same transaction gives the slots to the next runs (`transitions/handOver.ts`),
- *    and their calls begin at once (`begin`).
- * 4. A batch that fails is written once more without handing over, and then result by result. What
- *    cannot be stored even without its answer is put aside.
+ * 1. `writeAside`: results that could not be stored a minute ago are tried again.
+ * 2. `gather`: results are gathered for a moment, unless none was written just before.
+ * 3. `writeNext`: one statement writes a batch of them (`transitions/finish.ts`). If runs among them
+ *    held slots of named queues, `writeAndHandOver` gives the slots to the next runs in the same
+ *    transaction (`transitions/handOver.ts`), and their calls begin at once (`begin`).
+ * 4. A batch that fails is written once more without handing over (`writeOnly`), and then result by
+ *    result (`writeApart`). A result that cannot be stored even without its answer is put aside.
  *
  * While the database is unavailable, results are kept. If a lease is lost by then, the fence drops
  * the result.
@@ -71,125 +73,30 @@ export const makeSettler = Effect.fnUntraced(function* (
   begin: Calls["begin"]
 ): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
   const sql = yield* SqlClient.SqlClient
-  const notifyFinished = yield* makeNotifyFinished
-  const tracer = yield* Tracing
   const clock = yield* Clock.Clock
+  const { write, writeOnly } = yield* makeWrite(engine, begin)
   const { results } = engine
-  let aside: Array<Settlement> = []
-  let triedAsideMs = 0
+  const aside = new AsideResults()
   let writtenMs = Number.NEGATIVE_INFINITY
 
-  /** When what has waited since then is written. */
-  const endOfWait = (sinceMs: number): number => {
-    const holdsSlot = results.some(({ id }) => engine.intake.holdsSlot(id))
-    const goesOn = holdsSlot || results.some(({ place }) => place !== null)
-    if (engine.intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
-    // The place of a run of a named queue stands empty meanwhile.
-    if (holdsSlot) return sinceMs
-    return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
-  }
-
-  /** In short steps, because by then other runs may have ended, or none be due any more. */
-  const gather = Effect.gen(function* () {
-    const sinceMs = elapsedMs(clock)
-    const leftMs = () => endOfWait(sinceMs) - elapsedMs(clock)
-    for (let left = leftMs(); left > 0; left = leftMs()) {
-      yield* Effect.sleep(Math.min(gatherMs, left))
+  const writeAside = Effect.gen(function* () {
+    for (const settlement of aside.takeTurn(elapsedMs(clock))) {
+      if (yield* writeAlone(writeOnly, settlement)) aside.remove(settlement)
     }
   })
 
-  /** These are written and committed, so nothing about it may make the caller write them again. */
-  const written = (
-    settlements: ReadonlyArray<Settlement>,
-    settled: Settled,
-    next?: Claimed
-  ): Effect.Effect<void> => {
-    engine.settled(settlements, settled, next)
-    engine.meters.batch("settle", settlements.length)
-    notifyFinished(settlements, settled)
-    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
-    return logFailures(settlements, settled.ids)
-  }
-
-  const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    yield* written(settlements, yield* againAfterCollision(finish(sql, settlements)))
-  })
-
-  /** The slots of these runs go to the next ones of their queues, in the same transaction. */
-  const writeAndHandOver = Effect.fnUntraced(function* (
-    settlements: ReadonlyArray<Settlement>,
-    handing: ReadonlySet<string>
-  ) {
-    const owner = engine.node
-    const askedMs = engine.clock.now()
-    const handingOver = Effect.gen(function* () {
-      const settled = yield* finish(sql, settlements)
-      const slots = settled.slots.filter(({ id }) => handing.has(id))
-      const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
-      return { settled, next }
-    })
-    const { next, settled } = yield* engine.leasing(
-      againAfterCollision(sql.withTransaction(handingOver))
-    )
-    yield* written(settlements, settled, next)
-    // If this fails, the calls are begun a little later, as those of other runs are.
-    yield* begin(engine.takeOver(next), owner, askedMs).pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning(`runs that took free slots could not begin at once: ${briefly(cause)}`)
-      )
-    )
-  }, Effect.uninterruptible)
-
-  const write = (settlements: ReadonlyArray<Settlement>) => {
-    const handing = engine.handing(settlements)
-    return handing.size === 0 ? writeOnly(settlements) : writeAndHandOver(settlements, handing)
-  }
-
-  /** False if it cannot be stored, not even without its answer. */
-  const writeAlone = (settlement: Settlement) => {
-    const orElse =
-      <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
-      (error: SqlError.SqlError) => {
-        const problem = `${what} of run ${settlement.id} cannot be stored: ${error.message}`
-        return isDatabaseAway(error)
-          ? Effect.fail(error)
-          : Effect.andThen(Effect.logError(problem), next)
-      }
-    const writeBare = writeOnly([withoutAnswer(settlement)]).pipe(
-      Effect.as(true),
-      Effect.catch(orElse("the end", Effect.succeed(false)))
-    )
-    return writeOnly([settlement]).pipe(
-      Effect.retry({ times: maxTries - 1 }),
-      Effect.as(true),
-      Effect.catch(orElse("the result", writeBare))
-    )
-  }
-
-  const putAside = (settlement: Settlement) => {
-    if (aside.length === 0) triedAsideMs = elapsedMs(clock)
-    aside.push(settlement)
-  }
-
   /**
    * The statement failed although the database answers: because of one of the rows, or because the
-   * disk is full. What cannot be stored is put aside, so that the others go on.
+   * disk is full. Results that cannot be stored are put aside, so that the others go on.
    */
   const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
-      if (!(yield* writeAlone(settlement))) {
-        if (aside.length < maxAside) putAside(settlement)
+      if (!(yield* writeAlone(writeOnly, settlement))) {
+        if (aside.count < maxAside) aside.add(settlement, elapsedMs(clock))
         // Fails once more, and the loop with it.
         else yield* writeOnly([settlement])
       }
       results.remove(new Set([settlement]))
-    }
-  })
-
-  const writeAside = Effect.gen(function* () {
-    triedAsideMs = elapsedMs(clock)
-    for (const settlement of aside) {
-      if (yield* writeAlone(settlement)) aside = aside.filter((kept) => kept !== settlement)
     }
   })
 
@@ -209,16 +116,16 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   return {
     settleSome: Effect.gen(function* () {
-      if (aside.length > 0 && elapsedMs(clock) - triedAsideMs >= asideMs) yield* writeAside
-      // The bell may still ring for what is written already.
+      if (aside.isDue(elapsedMs(clock))) yield* writeAside
+      // The bell may still ring for results that are written already.
       if (results.count === 0) return yield* results.bell.wait(60_000)
-      if (results.count < batch) yield* gather
+      if (results.count < batch) yield* gather(engine, clock, writtenMs)
       yield* writeNext
     }),
-    pending: () => results.count + aside.length,
+    pending: () => results.count + aside.count,
     clear: () => {
       results.clear()
-      aside = []
+      aside.clear()
     },
     flush: Effect.whileLoop({
       while: () => results.count > 0,
@@ -228,8 +135,142 @@ export const makeSettler = Effect.fnUntraced(function* (
   }
 })
 
+/**
+ * Waits until the results are to be written. It sleeps in short steps, because meanwhile other runs
+ * may finish, and the runs that go first may all have started.
+ */
+const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, writtenMs: number) {
+  const sinceMs = elapsedMs(clock)
+  const leftMs = () => endOfWait(engine, sinceMs, writtenMs) - elapsedMs(clock)
+  for (let left = leftMs(); left > 0; left = leftMs()) {
+    yield* Effect.sleep(Math.min(gatherMs, left))
+  }
+})
+
+/** When results that have waited since `sinceMs` are written. */
+const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: number): number => {
+  const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
+  const goesOn = holdsSlot || results.some(({ place }) => place !== null)
+  if (intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
+  // The slot of a run of a named queue stays empty until its result is written.
+  if (holdsSlot) return sinceMs
+  return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
+}
+
+/**
+ * `writeOnly` writes a batch of results. `write` also gives the slots that the runs held to the next
+ * runs of their queues, where this node may.
+ */
+const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
+  const sql = yield* SqlClient.SqlClient
+  const notifyFinished = yield* makeNotifyFinished
+  const tracer = yield* Tracing
+
+  /** The results are committed, so this must not fail and make the caller write them again. */
+  const afterCommit = (
+    settlements: ReadonlyArray<Settlement>,
+    settled: Settled,
+    next?: Claimed
+  ): Effect.Effect<void> => {
+    engine.settled(settlements, settled, next)
+    engine.meters.batch("settle", settlements.length)
+    notifyFinished(settlements, settled)
+    if (tracer !== undefined) traceSettled(tracer, settlements, settled.ids, engine.clock.now())
+    return logFailures(settlements, settled.ids)
+  }
+
+  const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+    yield* afterCommit(settlements, yield* againAfterCollision(finish(sql, settlements)))
+  })
+
+  /** The slots of the runs in `handing` go to the next runs, in the same transaction. */
+  const writeAndHandOver = Effect.fnUntraced(function* (
+    settlements: ReadonlyArray<Settlement>,
+    handing: ReadonlySet<string>
+  ) {
+    const owner = engine.node
+    const askedMs = engine.clock.now()
+    const handingOver = Effect.gen(function* () {
+      const settled = yield* finish(sql, settlements)
+      const slots = settled.slots.filter(({ id }) => handing.has(id))
+      const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
+      return { settled, next }
+    })
+    const { next, settled } = yield* engine.leasing(
+      againAfterCollision(sql.withTransaction(handingOver))
+    )
+    yield* afterCommit(settlements, settled, next)
+    // If this fails, the calls are begun a little later, as those of other runs are.
+    yield* begin(engine.takeOver(next), owner, askedMs).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning(`runs that took free slots could not begin at once: ${briefly(cause)}`)
+      )
+    )
+  }, Effect.uninterruptible)
+
+  const write: Write = (settlements) => {
+    const handing = engine.handing(settlements)
+    return handing.size === 0 ? writeOnly(settlements) : writeAndHandOver(settlements, handing)
+  }
+  return { write, writeOnly }
+})
+
+/** Returns false if the result cannot be stored, not even without its answer. */
+const writeAlone = (writeOnly: Write, settlement: Settlement) => {
+  const orElse =
+    <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
+    (error: SqlError.SqlError) => {
+      const problem = `${what} of run ${settlement.id} cannot be stored: ${error.message}`
+      return isDatabaseAway(error)
+        ? Effect.fail(error)
+        : Effect.andThen(Effect.logError(problem), next)
+    }
+  const writeBare = writeOnly([withoutAnswer(settlement)]).pipe(
+    Effect.as(true),
+    Effect.catch(orElse("the end", Effect.succeed(false)))
+  )
+  return writeOnly([settlement]).pipe(
+    Effect.retry({ times: maxTries - 1 }),
+    Effect.as(true),
+    Effect.catch(orElse("the result", writeBare))
+  )
+}
+
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,
   response_body: null,
   error: executionError("internal", "the answer could not be stored")
 })
+
+/** Results that cannot be stored. They are kept in memory and tried again after a while. */
+class AsideResults {
+  #kept: ReadonlyArray<Settlement> = []
+  #triedMs = 0
+
+  get count(): number {
+    return this.#kept.length
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.#kept.length > 0 && nowMs - this.#triedMs >= asideMs
+  }
+
+  /** All of them, to be tried now. They stay until they are removed. */
+  takeTurn(nowMs: number): ReadonlyArray<Settlement> {
+    this.#triedMs = nowMs
+    return this.#kept
+  }
+
+  add(settlement: Settlement, nowMs: number): void {
+    if (this.#kept.length === 0) this.#triedMs = nowMs
+    this.#kept = [...this.#kept, settlement]
+  }
+
+  remove(written: Settlement): void {
+    this.#kept = this.#kept.filter((one) => one !== written)
+  }
+
+  clear(): void {
+    this.#kept = []
+  }
+}

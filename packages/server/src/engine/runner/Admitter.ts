@@ -7,22 +7,25 @@ import type { Engine } from "./Engine.ts"
 
 const batch = 100
 
-/** With this pause, what happens at once is handled together. */
+/** With this pause, slots that become free at once are given together. */
 const pauseMs = 2
 
-/** Another node has the queue, and may have counted before a place became free. */
+/**
+ * When to try again if another node is admitting runs of the queue. It may have counted before a slot
+ * became free.
+ */
 const busyMs = 25
 
 /** How long to wait while the clock of the database is doubted. */
 const doubtedMs = 500
 
-/** Later looks are left to the walk over all queues. */
+/** Queues whose next run comes later than this are left to the walk over all queues. */
 const rememberMs = 60_000
 
 const firstQueue = "00000000-0000-0000-0000-000000000000"
 
-export interface Admitting {
-  /** Admits what may start soon of the queues that are to be looked at, or waits for one. */
+export interface Admitter {
+  /** Admits runs of the queues that were named, if they may start soon, or waits for a queue. */
   readonly admitSome: Effect.Effect<void, SqlError.SqlError>
   /**
    * Names the next queues in which runs wait. Each node walks over all queues, some per second, so
@@ -32,47 +35,30 @@ export interface Admitting {
 }
 
 /**
- * Gives runs in named queues their turn.
+ * Gives free slots to the runs in named queues. The loop runs `admitSome`:
  *
- * 1. `admitSome` takes the queues that were named, or waits for one.
- * 2. Queues that were full a moment ago have a free slot now. Of the others, one statement says which
- *    have a free slot and a run for it (`findOpen`). Runs of deleted queues are let go.
- * 3. One transaction gives the free slots to the most overdue runs (`transitions/admit.ts`). What it
- *    leases is held by this node, and the rest is left to be claimed.
+ * 1. `QueueLooks.take` returns the queues that were named. If there is none, the loop waits for one.
+ * 2. Queues that were full a moment ago have a free slot now. Of the others, `findOpenNow` finds those
+ *    that have a free slot and a run for it. Runs of deleted queues leave them.
+ * 3. `admitOf`: one transaction gives the free slots to the most overdue runs
+ *    (`transitions/admit.ts`). This node holds the runs that it leases, and the rest is left to be
+ *    claimed.
  * 4. Queues that may have slots left, or that another node has just now, are named again.
  */
-export const makeAdmitting = Effect.fnUntraced(function* (
+export const makeAdmitter = Effect.fnUntraced(function* (
   engine: Engine
-): Effect.fn.Return<Admitting, never, SqlClient.SqlClient> {
+): Effect.fn.Return<Admitter, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const { budget, clock, feedBell, intake, queues } = engine
   let walkedTo = firstQueue
 
-  /** Queues that were full a moment ago. One of them that is named again has a free place. */
+  /** Queues that were full a moment ago. If one of them is named again, it has a free slot. */
   const full = new Set<string>()
-
-  /** Those that have a run for a free place now. */
-  const openOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    if (ids.length === 0) return []
-    const open = yield* findOpen(sql, ids)
-    const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
-    if (gone.length > 0) {
-      yield* leaveQueue(sql, gone)
-      feedBell.ring()
-      queues.look(gone, clock.now())
-    }
-    const now: Array<string> = []
-    for (const { at_ms, id, is_there, now_ms } of open) {
-      if (!is_there) continue
-      if (at_ms <= now_ms) now.push(id)
-      else if (at_ms < now_ms + rememberMs) queues.look([id], clock.now() + at_ms - now_ms)
-    }
-    return now
-  })
 
   const admitOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     const likely = ids.filter((id) => full.delete(id))
-    const open = [...likely, ...(yield* openOf(ids.filter((id) => !likely.includes(id))))]
+    const rest = ids.filter((id) => !likely.includes(id))
+    const open = [...likely, ...(yield* findOpenNow(sql, engine, rest))]
     if (open.length === 0) return
     const admitted = yield* engine.leasing(
       admit(sql, open, {
@@ -114,4 +100,30 @@ export const makeAdmitting = Effect.fnUntraced(function* (
       )
     })
   }
+})
+
+/**
+ * Returns the queues that have a run for a free slot now. Queues that will have one soon are named for
+ * that time, and the runs of deleted queues leave them.
+ */
+const findOpenNow = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { clock, feedBell, queues }: Engine,
+  ids: ReadonlyArray<string>
+) {
+  if (ids.length === 0) return []
+  const open = yield* findOpen(sql, ids)
+  const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
+  if (gone.length > 0) {
+    yield* leaveQueue(sql, gone)
+    feedBell.ring()
+    queues.look(gone, clock.now())
+  }
+  const now: Array<string> = []
+  for (const { at_ms, id, is_there, now_ms } of open) {
+    if (!is_there) continue
+    if (at_ms <= now_ms) now.push(id)
+    else if (at_ms < now_ms + rememberMs) queues.look([id], clock.now() + at_ms - now_ms)
+  }
+  return now
 })
