@@ -53,14 +53,14 @@ const turnsLeft = `
 
 export interface Look {
   readonly id: string
-  /** False if the queue is gone. Its runs are to be let go. */
+  /** False if the queue is gone. Its runs are to leave it. */
   readonly is_there: boolean
   readonly now_ms: number
-  /** When its next run may be admitted. */
+  /** When the next run of the queue may be admitted. */
   readonly at_ms: number
 }
 
-/** Those of the queues that have a free slot and a run for it, now or later. */
+/** Finds the queues that have a free slot and a run for it, now or later. */
 export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
   const parked = sql.literal(isInPhase("parked"))
   return sql<Look>`
@@ -86,7 +86,7 @@ export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<strin
       OR (NOT queues.paused AND ${sql.literal(freeSlots)} > 0)`
 }
 
-/** Returns those that nobody else holds. The rows stay locked until the transaction ends. */
+/** Returns the queues that nobody else holds. Their rows stay locked until the transaction ends. */
 const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
   sql<{ readonly id: string }>`
     SELECT id
@@ -102,62 +102,18 @@ const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =
  * slot. Counting is a statement of its own, because one that waits for a lock sees the runs as they
  * were before. A rate spaces the times at which the runs are due. Nothing is saved up while a queue
  * is idle.
+ *
+ * 1. `open` has the queues, each with the number of its free slots.
+ * 2. `turns` has the runs that get them, numbered in each queue.
+ * 3. `timed` has the time at which each run is due, and the node that leases it.
+ * 4. `admitted` changes the runs, and `spaced` the next turns of queues with a rate.
  */
 const admitLocked = (
   sql: SqlClient.SqlClient,
   queueIds: ReadonlyArray<string>,
-  { except, limit, node }: LeaseOptions
-) => {
-  const parked = sql.literal(isInPhase("parked"))
-  return sql<AdmittedRow>`
-    WITH open AS MATERIALIZED (
-      SELECT
-        queues.id,
-        greatest(queues.next_at, now()) AS base,
-        interval '1 second' / queues.rate_per_second AS spacing,
-        least(
-          ${sql.literal(freeSlots)},
-          1 + floor(
-            date_part('epoch', ${sql.literal(horizon)} - greatest(queues.next_at, now()))
-              * queues.rate_per_second
-          ),
-          ${sql.literal(turnsLeft)},
-          ${batch}
-        ) AS slots
-      FROM queues
-      WHERE queues.id = ANY (${queueIds}::uuid[])
-    ), turns AS MATERIALIZED (
-      SELECT
-        open.id, open.base, open.spacing, open.slots, parked.row_id, parked.due_at,
-        parked.run_on, parked.lane,
-        row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
-      FROM open
-      CROSS JOIN LATERAL (
-        SELECT ctid AS row_id, due_at, run_on, lane
-        FROM runs
-        WHERE ${parked}
-          AND runs.queue_id = open.id
-          AND runs.due_at <= ${sql.literal(horizon)}
-        ORDER BY runs.due_at
-        LIMIT greatest(0, open.slots)::bigint
-        FOR UPDATE SKIP LOCKED
-      ) AS parked
-    ), timed AS MATERIALIZED (
-      SELECT
-        id, spacing, slots, row_id,
-        CASE
-          WHEN row_number() OVER (ORDER BY n) <= ${limit}::integer
-            AND run_on IS NULL
-            AND (lane >> 32)::integer <> ALL (${except}::integer[])
-          THEN (SELECT id FROM nodes WHERE id = ${node} AND died_at IS NULL)
-        END AS owner,
-        CASE
-          WHEN spacing IS NULL THEN greatest(due_at, now())
-          ELSE n * spacing
-            + greatest(base, max(due_at - n * spacing) OVER (PARTITION BY id ORDER BY n))
-        END AS due_at
-      FROM turns
-    ), admitted AS (
+  lease: LeaseOptions
+) => sql<AdmittedRow>`
+    WITH ${openQueues(sql, queueIds)}, ${turnsOfOpen(sql)}, ${timedTurns(sql, lease)}, admitted AS (
       UPDATE runs
       SET
         state = CASE WHEN timed.owner IS NULL THEN 'ready' ELSE 'leased' END,
@@ -192,7 +148,63 @@ const admitLocked = (
       END AS target,
       date_part('epoch', due_at) * 1000 AS due_ms
     FROM admitted`
-}
+
+const openQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => sql`
+    open AS MATERIALIZED (
+      SELECT
+        queues.id,
+        greatest(queues.next_at, now()) AS base,
+        interval '1 second' / queues.rate_per_second AS spacing,
+        least(
+          ${sql.literal(freeSlots)},
+          1 + floor(
+            date_part('epoch', ${sql.literal(horizon)} - greatest(queues.next_at, now()))
+              * queues.rate_per_second
+          ),
+          ${sql.literal(turnsLeft)},
+          ${batch}
+        ) AS slots
+      FROM queues
+      WHERE queues.id = ANY (${queueIds}::uuid[])
+    )`
+
+const turnsOfOpen = (sql: SqlClient.SqlClient) => sql`
+    turns AS MATERIALIZED (
+      SELECT
+        open.id, open.base, open.spacing, open.slots, parked.row_id, parked.due_at,
+        parked.run_on, parked.lane,
+        row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
+      FROM open
+      CROSS JOIN LATERAL (
+        SELECT ctid AS row_id, due_at, run_on, lane
+        FROM runs
+        WHERE ${sql.literal(isInPhase("parked"))}
+          AND runs.queue_id = open.id
+          AND runs.due_at <= ${sql.literal(horizon)}
+        ORDER BY runs.due_at
+        LIMIT greatest(0, open.slots)::bigint
+        FOR UPDATE SKIP LOCKED
+      ) AS parked
+    )`
+
+/** A run that only a worker may take, or whose share may hold no more here, is leased by no node. */
+const timedTurns = (sql: SqlClient.SqlClient, { except, limit, node }: LeaseOptions) => sql`
+    timed AS MATERIALIZED (
+      SELECT
+        id, spacing, slots, row_id,
+        CASE
+          WHEN row_number() OVER (ORDER BY n) <= ${limit}::integer
+            AND run_on IS NULL
+            AND (lane >> 32)::integer <> ALL (${except}::integer[])
+          THEN (SELECT id FROM nodes WHERE id = ${node} AND died_at IS NULL)
+        END AS owner,
+        CASE
+          WHEN spacing IS NULL THEN greatest(due_at, now())
+          ELSE n * spacing
+            + greatest(base, max(due_at - n * spacing) OVER (PARTITION BY id ORDER BY n))
+        END AS due_at
+      FROM turns
+    )`
 
 interface AdmittedRow extends LeasedRun {
   readonly queue_id: string
@@ -202,8 +214,8 @@ interface AdmittedRow extends LeasedRun {
 }
 
 /**
- * What is admitted may be leased in the same statement, so that the slot does not stand empty until
- * the run is claimed.
+ * Admitted runs may be leased in the same statement, so that their slots are not empty until the runs
+ * are claimed.
  */
 export interface LeaseOptions {
   readonly node: number
@@ -214,7 +226,7 @@ export interface LeaseOptions {
 
 export interface Admitted {
   readonly leased: ReadonlyArray<LeasedRun>
-  /** Whether runs were admitted that somebody has to claim. */
+  /** Whether runs were admitted that are still to be claimed. */
   readonly isMore: boolean
   /** Queues that had runs admitted and may have slots left. */
   readonly open: ReadonlyArray<string>

@@ -1,6 +1,6 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { callOfRun } from "../callOfRun.ts"
 import { placeColumn } from "../chains/ChainRuns.ts"
 import { Signals } from "../../events/index.ts"
@@ -27,11 +27,18 @@ interface LostRun extends SettledRun, LostSlot {
 }
 
 /**
- * Takes back everything that is leased to the nodes. Runs that had not started go back unchanged.
- * Runs that were running start again with a further attempt, because nobody knows how the lost one
- * ended. Several nodes may do this at once: the fence of `finish` lets each run through once. In a
- * queue, all of them wait for their turn again, and calls that perhaps go on keep their slots, as do
- * those whose jobs perhaps go on after them.
+ * Takes back everything that is leased to the nodes.
+ *
+ * 1. `takeBackLeased`: runs that had not started go back unchanged. In a queue, they wait for their
+ *    turn again (`signals.admit`).
+ * 2. `findRunning` finds a batch of the runs that were running.
+ * 3. `settleLost` lets them start again with a further attempt, because nobody knows how the lost one
+ *    finished. Calls that perhaps go on keep their slots, as do those whose jobs perhaps go on after
+ *    them.
+ * 4. `afterSettled` notifies, and the next batch follows until none is left.
+ *
+ * Several nodes may do this at once: the fence of `finish` lets each run through once. Returns the
+ * number of lost attempts.
  */
 export const recover = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -41,7 +48,26 @@ export const recover = Effect.fnUntraced(function* (
   const signals = yield* Signals
   const afterSettled = yield* makeAfterSettled
   const owners = nodes === "dead" ? sql.literal(deadNodes) : sql`SELECT ${nodes}::integer`
-  const left = yield* sql<{ readonly queue_id: string }>`
+  const left = yield* takeBackLeased(sql, owners)
+  if (left.length > 0) yield* signals.admit(left.map(({ queue_id }) => queue_id))
+  let lost = 0
+  for (;;) {
+    const runs = yield* findRunning(sql, owners)
+    if (runs.length === 0) return lost
+    const settlements = runs.map(lostSettlement)
+    const keepSlots = runs.filter(
+      ({ completes_later, on_worker, queue_id }) =>
+        queue_id !== null && (completes_later || on_worker || calls === "perhaps going on")
+    )
+    const settled = yield* settleLost(sql, settlements, keepSlots)
+    yield* afterSettled(settlements, settled)
+    lost += settled.ids.length
+  }
+})
+
+/** Returns the queues whose runs have to wait for their turn again. */
+const takeBackLeased = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
+  sql<{ readonly queue_id: string }>`
     WITH back AS (
       UPDATE runs
       SET
@@ -55,44 +81,40 @@ export const recover = Effect.fnUntraced(function* (
     SELECT DISTINCT queue_id
     FROM back
     WHERE queue_id IS NOT NULL`
-  if (left.length > 0) yield* signals.admit(left.map(({ queue_id }) => queue_id))
-  let lost = 0
-  for (;;) {
-    const runs = yield* sql<LostRun>`
-      SELECT
-        id, workspace_id, task_id, kind, attempt, lost, lease_owner,
-        run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())},
-        ${sql.literal(lostSlotColumns)}
-      FROM runs
-      ${sql.literal(callOfRun)}
-      WHERE lease_owner IN (${owners})
-        AND state = 'running'
-      LIMIT ${batch}`
-    if (runs.length === 0) return lost
-    const settlements = runs.map(lostSettlement)
-    const inQueues = runs.filter(
-      ({ completes_later, on_worker, queue_id }) =>
-        queue_id !== null && (completes_later || on_worker || calls === "perhaps going on")
-    )
-    const held = Effect.gen(function* () {
-      yield* lockQueuesOf(sql, inQueues)
-      const written = yield* finish(sql, settlements)
-      const ids = new Set(written.ids)
-      yield* holdSlots(
-        sql,
-        inQueues.filter(({ id }) => ids.has(id))
-      )
-      return written
-    })
-    const settled = yield* againAfterCollision(
-      inQueues.length === 0 ? finish(sql, settlements) : sql.withTransaction(held)
-    )
-    yield* afterSettled(settlements, settled)
-    lost += settled.ids.length
-  }
-})
 
-/** What is written about a run that its node, or its worker, did not end. */
+const findRunning = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
+  sql<LostRun>`
+    SELECT
+      id, workspace_id, task_id, kind, attempt, lost, lease_owner,
+      run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())},
+      ${sql.literal(lostSlotColumns)}
+    FROM runs
+    ${sql.literal(callOfRun)}
+    WHERE lease_owner IN (${owners})
+      AND state = 'running'
+    LIMIT ${batch}`
+
+/** Writes the lost attempts. The slots of the runs in `keepSlots` stay held in the same transaction. */
+const settleLost = (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>,
+  keepSlots: ReadonlyArray<LostRun>
+) => {
+  if (keepSlots.length === 0) return againAfterCollision(finish(sql, settlements))
+  const finishAndHold = Effect.gen(function* () {
+    yield* lockQueuesOf(sql, keepSlots)
+    const settled = yield* finish(sql, settlements)
+    const ids = new Set(settled.ids)
+    yield* holdSlots(
+      sql,
+      keepSlots.filter(({ id }) => ids.has(id))
+    )
+    return settled
+  })
+  return againAfterCollision(sql.withTransaction(finishAndHold))
+}
+
+/** What is written about a run whose node, or whose worker, was lost. */
 export const lostSettlement = (run: Omit<LostRun, keyof LostSlot>): Settlement => {
   const isPoisonous = run.lost + 1 >= maxLost
   const holder = run.on_worker ? "worker" : "node"

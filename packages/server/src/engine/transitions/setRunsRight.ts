@@ -29,89 +29,119 @@ export const wasSetBack = (sql: SqlClient.SqlClient) =>
  * Brings the times of the engine that were written before the clock of the database was set back to
  * where they would be by the clock as it is now. ADR 47 has a table of all of them. It may be done
  * at any time and any number of times.
+ *
+ * 1. `refireSome`: tasks that have fired ahead fire from now on, a batch in each transaction.
+ * 2. `correctDueTimes` and the functions after it correct one kind of time each, in transactions of
+ *    their own.
+ * 3. `correctAbsences` comes last: until then, a node that starts sees that the clock was set back and
+ *    does all of this again.
  */
 export const setRunsRight = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const begun = sql.literal(hasBegun())
   for (let after = firstTask; after !== undefined;) {
     after = yield* againAfterCollision(sql.withTransaction(refireSome(sql, after)))
   }
   yield* eachAlone(
-    // Slots keep their times, and so do delayed tasks: both are known to their users.
-    sql`
-      UPDATE runs
-      SET due_at = ahead.right_at, scheduled_for = least(runs.scheduled_for, ahead.right_at)
-      FROM (
-        SELECT
-          runs.workspace_id, runs.id,
-          CASE
-            WHEN attempt > 1
-            THEN now() + greatest(interval '0', due_at - attempt_started_at)
-            ELSE greatest(now(), tasks.run_at)
-          END AS right_at
-        FROM runs
-        LEFT JOIN tasks ON tasks.id = runs.task_id AND runs.trigger = 'schedule'
-        WHERE NOT ${begun}
-          AND ${sql.literal(isAhead("due_at"))}
-          AND CASE
-            WHEN attempt > 1 THEN ${sql.literal(isAhead("attempt_started_at"))}
-            WHEN trigger = 'schedule' THEN tasks.run_at < due_at
-            ELSE true
-          END
-      ) AS ahead
-      WHERE runs.workspace_id = ahead.workspace_id
-        AND runs.id = ahead.id
-        AND NOT ${begun}`,
-    sql`
-      UPDATE runs
-      SET
-        completes_by = now() + (completes_by - attempt_started_at),
-        awaiting_since = least(awaiting_since, now())
-      WHERE completes_by IS NOT NULL
-        AND ${sql.literal(isAhead("attempt_started_at"))}`,
-    sql`
-      UPDATE runs
-      SET
-        started_at = least(started_at, now()),
-        attempt_started_at = least(attempt_started_at, now()),
-        awaiting_since = least(awaiting_since, now())
-      WHERE ${sql.literal(isAhead("greatest(started_at, attempt_started_at, awaiting_since)"))}`,
-    sql`
-      UPDATE queues
-      SET
-        next_at = least(next_at, now() + coalesce(interval '1 second' / rate_per_second, interval '0')),
-        held_until = ARRAY (
-          SELECT least(until, now() + ${longestLostCallSeconds} * interval '1 second')
-          FROM unnest(held_until) AS until
-        )
-      WHERE ${sql.literal(isAhead("next_at"))}
-        OR held_until <> '{}'`,
-    sql`
-      UPDATE nodes
-      SET
-        lease_until = least(lease_until, now() + ${agentLeaseMs} * interval '1 millisecond'),
-        suspected_at = least(suspected_at, now())
-      WHERE lease_until < 'infinity'
-        AND (
-          lease_until > now() + ${agentLeaseMs} * interval '1 millisecond'
-          OR suspected_at > now()
-        )`,
-    sql`
-      UPDATE workers
-      SET missed_at = least(missed_at, now() + interval '1 minute')
-      WHERE missed_at > now() + interval '1 minute'`,
-    sql`
-      UPDATE calendars
-      SET check_at = now()
-      WHERE ${sql.literal(isAhead("fetched_at"))}
-        AND check_at > now()`,
-    // The last, because it is the sign that the clock was set back.
-    sql`
-      UPDATE absences
-      SET began_at = least(began_at, now()), ended_at = least(ended_at, now())
-      WHERE began_at > now()
-        OR ended_at > now()`
+    correctDueTimes(sql),
+    correctCompletionDeadlines(sql),
+    correctStartTimes(sql),
+    correctQueues(sql),
+    correctNodes(sql),
+    correctWorkers(sql),
+    correctCalendars(sql),
+    correctAbsences(sql)
   )
 })
+
+/**
+ * Runs that have not started are due no later than they would be by the clock as it is now. Slots keep
+ * their times, and so do delayed tasks: both are known to their users.
+ */
+const correctDueTimes = (sql: SqlClient.SqlClient) => {
+  const begun = sql.literal(hasBegun())
+  return sql`
+    UPDATE runs
+    SET due_at = ahead.right_at, scheduled_for = least(runs.scheduled_for, ahead.right_at)
+    FROM (
+      SELECT
+        runs.workspace_id, runs.id,
+        CASE
+          WHEN attempt > 1
+          THEN now() + greatest(interval '0', due_at - attempt_started_at)
+          ELSE greatest(now(), tasks.run_at)
+        END AS right_at
+      FROM runs
+      LEFT JOIN tasks ON tasks.id = runs.task_id AND runs.trigger = 'schedule'
+      WHERE NOT ${begun}
+        AND ${sql.literal(isAhead("due_at"))}
+        AND CASE
+          WHEN attempt > 1 THEN ${sql.literal(isAhead("attempt_started_at"))}
+          WHEN trigger = 'schedule' THEN tasks.run_at < due_at
+          ELSE true
+        END
+    ) AS ahead
+    WHERE runs.workspace_id = ahead.workspace_id
+      AND runs.id = ahead.id
+      AND NOT ${begun}`
+}
+
+/** Runs that await their completion have as long for it as they were given. */
+const correctCompletionDeadlines = (sql: SqlClient.SqlClient) => sql`
+    UPDATE runs
+    SET
+      completes_by = now() + (completes_by - attempt_started_at),
+      awaiting_since = least(awaiting_since, now())
+    WHERE completes_by IS NOT NULL
+      AND ${sql.literal(isAhead("attempt_started_at"))}`
+
+const correctStartTimes = (sql: SqlClient.SqlClient) => sql`
+    UPDATE runs
+    SET
+      started_at = least(started_at, now()),
+      attempt_started_at = least(attempt_started_at, now()),
+      awaiting_since = least(awaiting_since, now())
+    WHERE ${sql.literal(isAhead("greatest(started_at, attempt_started_at, awaiting_since)"))}`
+
+/** Corrects the next turns of queues with a rate, and the slots that are held for lost calls. */
+const correctQueues = (sql: SqlClient.SqlClient) => sql`
+    UPDATE queues
+    SET
+      next_at = least(next_at, now() + coalesce(interval '1 second' / rate_per_second, interval '0')),
+      held_until = ARRAY (
+        SELECT least(until, now() + ${longestLostCallSeconds} * interval '1 second')
+        FROM unnest(held_until) AS until
+      )
+    WHERE ${sql.literal(isAhead("next_at"))}
+      OR held_until <> '{}'`
+
+const correctNodes = (sql: SqlClient.SqlClient) => sql`
+    UPDATE nodes
+    SET
+      lease_until = least(lease_until, now() + ${agentLeaseMs} * interval '1 millisecond'),
+      suspected_at = least(suspected_at, now())
+    WHERE lease_until < 'infinity'
+      AND (
+        lease_until > now() + ${agentLeaseMs} * interval '1 millisecond'
+        OR suspected_at > now()
+      )`
+
+const correctWorkers = (sql: SqlClient.SqlClient) => sql`
+    UPDATE workers
+    SET missed_at = least(missed_at, now() + interval '1 minute')
+    WHERE missed_at > now() + interval '1 minute'`
+
+/** Calendars that were read ahead of the clock are read again now. */
+const correctCalendars = (sql: SqlClient.SqlClient) => sql`
+    UPDATE calendars
+    SET check_at = now()
+    WHERE ${sql.literal(isAhead("fetched_at"))}
+      AND check_at > now()`
+
+/** Absences are the sign that the clock was set back (`wasSetBack`). */
+const correctAbsences = (sql: SqlClient.SqlClient) => sql`
+    UPDATE absences
+    SET began_at = least(began_at, now()), ended_at = least(ended_at, now())
+    WHERE began_at > now()
+      OR ended_at > now()`
 
 const firstTask: string | undefined = "00000000-0000-0000-0000-000000000000"
 
