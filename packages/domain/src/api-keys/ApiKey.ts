@@ -105,7 +105,7 @@ export const ApiKeyRotation = Schema.Struct({
   )
 }).annotate({ identifier: "ApiKeyRotation" })
 
-/** Any text is taken: whether it is a key is not told. */
+/** Any text is accepted, so that the answer does not reveal whether it is a key. */
 export const LeakedApiKey = Schema.Struct({
   key: secret(
     "api_key",

@@ -36,7 +36,7 @@ export const Limits = Schema.Struct({
   notification_channels: count("Notification channels."),
   confirmation_mails_a_day: count("Mails that ask a stranger to confirm an email channel."),
   waiting_callbacks: count(
-    "Call-backs of tasks that wait to be delivered. What comes on top is dropped."
+    "Callbacks of tasks that wait to be delivered. Further ones are dropped."
   ),
   workers: count("Workers."),
   queues: count("Queues."),

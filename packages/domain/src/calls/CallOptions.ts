@@ -85,7 +85,7 @@ export type Completion = typeof Completion.Type
 /** How long a call that its answer ends may take. */
 export const maxAnswerSeconds = 900
 
-/** How long an attempt may take that a call-back ends. */
+/** How long an attempt may take whose target reports to the completion URL. */
 export const maxCompletionSeconds = 86_400
 
 /** The options of a call that few calls have. Null takes one away. */

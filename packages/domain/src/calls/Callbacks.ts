@@ -12,28 +12,28 @@ export const Callback = Schema.Struct({
 }).annotate({
   identifier: "Callback",
   description:
-    "Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, " +
+    "Where the result of a run is sent: a POST of the JSON that a webhook channel gets, " +
     "signed with the `message_secret` of its origin and retried like notifications.",
   examples: [{ url: "https://api.example.com/hooks/scheduling" }]
 })
 export type Callback = typeof Callback.Type
 
-/** Null takes one away. */
+/** Null removes a callback. */
 export const callbacks = rareOptions({
   on_failure: {
     input: Schema.NullOr(Callback).annotate({
       description:
-        "Told of each run that failed, once all attempts are used. None when absent or null."
+        "Gets each run that failed, once all attempts are used. No callback when absent or null."
     }),
     shown: Callback
   },
   on_success: {
     input: Schema.NullOr(Callback).annotate({
-      description: "Told of each run that succeeded. None when absent or null."
+      description: "Gets each run that succeeded. No callback when absent or null."
     }),
     shown: Callback
   }
 })
 
-/** What a task has of the call-backs. */
+/** The callbacks of a task. */
 export type Callbacks = Schema.Struct.Type<typeof callbacks.fields>

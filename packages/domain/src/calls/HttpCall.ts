@@ -60,7 +60,7 @@ const always = options({
     ).annotate({
       description:
         "How long one attempt may take, from connecting to the last byte. At most " +
-        `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the call-back, ` +
+        `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the job reports, ` +
         `and the answer has ${maxAnswerSeconds} s of it. 30 when absent.`,
       examples: [30]
     }),

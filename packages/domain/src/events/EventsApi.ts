@@ -27,11 +27,11 @@ export class EventsApi extends HttpApiGroup.make("events")
           "Follow what changes",
           "Server-sent events, as they happen: each message has one event as JSON in `data`. An " +
             "API key also needs `tasks:read` to hear of tasks and `monitors:read` to hear of " +
-            "monitors and incidents. It hears nothing of workers.\n\n" +
+            "monitors and incidents. It does not get the events of workers.\n\n" +
             "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
             "minutes; an event may then come a second time, with the same id. It may also be a time in " +
             "UTC by the clock of the service, such as the `Date` of an earlier answer, as ISO 8601: " +
-            "the stream then begins with what was told since. If events may be missing, the stream " +
+            "the stream then begins with the events since that time. If events may be missing, the stream " +
             "says so with a `reset`. A comment comes every 15 seconds. The " +
             "stream ends when the credential does, and when its reader is too slow."
         )

@@ -16,7 +16,7 @@ const fields = {
     description: "Resume from here: send it as `Last-Event-ID`.",
     examples: ["1769851800127-5f0c9a1e-42"]
   }),
-  at: Timestamp.annotate({ description: "When the event was told." })
+  at: Timestamp.annotate({ description: "When the event was sent." })
 }
 
 const example = { id: "1769851800127-5f0c9a1e-42", at: "2026-01-31T09:30:00.127Z" }
@@ -44,7 +44,7 @@ export const ExecutionEvent = Schema.Struct({
   identifier: "ExecutionEvent",
   description:
     "An execution came to this status. `queued`: a request added it, or an attempt failed and " +
-    "another one follows. An execution that its schedule adds is told of when it starts.",
+    "another one follows. The first event of an execution that its schedule adds is its start.",
   examples: [
     {
       ...example,

@@ -28,7 +28,7 @@ export const ExecutionStatus = oneOf(
   {
     identifier: "ExecutionStatus",
     description:
-      "`succeeded`: an attempt's answer counted as a success, or its call-back said so. " +
+      "`succeeded`: an attempt's answer counted as a success, or its job reported one. " +
       "`failed`: none did. `skipped`: the run before it was still going on and `overlap` is `skip`."
   }
 )
@@ -52,7 +52,7 @@ export type TaskId = typeof TaskId.Type
 export const awaitingFields = {
   awaiting_completion_since: Schema.optionalKey(
     Timestamp.annotate({
-      description: "The call was answered then, and its call-back is still to come."
+      description: "When the call was answered. Its job has not reported to the completion URL yet."
     })
   )
 }

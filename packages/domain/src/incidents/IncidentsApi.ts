@@ -32,7 +32,9 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       error: NotFound
     })
       .annotate(Access, Access.scope("monitors:read"))
-      .annotateMerge(docs("Get an incident", "When a monitor was down, why, and who was told.")),
+      .annotateMerge(
+        docs("Get an incident", "When a monitor was down, why, and who was notified.")
+      ),
 
     HttpApiEndpoint.post("acknowledge", "/:incident_id/acknowledge", {
       params: incident,

@@ -7,7 +7,7 @@ import { Timestamp, createdAt, finishedAt } from "../shared/Timestamp.ts"
 import { notificationKinds } from "./NotificationChannel.ts"
 import { DeliveredEvent } from "./NotificationEvent.ts"
 
-/** So many events of a message are named; of the others it says how many there are. */
+/** A message names at most this many events, and gives the number of the others. */
 export const maxNamedEvents = 10
 
 export const DeliveryStatus = oneOf(
@@ -15,9 +15,10 @@ export const DeliveryStatus = oneOf(
   {
     identifier: "DeliveryStatus",
     description:
-      "`queued`: it waits for its time, or for the next attempt. `failed`: the channel will never " +
-      "take it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first. " +
-      "`dropped`: `events_count` call-backs came while as many as the plan allows were waiting."
+      "`queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, " +
+      "or did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted " +
+      "first. `dropped`: `events_count` callbacks were due while as many as the plan allows were " +
+      "waiting."
   }
 )
 export type DeliveryStatus = typeof DeliveryStatus.Type
@@ -40,24 +41,27 @@ export type NotifiedEvent = typeof NotifiedEvent.Type
 
 const fields = {
   id: NotificationDeliveryId.annotate({
-    description: "The receiver sees it, the same at every attempt: as `Idempotency-Key`."
+    description: "The recipient gets it as `Idempotency-Key`, the same at every attempt."
   }),
   channel_id: Schema.NullOr(NotificationChannelId).annotate({
     description:
-      "Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go " +
-      "to no channel."
+      "The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no " +
+      "channel."
   }),
   kind: DeliveryKind,
   status: DeliveryStatus,
   events_count: Schema.Int.annotate({
-    description: "How many events it tells of. 0 for the mail that asks to confirm an address."
+    description:
+      "The number of events in the message. 0 for the mail that asks to confirm an address."
   }),
   events: Schema.Array(NotifiedEvent).annotate({
-    description: "The first ten of them."
+    description: "The first ten events."
   }),
   ...Struct.pick(Execution.fields, ["attempts_count", "status_code"]),
   error: Schema.NullOr(Schema.String).annotate({ description: "Why the last attempt failed." }),
-  next_attempt_at: Schema.NullOr(Timestamp).annotate({ description: "Null once it has ended." }),
+  next_attempt_at: Schema.NullOr(Timestamp).annotate({
+    description: "Null once the delivery is finished."
+  }),
   created_at: createdAt,
   finished_at: finishedAt
 }
@@ -85,7 +89,7 @@ const example = {
   finished_at: "2026-01-31T09:30:00.153Z"
 } as const
 
-/** One message to one channel, or to a call-back. */
+/** One message to one channel or one callback URL. */
 export const NotificationDelivery = Schema.Struct(fields).annotate({
   identifier: "NotificationDelivery",
   examples: [example]

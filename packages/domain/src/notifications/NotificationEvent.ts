@@ -21,19 +21,19 @@ export const notificationEvents = [
 export const NotificationEvent = oneOf(notificationEvents, {
   identifier: "NotificationEvent",
   description:
-    "What happened. `failed`, `down` and `offline` begin a trouble, and `recovered`, `up` and " +
-    "`online` end it: an end is told only where the beginning was. `api_key.expiring` comes 7 " +
-    "days and 1 day before, `quota.near` at 80 % and 100 %. `channel.disabled` goes to every " +
-    "other channel, and `test` to the channel that is tested.",
+    "What happened. `failed`, `down` and `offline` begin a problem, and `recovered`, `up` and " +
+    "`online` end it. The end is sent only to channels that got the beginning. `api_key.expiring` " +
+    "is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100 % of a limit, " +
+    "`channel.disabled` to every other channel, and `test` to the channel that is tested.",
   examples: ["task.failed"]
 })
 export type NotificationEvent = typeof NotificationEvent.Type
 
-/** What a delivery tells of: the call-backs of tasks tell of successes, too. */
+/** The events of deliveries. Callbacks of tasks are about successes, too. */
 export const DeliveredEvent = oneOf([...notificationEvents, "task.succeeded", "chain.succeeded"], {
   identifier: "DeliveredEvent",
   description:
-    "What happened. `task.succeeded` and `chain.succeeded` are told only to the `on_success` of " +
+    "What happened. `task.succeeded` and `chain.succeeded` are sent only to the `on_success` of " +
     "the task.",
   examples: ["task.failed"]
 })

@@ -23,8 +23,12 @@ const ruleExample = {
 } as const
 
 export const NotificationRule = Schema.Struct({
-  events: listOf(NotificationEvent, notificationEvents.length, "Which events it is about."),
-  channel_ids: listOf(NotificationChannelId, 20, "Who is told."),
+  events: listOf(
+    NotificationEvent,
+    notificationEvents.length,
+    "The events that the rule is about."
+  ),
+  channel_ids: listOf(NotificationChannelId, 20, "The channels that are notified."),
   tags: Schema.optionalKey(
     listOf(label(50), 20, "Only about what has one of these tags. All when absent.")
   ),
@@ -37,7 +41,8 @@ export const NotificationRule = Schema.Struct({
 }).annotate({
   identifier: "NotificationRule",
   description:
-    "Who hears of what. With `task_ids` alone it is about no monitor, and the other way round.",
+    "Which channels are notified of which events. A rule with `task_ids` alone is about no monitor, " +
+    "and one with `monitor_ids` alone about no task.",
   examples: [ruleExample]
 })
 export type NotificationRule = typeof NotificationRule.Type
@@ -48,8 +53,10 @@ const ClockTime = Schema.String.check(
 
 export const QuietHours = Schema.Struct({
   timezone: TimeZone,
-  from: ClockTime.annotate({ description: "When they begin." }),
-  to: ClockTime.annotate({ description: "When they end, on the next day if that is earlier." })
+  from: ClockTime.annotate({ description: "When quiet hours begin." }),
+  to: ClockTime.annotate({
+    description: "When quiet hours end, on the next day if this is earlier than `from`."
+  })
 })
   .check(
     Schema.makeFilter(({ from, to }) => from !== to, {
@@ -66,19 +73,19 @@ export type QuietHours = typeof QuietHours.Type
 
 const rules = Schema.Array(NotificationRule)
   .check(Schema.isMaxLength(20))
-  .annotate({ description: "An event that several rules are about is told once per channel." })
+  .annotate({ description: "If several rules are about an event, each channel gets it once." })
 
 const threshold = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
   description:
-    "How many times in a row a cron task or a chain must fail before people are told. 1 when " +
-    "absent. A delayed task runs once, and people are told if it fails.",
+    "How many times in a row a cron task or a chain must fail before channels are notified. 1 " +
+    "when absent. A delayed task runs once, and its failure notifies at once.",
   examples: [1]
 })
 
 const remindEvery = Schema.NullOr(
   Schema.Int.check(Schema.isBetween({ minimum: 3_600, maximum: 604_800 }))
 ).annotate({
-  description: "How often to say again what goes on failing. Never when null or absent.",
+  description: "How often to remind of a problem that goes on. Never when null or absent.",
   examples: [86_400]
 })
 
@@ -88,8 +95,9 @@ const quietHours = Schema.NullOr(QuietHours).annotate({
 
 const groupSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })).annotate({
   description:
-    "What happens together is told together. The first message goes at once; what comes after it " +
-    "is gathered, for a tenth of this time at first and twice as long each time. 10 when absent.",
+    "How long events are collected for one message. The first message is sent at once. The events " +
+    "after it are collected for a tenth of this time at first, and twice as long each time. 10 " +
+    "when absent.",
   examples: [10]
 })
 
@@ -97,7 +105,8 @@ const version = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_4
 
 export const NotificationSettingsInput = Schema.Struct({
   version: version.annotate({
-    description: "The version that was read. When another one is there by now the answer is 409.",
+    description:
+      "The version that was read. If the settings have another version by now, the answer is 409.",
     examples: [1]
   }),
   rules,

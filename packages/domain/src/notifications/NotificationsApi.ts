@@ -194,6 +194,6 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
   .annotateMerge(
     OpenApi.annotations({
       title: "Notifications",
-      description: "Who is told of failures and recoveries, through which channels."
+      description: "Which channels are notified of which failures and recoveries."
     })
   ) {}

@@ -9,7 +9,7 @@ const maxConcurrency = 1_000
 const minRatePerSecond = 0.0001
 const maxRatePerSecond = 1_000
 
-/** More runs than this are not told apart. */
+/** The runs of a queue are counted up to this number. */
 export const countRunsTo = 10_000
 
 const limits = {

@@ -26,7 +26,7 @@ export const Schedule = scheduleOf(
 )
 export type Schedule = typeof Schedule.Type
 
-/** What a schedule is told that has seconds and may not. Undefined if there is nothing to tell. */
+/** The problem of a schedule that has seconds without `precision: "second"`. */
 export const precisionProblem = (
   schedule: Schedule,
   precision: "minute" | "second" | undefined

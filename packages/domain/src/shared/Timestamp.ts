@@ -42,7 +42,7 @@ export const finishedAt = Schema.NullOr(Timestamp).annotate({
 
 const offset = /[+-](?:[01]\d|2[0-3]):[0-5]\d$/
 
-/** `10:30+01:00` is 09:30 in UTC. What cannot be told stays as it is. */
+/** `10:30+01:00` is 09:30 in UTC. Text that is not a time stays as it is. */
 const inUtc = (text: string): string => {
   const onTheClock = text.replace(offset, "Z")
   if (onTheClock === text || !isTimestamp(onTheClock)) return text

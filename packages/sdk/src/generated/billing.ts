@@ -235,7 +235,7 @@ export interface Limits {
   readonly notification_channels: number
   /** Mails that ask a stranger to confirm an email channel. */
   readonly confirmation_mails_a_day: number
-  /** Call-backs of tasks that wait to be delivered. What comes on top is dropped. */
+  /** Callbacks of tasks that wait to be delivered. Further ones are dropped. */
   readonly waiting_callbacks: number
   /** Workers. */
   readonly workers: number

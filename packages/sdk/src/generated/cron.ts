@@ -511,7 +511,7 @@ export interface CronTaskDefinition {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
    * absent.
    */
   readonly timeout_seconds?: number | undefined
@@ -609,9 +609,9 @@ export interface CronTaskDefinition {
    * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
 }
 
@@ -640,7 +640,7 @@ export interface CronTaskInput {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
    * absent.
    */
   readonly timeout_seconds?: number | undefined
@@ -738,9 +738,9 @@ export interface CronTaskInput {
    * A change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -775,7 +775,7 @@ export interface CronTaskUpdate {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it.
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it.
    */
   readonly timeout_seconds?: number | undefined
   /**
@@ -854,11 +854,11 @@ export interface CronTaskUpdate {
    */
   readonly disable_after_failures?: number | null | undefined
   /**
-   * Told of each run that failed, once all attempts are used. Null removes it. What is given
-   * replaces all of it.
+   * Gets each run that failed, once all attempts are used. Null: no callback. What is given replaces
+   * all of it.
    */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. Null removes it. What is given replaces all of it. */
+  /** Gets each run that succeeded. Null: no callback. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and

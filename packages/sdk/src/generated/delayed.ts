@@ -361,7 +361,7 @@ export type DelayedTaskDefinition = {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
    * absent.
    */
   readonly timeout_seconds?: number | undefined
@@ -410,9 +410,9 @@ export type DelayedTaskDefinition = {
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
 } & (
   | {
@@ -445,7 +445,7 @@ export type DelayedTaskInput = {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it. 30 when
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
    * absent.
    */
   readonly timeout_seconds?: number | undefined
@@ -494,9 +494,9 @@ export type DelayedTaskInput = {
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
-  /** Told of each run that failed, once all attempts are used. None when absent or null. */
+  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. None when absent or null. */
+  /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -543,7 +543,7 @@ export interface DelayedTaskUpdate {
   readonly body?: string | null | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the call-back, and the answer has 900 s of it.
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it.
    */
   readonly timeout_seconds?: number | undefined
   /**
@@ -587,11 +587,11 @@ export interface DelayedTaskUpdate {
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * Told of each run that failed, once all attempts are used. Null removes it. What is given
-   * replaces all of it.
+   * Gets each run that failed, once all attempts are used. Null: no callback. What is given replaces
+   * all of it.
    */
   readonly on_failure?: Callback | null | undefined
-  /** Told of each run that succeeded. Null removes it. What is given replaces all of it. */
+  /** Gets each run that succeeded. Null: no callback. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | undefined

@@ -17,14 +17,14 @@ export class EventsResource extends Resource {
    *
    * Server-sent events, as they happen: each message has one event as JSON in `data`. An API key
    * also needs `tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents.
-   * It hears nothing of workers.
+   * It does not get the events of workers.
    *
    * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
    * an event may then come a second time, with the same id. It may also be a time in UTC by the
    * clock of the service, such as the `Date` of an earlier answer, as ISO 8601: the stream then
-   * begins with what was told since. If events may be missing, the stream says so with a `reset`. A
-   * comment comes every 15 seconds. The stream ends when the credential does, and when its reader is
-   * too slow.
+   * begins with the events since that time. If events may be missing, the stream says so with a
+   * `reset`. A comment comes every 15 seconds. The stream ends when the credential does, and when
+   * its reader is too slow.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -40,12 +40,12 @@ export class EventsResource extends Resource {
 
 /**
  * An execution came to this status. `queued`: a request added it, or an attempt failed and another
- * one follows. An execution that its schedule adds is told of when it starts.
+ * one follows. The first event of an execution that its schedule adds is its start.
  */
 export interface ExecutionEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `execution`. */
   readonly type: "execution"
@@ -66,7 +66,7 @@ export type IncidentChange = "opened" | "closed" | "acknowledged"
 export interface IncidentEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `incident`. */
   readonly type: "incident"
@@ -97,7 +97,7 @@ export type MonitorChange = "created" | "updated" | "deleted" | "status_changed"
 export interface MonitorStatusEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `monitor`. */
   readonly type: "monitor"
@@ -113,7 +113,7 @@ export interface MonitorStatusEvent {
 export interface ResetEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `reset`. */
   readonly type: "reset"
@@ -126,7 +126,7 @@ export type TaskChange = "created" | "updated" | "deleted"
 export interface TaskEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `task`. */
   readonly type: "task"
@@ -143,7 +143,7 @@ export type WorkerChange = "online" | "offline"
 export interface WorkerEvent {
   /** Resume from here: send it as `Last-Event-ID`. */
   readonly id: string
-  /** When the event was told. */
+  /** When the event was sent. */
   readonly at: Timestamp
   /** Always `worker`. */
   readonly type: "worker"

@@ -267,7 +267,7 @@ export interface ExecutionsListQuery extends PageQuery {
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
   /**
-   * `succeeded`: an attempt's answer counted as a success, or its call-back said so. `failed`: none
+   * `succeeded`: an attempt's answer counted as a success, or its job reported one. `failed`: none
    * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
    */
   readonly status?: ExecutionStatus | undefined

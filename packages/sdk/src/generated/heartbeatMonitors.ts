@@ -290,7 +290,7 @@ export interface HeartbeatEvent {
   /** When it happened. */
   readonly at: Timestamp
   readonly status: MonitorStatus
-  /** The `rid` of the ping, by which overlapping runs are told apart. */
+  /** The `rid` of the ping, which distinguishes overlapping runs. */
   readonly rid: string | null
   /** The exit status of the job, where the ping named it. */
   readonly exit_status: number | null
@@ -364,7 +364,7 @@ export interface HeartbeatMonitor {
    * `viewer` and for an API key without `monitors:write`.
    */
   readonly ping_url: string | null
-  /** The latest success or failure that it was told of. Null: none yet. */
+  /** When the latest ping reported a success or a failure. Null before the first one. */
   readonly last_ping_at: Timestamp | null
   /** How long the latest run took whose start and end are known. */
   readonly last_duration_ms: number | null

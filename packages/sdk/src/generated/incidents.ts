@@ -46,7 +46,7 @@ export class IncidentsResource extends Resource {
   /**
    * Get an incident.
    *
-   * When a monitor was down, why, and who was told.
+   * When a monitor was down, why, and who was notified.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *

@@ -13,7 +13,7 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** Who is told of failures and recoveries, through which channels. */
+/** Which channels are notified of which failures and recoveries. */
 export class NotificationsResource extends Resource {
   /**
    * List channels.
@@ -340,7 +340,7 @@ export class NotificationsResource extends Resource {
 }
 
 /**
- * What happened. `task.succeeded` and `chain.succeeded` are told only to the `on_success` of the
+ * What happened. `task.succeeded` and `chain.succeeded` are sent only to the `on_success` of the
  * task.
  */
 export type DeliveredEvent =
@@ -488,18 +488,18 @@ export interface NotificationChannelUpdate {
 }
 
 export interface NotificationDelivery {
-  /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
+  /** The recipient gets it as `Idempotency-Key`, the same at every attempt. */
   readonly id: NotificationDeliveryId
   /**
-   * Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go to
-   * no channel.
+   * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
+   * channel.
    */
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** How many events it tells of. 0 for the mail that asks to confirm an address. */
+  /** The number of events in the message. 0 for the mail that asks to confirm an address. */
   readonly events_count: number
-  /** The first ten of them. */
+  /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
   /** How many attempts were made so far. */
   readonly attempts_count: number
@@ -507,7 +507,7 @@ export interface NotificationDelivery {
   readonly status_code: number | null
   /** Why the last attempt failed. */
   readonly error: string | null
-  /** Null once it has ended. */
+  /** Null once the delivery is finished. */
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -517,18 +517,18 @@ export interface NotificationDelivery {
 
 /** A delivery with every attempt, the first one first. */
 export interface NotificationDeliveryDetail {
-  /** The receiver sees it, the same at every attempt: as `Idempotency-Key`. */
+  /** The recipient gets it as `Idempotency-Key`, the same at every attempt. */
   readonly id: NotificationDeliveryId
   /**
-   * Where it goes. The channel may be deleted by now. Null for the call-backs of tasks, which go to
-   * no channel.
+   * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
+   * channel.
    */
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** How many events it tells of. 0 for the mail that asks to confirm an address. */
+  /** The number of events in the message. 0 for the mail that asks to confirm an address. */
   readonly events_count: number
-  /** The first ten of them. */
+  /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
   /** How many attempts were made so far. */
   readonly attempts_count: number
@@ -536,7 +536,7 @@ export interface NotificationDeliveryDetail {
   readonly status_code: number | null
   /** Why the last attempt failed. */
   readonly error: string | null
-  /** Null once it has ended. */
+  /** Null once the delivery is finished. */
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -547,10 +547,10 @@ export interface NotificationDeliveryDetail {
 }
 
 /**
- * What happened. `failed`, `down` and `offline` begin a trouble, and `recovered`, `up` and
- * `online` end it: an end is told only where the beginning was. `api_key.expiring` comes 7 days
- * and 1 day before, `quota.near` at 80 % and 100 %. `channel.disabled` goes to every other
- * channel, and `test` to the channel that is tested.
+ * What happened. `failed`, `down` and `offline` begin a problem, and `recovered`, `up` and
+ * `online` end it. The end is sent only to channels that got the beginning. `api_key.expiring` is
+ * sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100 % of a limit,
+ * `channel.disabled` to every other channel, and `test` to the channel that is tested.
  */
 export type NotificationEvent =
   | "task.failed"
@@ -589,11 +589,14 @@ export interface NotificationKinds {
   readonly data: ReadonlyArray<NotificationKindInfo>
 }
 
-/** Who hears of what. With `task_ids` alone it is about no monitor, and the other way round. */
+/**
+ * Which channels are notified of which events. A rule with `task_ids` alone is about no monitor,
+ * and one with `monitor_ids` alone about no task.
+ */
 export interface NotificationRule {
-  /** Which events it is about. 1 to 15 items. */
+  /** The events that the rule is about. 1 to 15 items. */
   readonly events: ReadonlyArray<NotificationEvent>
-  /** Who is told. 1 to 20 items. */
+  /** The channels that are notified. 1 to 20 items. */
   readonly channel_ids: ReadonlyArray<NotificationChannelId>
   /** Only about what has one of these tags. All when absent. 1 to 20 items. */
   readonly tags?: ReadonlyArray<string> | undefined
@@ -606,20 +609,21 @@ export interface NotificationRule {
 export interface NotificationSettings {
   /** Grows with each change. 0 where nothing was changed. */
   readonly version: number
-  /** An event that several rules are about is told once per channel. */
+  /** If several rules are about an event, each channel gets it once. */
   readonly rules: ReadonlyArray<NotificationRule>
   /**
-   * How many times in a row a cron task or a chain must fail before people are told. 1 when absent.
-   * A delayed task runs once, and people are told if it fails.
+   * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
+   * absent. A delayed task runs once, and its failure notifies at once.
    */
   readonly task_failure_threshold: number
-  /** How often to say again what goes on failing. Never when null or absent. */
+  /** How often to remind of a problem that goes on. Never when null or absent. */
   readonly remind_every_seconds: number | null
   /** When messages are held. Never when null or absent. */
   readonly quiet_hours: QuietHours | null
   /**
-   * What happens together is told together. The first message goes at once; what comes after it is
-   * gathered, for a tenth of this time at first and twice as long each time. 10 when absent.
+   * How long events are collected for one message. The first message is sent at once. The events
+   * after it are collected for a tenth of this time at first, and twice as long each time. 10 when
+   * absent.
    */
   readonly group_seconds: number
   /** When they were last changed. Null if never. */
@@ -628,25 +632,25 @@ export interface NotificationSettings {
 
 export interface NotificationSettingsInput {
   /**
-   * The version that was read. When another one is there by now the answer is 409. 0 to
+   * The version that was read. If the settings have another version by now, the answer is 409. 0 to
    * 2,147,483,647.
    */
   readonly version: number
-  /** An event that several rules are about is told once per channel. At most 20 items. */
+  /** If several rules are about an event, each channel gets it once. At most 20 items. */
   readonly rules: ReadonlyArray<NotificationRule>
   /**
-   * How many times in a row a cron task or a chain must fail before people are told. 1 when absent.
-   * A delayed task runs once, and people are told if it fails. 1 to 100.
+   * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
+   * absent. A delayed task runs once, and its failure notifies at once. 1 to 100.
    */
   readonly task_failure_threshold?: number | undefined
-  /** How often to say again what goes on failing. Never when null or absent. 3,600 to 604,800. */
+  /** How often to remind of a problem that goes on. Never when null or absent. 3,600 to 604,800. */
   readonly remind_every_seconds?: number | null | undefined
   /** When messages are held. Never when null or absent. */
   readonly quiet_hours?: QuietHours | null | undefined
   /**
-   * What happens together is told together. The first message goes at once; what comes after it is
-   * gathered, for a tenth of this time at first and twice as long each time. 10 when absent. 0 to
-   * 300.
+   * How long events are collected for one message. The first message is sent at once. The events
+   * after it are collected for a tenth of this time at first, and twice as long each time. 10 when
+   * absent. 0 to 300.
    */
   readonly group_seconds?: number | undefined
 }
@@ -667,9 +671,9 @@ export interface NotifiedEvent {
 export interface QuietHours {
   /** An IANA time zone name. */
   readonly timezone: string
-  /** When they begin. */
+  /** When quiet hours begin. */
   readonly from: string
-  /** When they end, on the next day if that is earlier. */
+  /** When quiet hours end, on the next day if this is earlier than `from`. */
   readonly to: string
 }
 
@@ -695,9 +699,9 @@ export interface NotificationsDeliveriesQuery extends PageQuery {
   /** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */
   readonly kind?: DeliveryKind | undefined
   /**
-   * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
-   * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
-   * `dropped`: `events_count` call-backs came while as many as the plan allows were waiting.
+   * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
+   * did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted first.
+   * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
    */
   readonly status?: DeliveryStatus | undefined
 }

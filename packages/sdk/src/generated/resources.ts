@@ -104,7 +104,7 @@ export class Resources {
   readonly processMonitors: ProcessMonitorsResource
   /** Each time that a monitor was down: one incident, until it came back. */
   readonly incidents: IncidentsResource
-  /** Who is told of failures and recoveries, through which channels. */
+  /** Which channels are notified of which failures and recoveries. */
   readonly notifications: NotificationsResource
   /** The plan of a workspace, its subscription, and what it uses. */
   readonly billing: BillingResource

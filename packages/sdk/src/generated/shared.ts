@@ -85,8 +85,8 @@ export interface BatchError {
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 /**
- * Where a run is told of once it has ended: a POST of the JSON that a webhook channel gets, signed
- * with the `message_secret` of its origin and retried like notifications.
+ * Where the result of a run is sent: a POST of the JSON that a webhook channel gets, signed with
+ * the `message_secret` of its origin and retried like notifications.
  */
 export interface Callback {
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
@@ -176,9 +176,9 @@ export type ChainRunStepStatus =
 export type Completion = "callback" | "auto"
 
 /**
- * `queued`: it waits for its time, or for the next attempt. `failed`: the channel will never take
- * it, or did not within 24 hours. `cancelled`: its channel was disabled or deleted first.
- * `dropped`: `events_count` call-backs came while as many as the plan allows were waiting.
+ * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
+ * did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted first.
+ * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
 
@@ -245,7 +245,7 @@ export interface Execution {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** The call was answered then, and its call-back is still to come. */
+  /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
 }
 
@@ -278,7 +278,7 @@ export interface ExecutionDetail {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** The call was answered then, and its call-back is still to come. */
+  /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
@@ -300,12 +300,12 @@ export interface ExecutionError {
  * broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls to
  * this address are not allowed. `invalid_template`: with the answers of earlier steps filled in,
  * the call is not valid. `no_worker`: no worker took the run within `worker_wait_seconds`.
- * `node_lost`: the node or the worker that made the call was lost. `callback_failed`: the
- * call-back said that the job failed. `callback_timeout`: no call-back came in time. `cancelled`:
- * somebody cancelled the run, or paused or deleted its task. `overlap`: the run before it was
- * still in progress. `too_many_runs`: the task had as many unfinished runs as it may have.
- * `task_changed`: what was to be called is not there any more. `internal`: the service failed.
- * `unknown`: recorded without a code.
+ * `node_lost`: the node or the worker that made the call was lost. `callback_failed`: the job
+ * reported a failure to the completion URL. `callback_timeout`: the job did not report in time.
+ * `cancelled`: somebody cancelled the run, or paused or deleted its task. `overlap`: the run
+ * before it was still in progress. `too_many_runs`: the task had as many unfinished runs as it may
+ * have. `task_changed`: what was to be called is not there any more. `internal`: the service
+ * failed. `unknown`: recorded without a code.
  */
 export type ExecutionErrorCode =
   | "http_status"
@@ -332,7 +332,7 @@ export type ExecutionErrorCode =
 export type ExecutionKind = "cron" | "delayed" | "chain"
 
 /**
- * `succeeded`: an attempt's answer counted as a success, or its call-back said so. `failed`: none
+ * `succeeded`: an attempt's answer counted as a success, or its job reported one. `failed`: none
  * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
  */
 export type ExecutionStatus =
@@ -499,7 +499,7 @@ export interface StepExecution {
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** The call was answered then, and its call-back is still to come. */
+  /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
 }
 
@@ -516,7 +516,7 @@ export interface StepExecutionDetail {
   readonly status_code: number | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** The call was answered then, and its call-back is still to come. */
+  /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
   readonly response_body: string | null

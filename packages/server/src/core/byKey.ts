@@ -1,5 +1,6 @@
 import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
+import type { SqlError } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 
 /** The result of a PUT under a key. */
@@ -65,6 +66,10 @@ export const stillUnder =
         : Effect.fail(new Conflict({ message: "It was changed at the same time." }))
     )
 
-export const keyIsTaken = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "Another of this kind has the key." }))
-)
+/** Turns the violation of a unique key into a conflict. `noun` names the kind of record. */
+export const keyIsTaken =
+  (noun: string, key: string | null | undefined) =>
+  <A, E, R>(write: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+    Effect.catchReason(write, "SqlError", "UniqueViolation", () =>
+      Effect.fail(new Conflict({ message: `Another ${noun} already has the key "${key}".` }))
+    )

@@ -55,7 +55,7 @@ export class MonitorsRepo extends Context.Service<
      * locked.
      */
     readonly update: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id">,
+      monitor: Pick<MonitorRow, "id" | "workspace_id"> & { readonly kind: Monitor["kind"] },
       changes: {
         readonly key?: string | null
         readonly name?: string
@@ -88,7 +88,7 @@ export class MonitorsRepo extends Context.Service<
                  'new', ${created_at}, ${created_at}, ${created_at})`
             yield* tell([{ kind, monitor_id: id, workspace_id }], changeOf("created"))
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (insertion, { key, kind }) => keyIsTaken(`${kind} monitor`, key)(insertion),
           intoWorkspace
         ),
 
@@ -107,7 +107,7 @@ export class MonitorsRepo extends Context.Service<
               RETURNING kind, id AS monitor_id, workspace_id`
             yield* tell(updated, changeOf("updated"))
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (change, { kind }, { key }) => keyIsTaken(`${kind} monitor`, key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

@@ -132,7 +132,7 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
       settings: Partial<Types["Columns"]>
     ) {
       const at = yield* now
-      yield* monitors.update(row, named, at)
+      yield* monitors.update({ ...row, kind: table.kind }, named, at)
       yield* write(row, kind.decideSettings(row, settings, at))
       return yield* get(row.workspace_id, row.id)
     })

@@ -262,6 +262,8 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   }
 })
 
+const nouns = { cron: "cron task", delayed: "delayed task", chain: "chain" } as const
+
 const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
   sql: SqlClient.SqlClient,
   { columns, inserted = [], kind }: TaskTable<Listed>,
@@ -278,7 +280,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
       Effect.tap(tell([task], toldAs("created"))),
-      Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+      keyIsTaken(nouns[kind], task.key),
       intoWorkspace,
       Effect.withSpan("TasksRepo.insert")
     )
@@ -322,7 +324,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
             AND ${ofKind}
             AND id = ${id}`
       },
-      Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+      (change, _, key) => keyIsTaken(nouns[kind], key)(change),
       Effect.catchTag("SqlError", Effect.die)
     ),
 

@@ -25,7 +25,7 @@ export const HeartbeatEvent = Schema.Struct({
   at: Timestamp.annotate({ description: "When it happened." }),
   status: MonitorStatus,
   rid: Schema.NullOr(Schema.String).annotate({
-    description: "The `rid` of the ping, by which overlapping runs are told apart."
+    description: "The `rid` of the ping, which distinguishes overlapping runs."
   }),
   exit_status: Schema.NullOr(Schema.Int).annotate({
     description: "The exit status of the job, where the ping named it."

@@ -190,7 +190,7 @@ export const HeartbeatMonitor = Schema.Struct({
     examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
   }),
   last_ping_at: Schema.NullOr(Timestamp).annotate({
-    description: "The latest success or failure that it was told of. Null: none yet."
+    description: "When the latest ping reported a success or a failure. Null before the first one."
   }),
   last_duration_ms: Schema.NullOr(Schema.Int).annotate({
     description: "How long the latest run took whose start and end are known."

@@ -85,7 +85,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               INSERT INTO notification_channels
               ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (insertion, { key }) => keyIsTaken("notification channel", key)(insertion),
           intoWorkspace
         ),
 
@@ -147,7 +147,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             // What an unconfirmed channel may be sent is another delivery than before.
             yield* updateNext(sql, [channel.id], channel.updated_at)
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (change, _, { key }) => keyIsTaken("notification channel", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

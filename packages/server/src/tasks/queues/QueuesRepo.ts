@@ -119,7 +119,7 @@ export class QueuesRepo extends Context.Service<
                 now(), ${queue.created_at}, ${queue.updated_at}
               )`
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (insertion, { key }) => keyIsTaken("queue", key)(insertion),
           Effect.catchTag("SqlError", Effect.die)
         ),
 
@@ -166,7 +166,7 @@ export class QueuesRepo extends Context.Service<
             WHERE workspace_id = ${workspace_id}
               AND id = ${id}`
           },
-          Effect.catchReason("SqlError", "UniqueViolation", () => keyIsTaken),
+          (change, { key }) => keyIsTaken("queue", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 
