@@ -195,20 +195,18 @@ const someNode = ({ dice, model }: World) => {
 }
 
 /**
- * Mostly a ticket that still holds its run. The others are to change nothing, above all those of an
- * attempt that somebody else makes.
+ * A ticket that still holds its run, or one that is to change nothing: above all of an attempt that
+ * goes on without its holder.
  */
 const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boolean) => {
   const tickets = model.tickets.filter(isMeant)
   const holds = (ticket: ModelRun) => model.heldBy(ticket) !== undefined
-  const isOfAttempt = ({ attempt, id }: ModelRun) => model.runs.get(id)?.attempt === attempt
-  const wanted = dice.pick([
-    holds,
-    holds,
-    (ticket: ModelRun) => isOfAttempt(ticket) && !holds(ticket),
-    () => true
-  ])
-  const from = tickets.filter(wanted)
+  const hasLost = (ticket: ModelRun) => {
+    const run = model.runs.get(ticket.id)
+    const goesOn = run?.state === "running" || run?.state === "awaiting"
+    return goesOn && run.attempt === ticket.attempt && !holds(ticket)
+  }
+  const from = tickets.filter(dice.pick([holds, holds, holds, hasLost, hasLost, () => true]))
   return from[dice.below(from.length)]
 }
 
@@ -513,9 +511,9 @@ const steps: Readonly<Record<string, readonly [Step, number]>> = {
   admit: [admitSome, 3],
   start: [startOne, 4],
   finish: [finishOne, 4],
-  "give up": [giveUpOne, 0.5],
-  "await completion": [awaitOne, 1],
-  "hand back": [handBackOne, 1],
+  "give up": [giveUpOne, 1],
+  "await completion": [awaitOne, 3],
+  "hand back": [handBackOne, 2],
   "kill a node": [killNode, 1],
   recover: [recoverDead, 1],
   cancel: [cancelOne, 1],
