@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts"
 import { Signal } from "./Signal.ts"
 import type { Status } from "./status/Status.ts"
 
-/** What the loops of a session share. */
+/** The state that the loops of a session share. */
 export class Agent extends Context.Service<
   Agent,
   {
@@ -20,7 +20,9 @@ export class Agent extends Context.Service<
     /** The worker's name. Empty until the service has answered for the first time. */
     worker: string
     isOnline: boolean
-    /** Claims keep the session alive, so beats wait until there is something to say. */
+    /**
+     * Whether the agent has no run. Claims keep the session alive then, so beats are not needed.
+     */
     isIdle: boolean
     /** A token of the service for the processes that the agent watches now. */
     watching: string

@@ -2,8 +2,8 @@ import { Cause, type Logger, References } from "effect"
 import { printable } from "./printable.ts"
 
 /**
- * Writes lines that come in the same turn of the event loop together. A write for each call is a
- * sixth of what a call costs the agent.
+ * Writes lines that come in the same turn of the event loop together. One write per call would
+ * be a sixth of the cost of a call.
  */
 export class Lines {
   readonly #write: (text: string) => void
@@ -18,7 +18,7 @@ export class Lines {
     this.#waiting += `${line}\n`
   }
 
-  /** For the end of the process, which does not wait for another turn. */
+  /** Writes at once, because a process that exits does not wait for another turn. */
   flush(): void {
     const text = this.#waiting
     this.#waiting = ""
@@ -26,7 +26,7 @@ export class Lines {
   }
 }
 
-/** One line per entry: time, level, text, and what it is about. */
+/** One line per entry: time, level, text and annotations. */
 export const lineOf = ({
   cause,
   date,

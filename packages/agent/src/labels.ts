@@ -1,7 +1,9 @@
 export const namesOf = (labels: ReadonlyArray<string>): string =>
   labels.length === 0 ? "no labels" : labels.join(", ")
 
-/** What is wrong with the labels that the agent was given. Undefined if the worker has them all. */
+/**
+ * A warning that names the labels of the agent that the worker lacks. Undefined if there are none.
+ */
 export const missingLabels = (
   wanted: ReadonlyArray<string> | undefined,
   welcomed: ReadonlyArray<string>

@@ -14,7 +14,9 @@ process.once("exit", () => lines.flush())
 
 const Logs = Logger.layer([Logger.make((entry) => lines.add(lineOf(entry)))])
 
-/** The command line has explained its own errors by then. */
+/**
+ * Prints an error and returns the exit code. The command line has printed its own errors before.
+ */
 const explain = (cause: Cause.Cause<unknown>): number => {
   const error = Cause.squash(cause)
   if (error instanceof AgentEnded) {
@@ -27,7 +29,7 @@ const explain = (cause: Cause.Cause<unknown>): number => {
   return 1
 }
 
-// Not `runMain`: it takes a signal for the end, and the agent has calls to end first.
+// Not `runMain`, which interrupts at a signal: the agent must let its calls finish first.
 Effect.runFork(
   Command.run(command, { version: packageJson.version }).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, Logs))

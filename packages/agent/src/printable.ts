@@ -1,11 +1,11 @@
-/** Control characters, those that turn the direction of writing, separators and lone surrogates. */
+/** Control characters, characters that change the text direction, separators, lone surrogates. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 const maxLength = 2_000
 
 /**
- * A text of the service or of a called server, as one line that is safe to show: an escape sequence in
- * it could clear the terminal, write over other lines or send what the reader types.
+ * Turns a text of the service or of a called server into one line that is safe to show. An escape
+ * sequence in the text could clear the terminal, overwrite other lines or send keyboard input.
  */
 export const printable = (text: string): string => {
   const line = text

@@ -3,7 +3,7 @@ import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerPr
 import { Exit } from "effect"
 import { printable } from "./printable.ts"
 
-/** What ends the agent, in a line for people. */
+/** The reason why the agent ends, as one line, and its exit code. */
 export class AgentEnded {
   readonly _tag = "AgentEnded"
   readonly message: string
@@ -16,7 +16,7 @@ export class AgentEnded {
 
 export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
 
-/** What the service refuses for good. Everything else may work the next time. */
+/** The refusal in a failed request. All other failures are temporary and worth a retry. */
 export const refusalIn = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
   const error: unknown = Exit.isFailure(exit)
     ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
@@ -51,7 +51,9 @@ export const reasonOf = (exit: Exit.Exit<unknown, unknown>): string => {
   return explain(error)
 }
 
-/** With the innermost cause, because what stands around it only says that there was one. */
+/**
+ * Describes an error with its innermost cause, because outer errors often say only that it failed.
+ */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return "no answer"
   const innermost = innermostOf(error)

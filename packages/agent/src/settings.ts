@@ -6,7 +6,7 @@ import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
 import { hostname } from "node:os"
 
-/** What the agent runs with. */
+/** The resolved settings of the agent. */
 export interface Settings {
   readonly url: URL
   readonly token: Redacted.Redacted
@@ -21,7 +21,7 @@ export interface Settings {
   readonly statusFile: string
 }
 
-/** Settings as they are given, in a file or by the environment or as flags. */
+/** Settings as given in a file, in the environment or as flags. */
 export const GivenSettings = Schema.Struct({
   url: Schema.optionalKey(Schema.String),
   token: Schema.optionalKey(Schema.String),
@@ -37,7 +37,7 @@ export type GivenSettings = typeof GivenSettings.Type
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings that the environment names. Lists are separated by commas. */
+/** Reads the settings from the environment. Lists are separated by commas. */
 export const settingsIn = (environment: Environment): GivenSettings => {
   const text = (name: string) => environment[name]?.trim() || undefined
   const list = (name: string) =>
@@ -59,7 +59,7 @@ export const settingsIn = (environment: Environment): GivenSettings => {
   })
 }
 
-/** A warning for each variable that is close to a setting and is none. */
+/** A warning for each variable whose name looks like a misspelled setting. */
 export const misspelled = (environment: Environment): ReadonlyArray<string> =>
   Object.keys(environment).flatMap((name) => {
     if (settingNames.has(name) || setByKubernetes.has(name)) return []
@@ -67,7 +67,7 @@ export const misspelled = (environment: Environment): ReadonlyArray<string> =>
     return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
   })
 
-/** Leaves out what is undefined, so that it does not hide what stands behind it. */
+/** Drops undefined settings, so that they do not hide the value of a later source. */
 export const given = (fields: {
   readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
 }): GivenSettings =>
@@ -80,22 +80,22 @@ const settingNames: ReadonlySet<string> = (() => {
   return names
 })()
 
-/** In a namespace with a Service `scheduling`. */
+/** Variables that Kubernetes sets in a namespace with a Service `scheduling`. */
 const setByKubernetes: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
 
-/** The paths of the protocol begin with `/v1` themselves. */
+/** Removes a trailing `/v1`, because the paths of the protocol begin with it. */
 const withoutVersion = (url: URL | null): URL | null =>
   url === null ? null : URL.parse(url.href.replace(/\/+$/, "").replace(/\/+v1$/, ""))
 
 const longestDrainSeconds = 3_600
 
-/** The first of several sources that names a setting decides it. */
+/** Merges the sources. The first source that has a setting decides. */
 export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
   Object.assign({}, ...sources.toReversed())
 
 const tokenForm = new RegExp(`^${bearerKeyForm(workerTokenPrefix)}$`)
 
-/** Checks everything at once. */
+/** Validates all settings and reports all problems at once. */
 export const resolveSettings = (
   sources: ReadonlyArray<GivenSettings>,
   defaultStatusFile: (token: string) => string
@@ -104,13 +104,13 @@ export const resolveSettings = (
   const problems: Array<string> = []
   const url = withoutVersion(URL.parse(merged.url ?? ""))
   if (merged.url === undefined) {
-    problems.push("the address of the service is missing: --url or SCHEDULING_URL")
+    problems.push("the address of the service is missing: set --url or SCHEDULING_URL")
   } else if (url === null || !["http:", "https:"].includes(url.protocol)) {
     problems.push(`${merged.url} is not an http or https URL`)
   }
   const token = merged.token ?? ""
   if (token === "") {
-    problems.push("the worker's token is missing: --token-file or SCHEDULING_WORKER_TOKEN")
+    problems.push("the worker's token is missing: set --token-file or SCHEDULING_WORKER_TOKEN")
   } else if (!tokenForm.test(token)) {
     problems.push(
       `the token is not a worker's: a worker token is ${workerTokenPrefix} and 43 characters`

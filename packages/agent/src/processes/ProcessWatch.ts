@@ -4,25 +4,25 @@ import { readdir, readFile } from "node:fs/promises"
 import { blankSecrets } from "./blankSecrets.ts"
 import { pidIn } from "./pidFile.ts"
 
-/** A process as the kernel shows it. */
+/** A process, read from `/proc`. */
 export interface SeenProcess {
   readonly pid: number
   readonly name: string
   readonly commandLine: string
   readonly rssBytes: number
-  /** Processor time since it began. */
+  /** Processor time since the start of the process. */
   readonly cpuSeconds: number
 }
 
 /** Linux gives times to programs in hundredths of a second, whatever the kernel counts in. */
 const ticksPerSecond = 100
 
-/** Of a command line that may have megabytes. */
+/** The part of a command line that is read, because it may have megabytes. */
 const readCharacters = 4_096
 
 /**
- * What `/proc/<pid>/stat` and its neighbours say. The name is in brackets and may hold anything, so
- * the fields are counted from the last bracket.
+ * Parses `/proc/<pid>/stat`, `cmdline` and `status`. The name is in brackets and may contain
+ * anything, so the fields are counted from the last bracket. Undefined for a dead process.
  */
 export const parseProcess = (
   pid: number,
@@ -52,7 +52,7 @@ const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
     ])
     return parseProcess(pid, stat, commandLine, status)
   } catch {
-    // It has ended meanwhile, or belongs to somebody whose processes are hidden.
+    // The process has ended meanwhile, or the processes of its user are hidden.
     return undefined
   }
 }
@@ -61,7 +61,7 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
   const names = await readdir("/proc").catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
   const seen: Array<SeenProcess> = []
-  // In parts, so that thousands of processes do not take as many file descriptors.
+  // Read in batches, so that thousands of processes do not need thousands of file descriptors.
   for (let at = 0; at < pids.length; at += 50) {
     const some = await Promise.all(pids.slice(at, at + 50).map(readProcess))
     seen.push(...some.filter((one) => one !== undefined))
@@ -69,19 +69,21 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
   return seen
 }
 
-/** The kernel cuts names off after 15 characters. The command line has the whole one. */
+/**
+ * The kernel cuts names off after 15 characters, so longer names are read from the command line.
+ */
 const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
   name === wanted ||
   (wanted.length > 15 &&
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
-/** Every agent, and each shell or script that starts one, has the texts in its own command line. */
+/** The command lines of agents, and of shells that start one, contain the texts to match. */
 const watchCommandFlag = "--watch-command"
 
 /**
- * The processes that a monitor is about. The agent never counts itself by its command line. A text is
- * looked for only where no secret was, because a count for each guess would read the secret.
+ * The processes that match a monitor. The agent never matches itself by its command line. Secrets
+ * are blanked before a text is matched, because a count for each guess would reveal the secret.
  */
 export const matching = (
   processes: ReadonlyArray<SeenProcess>,
@@ -107,27 +109,27 @@ interface Earlier {
   readonly cpuSeconds: ReadonlyMap<number, number>
 }
 
-/** Elsewhere nothing is reported: an empty report would say that nothing runs. */
+/** Without `/proc` nothing is reported, because an empty report would say that nothing runs. */
 const canRead = process.platform === "linux"
 
-/** Each read of the processes takes processor time, however often the service changes what is due. */
+/** The least time between two reads, which take processor time, however often the service asks. */
 const restBetweenReadsMs = 1_000
 
-/** So many files may hang at once. */
+/** The most pid files that may hang at once. */
 const maxPidReads = 50
 
-/** A file that hangs, such as one on a server that is gone, counts as without a pid. */
+/** A pid file that hangs longer, such as one on a lost network drive, counts as without a pid. */
 const pidWithinMs = 5_000
 
-/** Watches what the service asks for, each at its interval. */
+/** Watches the processes that the service asks for, each at its interval. */
 export class ProcessWatch {
   #watched: ReadonlyArray<WatchedProcess> = []
   readonly #earlier = new Map<string, Earlier>()
   readonly #dueMs = new Map<string, number>()
   readonly #reports = new Map<string, ProcessObservation>()
-  #isLooking = false
+  #isReading = false
   #readAgainAtMs = -Infinity
-  /** A file that hangs is not read again meanwhile: each read holds one of few threads. */
+  /** Reads in progress. A file that hangs is not read again, because each read holds a thread. */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
   readonly #commands: ReadonlySet<string>
   readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
@@ -152,32 +154,32 @@ export class ProcessWatch {
     }
   }
 
-  /** What was seen since it was asked for last: of each monitor the latest. */
+  /** The latest observation of each monitor since the last call. */
   takeReports(): ReadonlyArray<ProcessObservation> {
     const reports = [...this.#reports.values()]
     this.#reports.clear()
     return reports
   }
 
-  /** How long nothing is due. */
+  /** The time until an observation is due. */
   restMs(nowMs: number): number {
     if (!canRead) return Infinity
     const dueMs = this.#watched.map(({ monitor_id }) => this.#dueMs.get(monitor_id) ?? nowMs)
     return Math.max(0, Math.max(Math.min(...dueMs), this.#readAgainAtMs) - nowMs)
   }
 
-  /** What is due now. Processes are read only if something is. */
+  /** Observes the monitors that are due. Reads the processes only if there are any. */
   async observe(nowMs: number): Promise<ReadonlyArray<ProcessObservation>> {
     if (!canRead || nowMs < this.#readAgainAtMs) return []
     const due = this.#watched.filter(
       ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
     )
     for (const { interval_seconds, monitor_id } of due) {
-      // Timers are not exact, so the next look after the interval would drift.
+      // Half a second early, because timers are late and the interval would drift.
       this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
     }
-    if (due.length === 0 || this.#isLooking) return []
-    this.#isLooking = true
+    if (due.length === 0 || this.#isReading) return []
+    this.#isReading = true
     this.#readAgainAtMs = nowMs + restBetweenReadsMs
     try {
       const processes = await this.#read()
@@ -186,7 +188,7 @@ export class ProcessWatch {
       for (const one of reports) this.#reports.set(one.monitor_id, one)
       return reports
     } finally {
-      this.#isLooking = false
+      this.#isReading = false
     }
   }
 
@@ -225,7 +227,7 @@ export class ProcessWatch {
   }
 }
 
-/** Somebody who could match any text could read the arguments of other programs letter by letter. */
+/** A user who could match any text could read the arguments of other programs letter by letter. */
 const notAllowed = {
   count: 0,
   rss_bytes: 0,
@@ -234,7 +236,7 @@ const notAllowed = {
   refused: "not_allowed"
 } as const
 
-/** Of one core. What a process took before it was seen first is not counted. */
+/** Percent of one core. Time before the first observation of a process is not counted. */
 const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: Earlier, nowMs: number) => {
   const seconds = (nowMs - before.atMs) / 1_000
   if (seconds <= 0) return null

@@ -1,6 +1,6 @@
 const blank = "***"
 
-/** The part of a name by which a value is taken for a secret. */
+/** A name that contains this has a secret as its value. */
 const secretName =
   "(?:pass(?:wd|word|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|auth|authorization|bearer|cookie|credentials?|signature|session)"
 
@@ -16,16 +16,16 @@ const secretValue = new RegExp(`(${secretName}\\w*["']?[:=])[^\\s]+`, "gi")
 /** The user and the password of a URL. */
 const userInfo = /(\w:\/\/)[^\s/@]+@/g
 
-/** A run that no word or path has: long, with letters and digits. */
+/** A sequence that looks random: long, with letters and digits. */
 const randomRun = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
 
-/** How keys of well-known services begin, the keys of this one among them. */
+/** Keys of this and other well-known services, by their prefix. */
 const knownKey =
   /\b(?:pak|pwk|phk|whsec|sk|pk|rk|ghp|gho|ghs|glpat|xox[a-z]|eyJ|AKIA|AIza)[-_]?[\w.+/=-]{12,}/g
 
 /**
- * A command line without the arguments that look like secrets. It rather blanks too much: text that
- * was blanked is not found by a monitor.
+ * Blanks the arguments of a command line that look like secrets. It blanks rather too much than too
+ * little; a monitor cannot match blanked text.
  */
 export const blankSecrets = (commandLine: string): string => {
   let isValueNext = false

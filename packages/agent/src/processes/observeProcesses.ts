@@ -4,8 +4,9 @@ import type { ProcessWatch } from "./ProcessWatch.ts"
 const withinMs = 10_000
 
 /**
- * Observes the processes that are due now, and returns whether there is something to report. An
- * observation is given up after 10 seconds, because the kernel can keep a reader of `/proc` waiting.
+ * Observes the processes that are due now, and returns whether there is something to report. The
+ * observation is abandoned after 10 seconds, because the kernel can keep a reader of `/proc`
+ * waiting.
  */
 export const observeProcesses = (
   watch: Pick<ProcessWatch, "observe">,

@@ -1,23 +1,23 @@
 import { constants } from "node:fs"
 import { open, stat } from "node:fs/promises"
 
-/** A pid, with room for blanks and a line end. */
+/** Enough for a pid with spaces and a line end. */
 const maxBytes = 32
 
-/** A writer of a pipe may never come, and a terminal must not become that of the agent. */
+/** Opening a pipe must not wait for a writer, and a terminal must not become the agent's own. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /**
- * The pid that a file holds, if it is one. Whoever names the file may name a device, which waits or
- * never ends.
+ * Reads a pid from a file. Undefined if the file has none. Only regular files are read, because a
+ * user may name a device, which blocks or never ends.
  */
 export const pidIn = async (file: string): Promise<number | undefined> => {
   try {
-    // To open some devices is to use them, so this comes first.
+    // Checked before opening, because opening some devices has effects.
     if (!(await stat(file)).isFile()) return undefined
     const handle = await open(file, flags)
     try {
-      // Another may have taken its place.
+      // Checked again, because the file may have been replaced meanwhile.
       if (!(await handle.stat()).isFile()) return undefined
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes + 1))
       return bytesRead > maxBytes ? undefined : pidOf(buffer.toString("utf8", 0, bytesRead))

@@ -21,7 +21,7 @@ interface WaitingRun {
   readonly sinceMs: number
 }
 
-/** The service refuses a larger request. */
+/** The largest request that the service accepts. */
 const maxBytes = 512 * 1024
 
 /** Runs that are claimed ahead should wait no longer than this for a slot. */
@@ -30,10 +30,11 @@ const maxAheadPerSlot = 2
 
 /**
  * The runs that the agent holds, from the claim until the service has acknowledged the result. A
- * slot is free again as soon as its call has finished, so that the agent goes on while results are on
- * their way. While more runs are due than it claims, the agent claims as many runs ahead as have
+ * slot is free again as soon as its call has finished, so that the agent goes on while results are
+ * on their way. While more runs are due than it claims, the agent claims as many runs ahead as have
  * finished lately, so that it also goes on while the next claim is on its way. The number of held
- * runs per slot is bounded, so that results which cannot be submitted take a bounded amount of memory.
+ * runs per slot is bounded, so that results which cannot be submitted take a bounded amount of
+ * memory.
  *
  * The map and its values live long, so they refer to nothing of a finished call, which the garbage
  * collector can then free early (ADR 12).
@@ -74,7 +75,9 @@ export class HeldRuns {
     return this.size - this.#waiting.length - this.#unacknowledged
   }
 
-  /** All held runs: those that wait, those that run, and those whose results are not acknowledged. */
+  /**
+   * All held runs: those that wait, those that run, and those whose results are not acknowledged.
+   */
   get ids(): ReadonlyArray<WorkerCall["run_id"]> {
     return [...this.#runs.keys()]
   }
@@ -98,8 +101,8 @@ export class HeldRuns {
   }
 
   /**
-   * Takes the runs that a claim for `asked` runs was given, except runs that are held already and runs
-   * beyond `asked`. Returns how many it took.
+   * Takes the runs that a claim for `asked` runs was given, except runs that are held already and
+   * runs beyond `asked`. Returns how many it took.
    */
   take(calls: ReadonlyArray<WorkerCall>, asked: number, nowMs: number): number {
     this.#hasBacklog = calls.length >= asked
@@ -148,9 +151,9 @@ export class HeldRuns {
   }
 
   /**
-   * Returns the runs that have waited for a slot since `sinceMs`, so that another worker may have them.
-   * The service may give them to this agent again before it has answered, so they are no longer held.
-   * The result says whether there were any.
+   * Returns the runs that have waited for a slot since `sinceMs`, so that another worker may have
+   * them. The service may give them to this agent again before it has answered, so they are no
+   * longer held. The result says whether there were any.
    */
   returnWaiting(sinceMs: number, outcome: Outcome): boolean {
     const late = this.#waiting.filter((run) => run.sinceMs <= sinceMs)
@@ -189,8 +192,8 @@ export class HeldRuns {
   }
 
   /**
-   * Lets go of all runs, which belong to other workers once the session is lost. Returns functions that
-   * cut off the calls in progress.
+   * Lets go of all runs, which belong to other workers once the session is lost. Returns functions
+   * that cut off the calls in progress.
    */
   clear(): ReadonlyArray<() => void> {
     const inProgress = [...this.#runs.values()].flatMap(({ cutOff }) => cutOff ?? [])

@@ -3,26 +3,26 @@ import { reasonOf, type Refusal, refusalIn } from "../refusals.ts"
 import type { Problem } from "../status/Status.ts"
 import { backoffMs } from "./backoff.ts"
 
-/** A problem that lasts is logged again after this time. */
+/** A problem that continues is logged again after this time. */
 const logEveryMs = 60_000
 
-/** Repeats requests while the service is away. */
+/** Retries requests while the service is unreachable. */
 export interface Retries {
   /**
-   * Repeats a request until the service answers. Logs what is wrong at once, when that changes and
-   * every minute, and once when it is over.
+   * Retries a request until the service answers. Logs a problem at once, whenever it changes, every
+   * minute while it continues, and when it is solved.
    */
   readonly untilAnswered: <A, E, R>(
     what: string,
     request: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, Refusal, R>
-  /** What has been wrong for the longest time. */
+  /** The problem that has continued for the longest time. */
   readonly problem: () => Problem | null
 }
 
 /** `onFailure` runs after each failure. */
 export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
-  /** By what is being tried, the oldest first. */
+  /** The problems by request, the oldest first. */
   const problems = new Map<string, Problem>()
 
   const repeat = Effect.fnUntraced(function* <A, E, R>(

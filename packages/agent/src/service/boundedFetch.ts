@@ -1,12 +1,12 @@
 /**
- * The size limit of one answer. The service sends at most 4 MiB of large calls at a time, and JSON may
- * make six bytes of one.
+ * The size limit of one answer. The service sends at most 4 MiB of large calls at a time, and JSON
+ * may need six bytes for one.
  */
 const maxAnswerBytes = 32 * 1024 * 1024
 
 /**
- * `fetch` for a service that is not trusted. It follows no redirect, because that would send requests
- * from here to wherever the service says, past the networks that calls are limited to. An answer
+ * `fetch` for a service that is not trusted. It follows no redirect, because the service could then
+ * direct requests of the agent to networks that calls may not reach. An answer
  * that is too large fails before it fills the memory.
  */
 export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
@@ -15,7 +15,7 @@ export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   return new Response(answer.body.pipeThrough(limitTo(maxAnswerBytes)), answer)
 }
 
-/** A length counts bytes before they are decompressed, and without one there is no end. */
+/** Counts the bytes, because `content-length` may be absent or that of the compressed body. */
 const isBounded = (headers: Headers): boolean =>
   !headers.has("content-encoding") &&
   headers.has("content-length") &&

@@ -2,8 +2,8 @@ import { Effect, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 
 /**
- * Pauses a loop that turns without having done anything: not at all the first time, then longer each
- * time. The pause after a turn with `hasWorked` is none.
+ * Pauses a loop after turns that did nothing: not at all the first time, then longer each time.
+ * After a turn with `hasWorked` there is no pause.
  */
 export const makePause = Effect.sync(() => {
   let idleTurns = 0

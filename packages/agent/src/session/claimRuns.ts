@@ -5,12 +5,12 @@ import { answerWithinMs, Service } from "../service/Service.ts"
 import { exchangeBeat } from "./sendBeats.ts"
 import type { Session } from "./Session.ts"
 
-/** Slots that become free soon after each other are claimed for together. */
+/** Slots that become free within this time share a claim. */
 const gatherSlotsMs = 10
 
 /**
- * The service keeps a claim waiting while no run is due, so an empty answer within this time is not
- * an answer to wait for again at once.
+ * The service lets a claim wait while no run is due. If an empty answer arrives within this time,
+ * the agent pauses before the next claim.
  */
 const atOnceMs = 1_000
 
@@ -49,7 +49,7 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
     if (slots === 0) return
     const claimedAtMs = nowMs()
     runs.noteClaim(claimedAtMs)
-    // Runs that would wait here for a slot are only wanted if they are due now.
+    // A claim for runs that would wait here for a slot does not wait for runs to become due.
     const waitSeconds = slots > runs.free ? 0 : session.waitSeconds
     const { beat = false, calls: given } = yield* claim(slots, waitSeconds)
     gotNothing = given.length === 0

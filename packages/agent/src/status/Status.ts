@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os"
 import { dirname, isAbsolute, join } from "node:path"
 import { env } from "node:process"
 
-/** Since when the service cannot be reached, and why. */
+/** The time since which the service cannot be reached, and the reason. */
 export const Problem = Schema.Struct({ since: Schema.String, reason: Schema.String })
 export type Problem = typeof Problem.Type
 
@@ -28,8 +28,8 @@ const StatusText = Schema.fromJsonString(Status)
 const ownId = () => process.getuid?.()
 
 /**
- * The folders for the status files of this user's agents. Not every system has XDG_RUNTIME_DIR, and in
- * the folder for temporary files another user may have created a file of the same name.
+ * The folders for the status files of this user's agents. Not every system has XDG_RUNTIME_DIR, and
+ * in the folder for temporary files another user may have created a file of the same name.
  */
 const defaultFolders = (): ReadonlyArray<string> => {
   const runtime = env["XDG_RUNTIME_DIR"] ?? ""
@@ -37,7 +37,7 @@ const defaultFolders = (): ReadonlyArray<string> => {
   return isAbsolute(runtime) ? [join(runtime, "scheduling-agent"), temporary] : [temporary]
 }
 
-/** A status file is named after so much of the token, which reveals too little to guess the rest. */
+/** The part of the token in the name of a status file, too short to reveal the token. */
 const namedBy = 12
 
 const nameForm = new RegExp(
@@ -67,14 +67,14 @@ const checkFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Replaces the file whole. An agent that cannot write it works all the same. */
+/** Replaces the whole file. An agent that cannot write it continues to work. */
 export const writeStatus = (file: string, status: Status): Effect.Effect<void> =>
   Effect.ignore(
     Effect.tryPromise(async () => {
       const folder = dirname(file)
       if (defaultFolders().includes(folder)) await mkdir(folder, { mode: 0o700 }).catch(() => {})
       await checkFolder(folder)
-      // Nobody can guess this name and put a link in its place.
+      // A random name, so that nobody can put a link there before.
       const temporary = `${file}.${crypto.randomUUID()}`
       try {
         await writeFile(temporary, JSON.stringify(status), { mode: 0o600, flag: "wx" })

@@ -5,13 +5,13 @@ import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
 /** An agent writes at least every twenty seconds, also while the service is away. */
 const silentAfterMs = 60_000
 
-/** What is wrong with an agent that runs, or undefined. */
+/** The problem of a running agent, if any. */
 export const problemOf = (
   { at, online, pid, problem }: Status,
   nowMs: number
 ): string | undefined => {
   if (nowMs - Date.parse(at) > silentAfterMs) {
-    return `process ${pid} has written nothing since ${at}: it hangs, or another program has its number now`
+    return `process ${pid} has written nothing since ${at}: it hangs, or another program has its process id now`
   }
   if (problem !== null) {
     return `has not reached the service since ${problem.since}: ${problem.reason}`
