@@ -4,9 +4,9 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
 import { AppConfig } from "../core/index.ts"
 import { type Migrations, migrations } from "./migrations/index.ts"
-import { databaseSocket } from "./pool/DatabaseSocket.ts"
+import { databaseSocket } from "./pool/databaseSocket.ts"
 import { PoolUse } from "./pool/PoolUse.ts"
-import { withTransactionTurns } from "./pool/TransactionTurns.ts"
+import { withTransactionPermits } from "./pool/withTransactionPermits.ts"
 import {
   type DataDirInUse,
   type EmbeddedPostgresOptions,
@@ -95,7 +95,7 @@ export const postgresLayer = ({
       Effect.gen(function* () {
         const statements = yield* poolOf({ ...shared, maxConnections: forStatements })
         const transactions = yield* poolOf({ multiplex: false, maxConnections: forTransactions })
-        return withTransactionTurns(statements, use, transactions)
+        return withTransactionPermits(statements, use, transactions)
       })
     )
   })
@@ -130,7 +130,7 @@ export const embeddedLayerOn = <E>(
           maxConnections: 1,
           multiplexConcurrency: statementsInPipeline
         })
-      ).pipe(Effect.map((sql) => withTransactionTurns(sql, pool)))
+      ).pipe(Effect.map((sql) => withTransactionPermits(sql, pool)))
     )
   )
 

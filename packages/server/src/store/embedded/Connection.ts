@@ -20,14 +20,14 @@ export class Connection extends Duplex {
     port1.on("message", (chunk: Chunk) => {
       this.#inbox.push(chunk)
       this.#deliver()
-      // After a cancel request nobody reads. The end must come all the same, as from a real socket.
+      // After a cancel request nobody reads, but the end must be delivered as by a real socket.
       if (chunk === null) this.read(0)
     })
     const connect: ToWorker = { _tag: "Connect", port: port2, flow }
     worker.postMessage(connect, [port2])
   }
 
-  /** Bytes that the store has sent and nobody has read. */
+  /** The number of bytes that the store has sent and nobody has read. */
   get unreadBytes(): number {
     return Atomics.load(this.#flow, flowUnread)
   }

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
 import { restrict } from "./ownerOnly.ts"
 
-/** Another process runs on the data directory. */
+/** Another process uses the data directory. */
 export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
   readonly dataDir: string
   readonly holder: string
@@ -26,8 +26,7 @@ const sqliteBusy = 5
  * it. The kernel drops it when the process dies, however it dies, so no lock is ever stale. A pid
  * in a file would prove nothing: pids are reused, and in containers every service is pid 1. The
  * lock also holds between two containers that share a volume. An abstract socket would not, because
- * it belongs to one network namespace. The file beside the lock only tells people who the holder
- * is.
+ * it belongs to one network namespace. The file beside the lock only names the holder for people.
  */
 export const holdDataDir = (
   dataDir: string

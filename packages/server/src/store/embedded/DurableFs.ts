@@ -8,7 +8,7 @@ interface OpenFile {
   readonly node: { readonly name: string }
 }
 
-/** The parts of Emscripten's NODEFS that are wrapped here. Its own types know only `mount`. */
+/** The parts of Emscripten's NODEFS that are wrapped here. Its own types declare only `mount`. */
 interface NodeFsOps {
   readonly node_ops: Record<
     "rename" | "rmdir" | "unlink",
@@ -31,21 +31,23 @@ interface NodeFsOps {
   }
 }
 
-/** PGlite makes files that everybody may write; this removes those permissions. */
-const privately = (mode: number): number => mode & ~0o077
+/**
+ * Removes the permissions of other users, because PGlite creates files that everybody may write.
+ */
+const ownerMode = (mode: number): number => mode & ~0o077
 
 const isWalSegment = (file: OpenFile): boolean => /^[0-9A-F]{24}$/.test(file.node.name)
 
 /**
  * PGlite runs with fsync off, and its file system has no fsync at all: a power cut could lose
  * acknowledged rows and tear pages. This file system adds fsync as a group commit. An fsync of the
- * WAL is only noted, and `flush` does it once. The worker calls `flush` before any answer leaves
- * it. 32 pipelined commits then cost one fdatasync (0.1 ms where it was measured) instead of 32.
+ * WAL is only recorded, and `flush` does it once. The worker calls `flush` before it sends any
+ * answer. 32 pipelined commits then cost one fdatasync (0.1 ms where it was measured) instead of
+ * 32.
  *
  * PostgreSQL relies on the WAL being on disk before anything else changes, so every other change on
  * disk flushes first. A failed fsync throws, which stops the worker. Trying again would be wrong:
- * the kernel may have dropped the pages it could not write, and would report a success that never
- * was.
+ * the kernel may have dropped the pages that it could not write, and would then report success.
  */
 export class DurableFs extends NodeFS {
   #walBytes = 0
@@ -100,9 +102,9 @@ export class DurableFs extends NodeFS {
     const { mknod, setattr: setNodeAttr } = nodes
     nodes.setattr = (node, { mode, ...rest }) => {
       this.flush()
-      setNodeAttr(node, mode === undefined ? rest : { ...rest, mode: privately(mode) })
+      setNodeAttr(node, mode === undefined ? rest : { ...rest, mode: ownerMode(mode) })
     }
-    nodes.mknod = (parent, name, mode, device) => mknod(parent, name, privately(mode), device)
+    nodes.mknod = (parent, name, mode, device) => mknod(parent, name, ownerMode(mode), device)
     for (const name of ["rename", "rmdir", "unlink"] as const) {
       const change = nodes[name]
       nodes[name] = (...args) => {

@@ -16,18 +16,18 @@ export { DataDirInUse, EmbeddedStoreError }
 export interface EmbeddedPostgresOptions {
   /** The store is in the directory `postgres` under it. Without it the store is in memory. */
   readonly dataDir: string | undefined
-  /** The packed files that a store in memory begins with, if it does not begin empty. */
+  /** The packed files with which a store in memory begins. Without them it begins empty. */
   readonly template?: string
   /**
-   * A single-user backend never checkpoints by itself. Without this the WAL would grow for ever,
-   * and with it the recovery after a crash.
+   * A checkpoint runs after this many bytes of WAL. A single-user backend has no checkpoints of its
+   * own, so the WAL and the recovery after a crash would grow for ever.
    */
   readonly checkpointAfterBytes?: number
-  /** How often a table that needs it is vacuumed. Such a backend has no autovacuum. */
+  /** The interval at which a table is vacuumed, because a single-user backend has no autovacuum. */
   readonly maintainEvery?: Duration.Input
   /**
-   * Docker kills a container 10 s after it asked it to stop, and the store is not all that has to
-   * close.
+   * The store is killed if it does not close within this time. Docker kills a container 10 s after
+   * it asked it to stop, and other parts must close too.
    */
   readonly closeWithin?: Duration.Input
 }
@@ -87,7 +87,7 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
         )
     ),
     (store) =>
-      // Interruptible, because the release must not wait for a statement that never ends.
+      // Interruptible, so that the release does not wait for a statement that never ends.
       Effect.interruptible(Effect.promise(() => store.close())).pipe(
         Effect.timeoutOrElse({
           duration: options.closeWithin ?? "5 seconds",
@@ -159,8 +159,7 @@ class Store {
     const connections = new Set<Duplex>()
     const { promise: ready, resolve: onReady, reject: onFailed } = Promise.withResolvers<void>()
     const { promise: exit, resolve: onExit } = Promise.withResolvers<void>()
-    // Only the first opening waits for `ready`. A later worker reports failures through its
-    // connections.
+    // Only the first start awaits `ready`. Failures of later threads reach their connections.
     ready.catch(() => {})
     let reason = "its thread ended"
     let opened = false
@@ -177,7 +176,7 @@ class Store {
     })
     worker.on("exit", () => {
       this.#running = undefined
-      // A client may connect again and start the next thread only now that this one is gone.
+      // Closed only now, because clients connect again at once and start the next thread.
       const error = new Error(`The embedded store stopped: ${reason}`)
       for (const connection of connections) connection.destroy(error)
       onFailed(new Error(reason))

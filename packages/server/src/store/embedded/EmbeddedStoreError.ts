@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-/** The embedded store cannot be opened: a full disk, no permission, files of another version. */
+/** The embedded store cannot be opened, for example because the disk is full. */
 export class EmbeddedStoreError extends Data.TaggedError("EmbeddedStoreError")<{
   readonly dataDir: string | undefined
   readonly reason: string

@@ -18,7 +18,7 @@ import {
 
 const scratchBytes = 64 * 1024
 const maxChunksTogether = 128
-/** PostgreSQL's exit status for an error that returns to its main loop. The engine lives on. */
+/** PostgreSQL's exit status for an error that returns to its main loop. The backend continues. */
 const jumpToMainLoop = 100
 
 /**
@@ -39,14 +39,14 @@ const nextVacuum = `
 
 export interface SessionOptions {
   readonly pg: PGlite
-  /** Undefined in memory, where no fsync is due. */
+  /** Undefined for a store in memory, which needs no fsync. */
   readonly disk: DurableFs | undefined
   readonly checkpointAfterBytes: number
   /** Ends the thread when the backend is broken. The WAL repairs it at the next start. */
   readonly stop: (cause: unknown) => never
 }
 
-/** One backend. One client has the session at a time, and the others wait for it to leave. */
+/** The session of the only backend. One client uses it at a time, and the others wait. */
 export class Session {
   readonly #pg: PGlite
   readonly #disk: DurableFs | undefined
@@ -76,7 +76,7 @@ export class Session {
     port.on("message", (chunk: Chunk) => {
       try {
         receive(chunk)
-        // Input that has arrived meanwhile shares the fsync, which gives 2 to 3 times the commits
+        // Input that has arrived meanwhile shares the fsync, which doubles or triples the commits
         // per second.
         for (let more = 0; more < maxChunksTogether; more++) {
           const next: { readonly message: Chunk } | undefined = receiveMessageOnPort(port)
@@ -85,7 +85,7 @@ export class Session {
         }
       } catch (cause) {
         if (!(cause instanceof ProtocolViolation)) throw cause
-        // Unreadable input gets no answer. The driver reports the closed connection.
+        // Invalid input gets no answer. The driver reports the closed connection.
         return this.#leave(client)
       }
       this.#send(client)
@@ -161,7 +161,9 @@ export class Session {
     if (this.#idle && walBytes > this.#checkpointAfterBytes) this.#checkpoint()
   }
 
-  /** Nothing is sent before the WAL is on disk, because an answer that was seen is a promise. */
+  /**
+   * Flushes the WAL before an answer is sent, because the client relies on a commit it has seen.
+   */
   #send(client: Client): void {
     if (client !== this.#active || this.#used === 0) return
     this.#disk?.flush()
@@ -183,7 +185,7 @@ export class Session {
     this.#send(next)
   }
 
-  /** Ends the session and whatever the client left open. */
+  /** Ends the client's session: its batch, its transaction and its settings. */
   #reset(): void {
     // Each is a message of its own, because DISCARD ALL refuses to run inside a transaction.
     const messages = [sync, query("ROLLBACK"), query("DISCARD ALL")]
@@ -196,7 +198,9 @@ export class Session {
     this.#disk?.resetWalBytes()
   }
 
-  /** Runs to the end before it returns. The promise is only PGlite's way to report a failure. */
+  /**
+   * Runs the message to its end. PGlite's promise is settled by then and only reports a failure.
+   */
   #run(message: Uint8Array, onRawData: (bytes: Uint8Array) => void): void {
     this.#pg.execProtocolRawStream(message, { syncToFs: false, onRawData }).catch(this.#stop)
   }
@@ -212,7 +216,7 @@ class Client {
     this.#flow = new Int32Array(flow)
   }
 
-  /** Sleeps while the other side has too much to read. */
+  /** Sends a chunk. Sleeps while the client has too much unread. */
   post(chunk: Uint8Array<ArrayBuffer>): void {
     if (Atomics.load(this.#flow, flowClosed) === 1) return
     let unread = Atomics.add(this.#flow, flowUnread, chunk.length) + chunk.length

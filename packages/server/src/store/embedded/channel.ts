@@ -1,4 +1,4 @@
-/** The messages between the thread of the service and the thread of the store. */
+/** The messages between the main thread and the thread of the store. */
 import type { MessagePort } from "node:worker_threads"
 
 export interface WorkerOptions {
@@ -17,8 +17,8 @@ export type FromWorker =
   | { readonly _tag: "Failed"; readonly reason: string }
 
 /**
- * What a connection's port carries. The store sends null before it closes a port. A port that
- * closes without it belonged to a thread that died.
+ * A message on a connection's port. The store sends null before it closes a port. A port that
+ * closes without it belonged to a thread that crashed.
  */
 export type Chunk = Uint8Array<ArrayBuffer> | null
 

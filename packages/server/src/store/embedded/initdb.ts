@@ -1,6 +1,6 @@
 /**
- * A process that makes the files of a new store and ends: `node initdb.ts directory <empty one>`,
- * or `node initdb.ts template <file>`.
+ * A script that creates the files of a new store: `node initdb.ts directory <empty directory>` or
+ * `node initdb.ts template <file>`.
  *
  * It is a process of its own because initdb runs nearly all of PostgreSQL once, and optimizing that
  * code doubles the memory: 1060 MB at its peak, 560 MB without. V8 can turn the optimizer off only
@@ -16,9 +16,8 @@ import { writeTemplate } from "./template.ts"
 
 for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) v8.setFlagsFromString(flag)
 
-const makeDirectory = async (directory: string): Promise<void> => {
-  // NodeFS would create the directory. If it is gone, a later start has removed it and this one was
-  // given up.
+const createDirectory = async (directory: string): Promise<void> => {
+  // Fails if the directory is gone: then a later start has removed it. NodeFS would create it.
   fs.accessSync(directory)
   const files = new NodeFS(directory)
   const pg = await PGlite.create({
@@ -30,7 +29,7 @@ const makeDirectory = async (directory: string): Promise<void> => {
   syncTree(directory)
 }
 
-const makeTemplate = async (file: string): Promise<void> => {
+const createTemplate = async (file: string): Promise<void> => {
   const pg = await PGlite.create({ initDbStartParams, startParams: memoryStartParams })
   const tar = await pg.dumpDataDir("none")
   writeTemplate(file, new Uint8Array(await tar.arrayBuffer()))
@@ -55,8 +54,8 @@ const syncPath = (target: string): void => {
 }
 
 const [kind, target = ""] = process.argv.slice(2)
-const made = kind === "template" ? makeTemplate(target) : makeDirectory(target)
-made.then(
+const created = kind === "template" ? createTemplate(target) : createDirectory(target)
+created.then(
   () => process.exit(0),
   (cause: unknown) => {
     fs.writeSync(2, cause instanceof Error ? cause.message : String(cause))

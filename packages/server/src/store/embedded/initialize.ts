@@ -10,24 +10,24 @@ import {
 } from "./template.ts"
 
 /**
- * Makes the store's files if there are none yet. They are moved into place in one step, so a kill
- * half way leaves only a directory that nobody uses. The name of that directory is used only once,
- * because the process that fills it may outlive the one that was killed.
+ * Creates the store's files if there are none yet. They are renamed to their final name in one
+ * step, so a kill half way leaves only a directory that nobody uses. The name of that directory is
+ * used only once, because the process that fills it may outlive the one that was killed.
  */
 export const initializeDirectory = async (
   directory: string,
   signal: AbortSignal
 ): Promise<void> => {
   const parent = path.dirname(directory)
-  const draftPrefix = `${path.basename(directory)}.new-`
-  for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(draftPrefix))) {
-    // Retried, because such a process may still add a file to what is being removed.
+  const newPrefix = `${path.basename(directory)}.new-`
+  for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(newPrefix))) {
+    // Retried, because such a process may still add a file to the directory.
     fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 10 })
   }
   if (fs.existsSync(path.join(directory, "PG_VERSION"))) return
-  const draft = fs.mkdtempSync(path.join(parent, draftPrefix))
-  await runInitdb("directory", draft, signal)
-  fs.renameSync(draft, directory)
+  const created = fs.mkdtempSync(path.join(parent, newPrefix))
+  await runInitdb("directory", created, signal)
+  fs.renameSync(created, directory)
   const fd = fs.openSync(parent, "r")
   try {
     fs.fsyncSync(fd)
@@ -36,7 +36,7 @@ export const initializeDirectory = async (
   }
 }
 
-/** The file from which a store in memory starts. The first process that needs it makes it. */
+/** The file from which a store in memory starts. The first process that needs it creates it. */
 export const initializeTemplate = async (
   signal: AbortSignal,
   directory = templateDirectory()
@@ -57,7 +57,7 @@ const runInitdb = (
     execFile(
       process.execPath,
       ["--no-warnings", script, kind, target],
-      // It needs nothing from the environment, which holds the secrets of the service.
+      // An empty environment, because that of the service contains its secrets.
       { env: {}, killSignal: "SIGKILL", signal },
       (error, _stdout, stderr) => {
         if (error === null) resolve()

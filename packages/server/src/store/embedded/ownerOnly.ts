@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Restricts a directory and all in it to the owner. PGlite makes files that everybody may write,
- * and earlier versions of this service left them so.
+ * Restricts a directory and everything in it to the owner, because PGlite creates files that
+ * everybody may write.
  */
 export const ownerOnly = (directory: string): void => {
   restrict(directory, 0o700)
@@ -14,7 +14,7 @@ export const ownerOnly = (directory: string): void => {
   }
 }
 
-/** Restricts one file or directory. One that is right already costs no write. */
+/** Restricts one file or directory. Writes only if the mode differs. */
 export const restrict = (target: string, mode: number): void => {
   if ((fs.statSync(target).mode & 0o777) !== mode) fs.chmodSync(target, mode)
 }

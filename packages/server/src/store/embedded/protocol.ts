@@ -10,18 +10,18 @@ const terminateType = 0x58
 const queryType = 0x51
 const syncType = 0x53
 const errorType = 0x45
-/** PostgreSQL's own limit for a message is 1 GiB. No statement of this service comes near it. */
+/** Far more than any statement of this service. PostgreSQL's own limit for a message is 1 GiB. */
 const maxMessageBytes = 256 * 1024 * 1024
 /** PostgreSQL's limit for the startup packet (MAX_STARTUP_PACKET_LENGTH). */
 const maxStartupBytes = 10_000
 
-/** These come in the startup packet and shape the session, but they are not settings. */
+/** Parameters of the startup packet that are not settings of the session. */
 const notSettings: ReadonlySet<string> = new Set(["user", "database", "replication", "options"])
 
 export type Input =
   | { readonly _tag: "Startup"; readonly packet: Uint8Array }
   | { readonly _tag: "Cancel" }
-  /** `complete`: the last message is one after which the engine reports itself ready. */
+  /** `complete`: after the last message the engine reports that it is ready. */
   | { readonly _tag: "Messages"; readonly bytes: Uint8Array; readonly complete: boolean }
   | { readonly _tag: "Terminate" }
 
@@ -39,7 +39,7 @@ export class InputReader {
   #chunks: Array<Uint8Array> = []
   #length = 0
   /**
-   * The number of bytes to wait for before looking again, so that half of a large message is not
+   * The number of bytes to wait for before the next scan, so that half of a large message is not
    * scanned repeatedly.
    */
   #needed = 1
@@ -121,7 +121,7 @@ export class InputReader {
   }
 }
 
-/** The settings in a startup packet, as a server would apply them to the new session. */
+/** The settings of the new session in a startup packet. */
 export const startupSettings = (packet: Uint8Array): ReadonlyArray<readonly [string, string]> => {
   const words = new TextDecoder().decode(packet.subarray(8)).split("\0")
   const settings: Array<readonly [string, string]> = []

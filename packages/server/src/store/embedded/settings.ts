@@ -1,7 +1,6 @@
 import { PGlite } from "@electric-sql/pglite"
 
-// This memory belongs to the service's own process, and the default of 128 MB is more than all the
-// rest takes.
+// The default of 128 MB is more than the rest of the service takes.
 const smallBuffers = ["-c", "shared_buffers=16MB"]
 
 export const initDbStartParams = ["--no-sync", "--set", "max_connections=10"]

@@ -1,6 +1,7 @@
 /**
- * The files of a new store packed into one. From it a store in memory starts in 0.4 s instead of 2
- * s, and a test suite opens dozens. It is kept between runs, for the user and not for the project.
+ * The files of a new store, packed into one file. With this template a store in memory starts in
+ * 0.4 s instead of 2 s, and a test suite opens dozens of stores. The template is kept per user,
+ * between runs.
  */
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
@@ -14,8 +15,8 @@ const digestBytes = 32
 const digestOf = (tar: Uint8Array): Buffer => createHash("sha256").update(tar).digest()
 
 /**
- * The name depends on the engine and the parameters that made the template, so a template is never
- * used by another version.
+ * The name contains the version of the engine and a hash of the parameters, so that a template is
+ * never used with others.
  */
 export const templateFile = (directory: string): string => {
   const entry = createRequire(import.meta.url).resolve("@electric-sql/pglite")
@@ -29,8 +30,8 @@ export const templateDirectory = (): string =>
   path.join(os.tmpdir(), `scheduling-service-${process.getuid?.() ?? os.userInfo().username}`)
 
 /**
- * Everybody knows the name, and others may write to /tmp. Somebody else could have made the
- * directory first and put a database of their own there.
+ * Creates the directory, and refuses one of another user: the name is known and /tmp is writable
+ * for all, so another user could put a database of their own there.
  */
 export const claimTemplateDirectory = (directory: string): void => {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -43,7 +44,7 @@ export const claimTemplateDirectory = (directory: string): void => {
   }
 }
 
-/** The packed files. Undefined if there are none, or if they are not the ones that were written. */
+/** Reads the packed files. Undefined if there is no template, or if its checksum is wrong. */
 export const readTemplate = (file: string): Uint8Array<ArrayBuffer> | undefined => {
   if (!fs.existsSync(file)) return undefined
   const bytes = fs.readFileSync(file)
@@ -51,10 +52,10 @@ export const readTemplate = (file: string): Uint8Array<ArrayBuffer> | undefined 
   return digestOf(tar).equals(bytes.subarray(0, digestBytes)) ? tar : undefined
 }
 
-/** Written beside and renamed, because two processes may be here at once. */
+/** Writes another file and renames it, because two processes may write the template at once. */
 export const writeTemplate = (file: string, tar: Uint8Array): void => {
-  const draft = `${file}.${process.pid}`
-  fs.writeFileSync(draft, digestOf(tar), { mode: 0o600 })
-  fs.appendFileSync(draft, tar)
-  fs.renameSync(draft, file)
+  const temporary = `${file}.${process.pid}`
+  fs.writeFileSync(temporary, digestOf(tar), { mode: 0o600 })
+  fs.appendFileSync(temporary, tar)
+  fs.renameSync(temporary, file)
 }

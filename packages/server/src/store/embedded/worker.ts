@@ -1,4 +1,4 @@
-/** The thread of the embedded store. It opens PGlite and serves the connections it is given. */
+/** The thread of the embedded store. It opens PGlite and serves connections. */
 import { PGlite } from "@electric-sql/pglite"
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
@@ -13,7 +13,7 @@ if (port === null) throw new Error("worker.ts runs as a worker thread")
 
 const post = (message: FromWorker): void => port.postMessage(message)
 
-/** PostgreSQL's last error: the reason if it does not start or stops. */
+/** PostgreSQL's last error: the reason if the store does not start or if it stops. */
 let lastError = ""
 const onStderr = (line: string): boolean => {
   if (!/ (LOG|WARNING|NOTICE|DETAIL|HINT|CONTEXT|STATEMENT): /.test(line)) lastError = line
@@ -34,7 +34,8 @@ const open = async (): Promise<Session> => {
     return new Session({ pg, disk, checkpointAfterBytes, stop })
   }
   const tar = readTemplate(files.path)
-  if (tar === undefined) throw new Error(`${files.path} is gone or damaged`)
+  if (tar === undefined)
+    throw new Error(`${files.path} is missing or damaged; restart the service to create it again`)
   const pg = await PGlite.create({
     loadDataDir: new Blob([tar]),
     startParams: memoryStartParams,

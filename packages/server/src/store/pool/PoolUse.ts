@@ -1,21 +1,21 @@
 import { Effect, type Scope, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 
-/** How much of a node's connections to the database is in use. */
+/** Counts the connections of a node to the database, and lets transactions wait for one. */
 export class PoolUse {
-  /** Open connections, also those of the engine. */
+  /** The number of open connections, including those of the engine. */
   connections = 0
-  /** Transactions of requests under way. Each has a connection for itself. */
+  /** The number of open transactions of requests. Each has a connection of its own. */
   transactions = 0
-  /** Transactions that wait for a connection. */
+  /** The number of transactions that wait for a connection. */
   waiting = 0
   /** The most connections that requests may open. */
   readonly size: number
-  readonly #turns: Semaphore.Semaphore
+  readonly #permits: Semaphore.Semaphore
 
   constructor(size: number, transactionsAtOnce: number) {
     this.size = size
-    this.#turns = Semaphore.makeUnsafe(transactionsAtOnce)
+    this.#permits = Semaphore.makeUnsafe(transactionsAtOnce)
   }
 
   opened<Socket extends Duplex>(socket: Socket): Socket {
@@ -24,14 +24,14 @@ export class PoolUse {
     return socket
   }
 
-  /** Waits until a transaction may have a connection. Its turn ends with the scope. */
-  turn(
+  /** Waits for the permit of a transaction, which is released when the scope closes. */
+  permit(
     interruptible: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ): Effect.Effect<void, never, Scope.Scope> {
     const waited = Effect.suspend(() => {
       this.waiting++
       return Effect.ensuring(
-        interruptible(this.#turns.take(1)),
+        interruptible(this.#permits.take(1)),
         Effect.sync(() => {
           this.waiting--
         })
@@ -42,7 +42,7 @@ export class PoolUse {
     })
     const ended = Effect.suspend(() => {
       this.transactions--
-      return this.#turns.release(1)
+      return this.#permits.release(1)
     })
     return Effect.asVoid(Effect.acquireRelease(begun, () => ended))
   }

@@ -18,11 +18,11 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
   })
   let read = 0
   let written = 0
-  /** Checks since the last byte arrived, or since the first byte that was sent after it. */
+  /** The number of checks since the last received byte, or since the first byte sent after it. */
   let silentChecks = 0
   let asked = false
   const watch = setInterval(() => {
-    // Silence says nothing while the socket is not read.
+    // Silence means nothing while the socket is paused.
     if (socket.bytesRead > read || socket.isPaused()) {
       asked = false
       silentChecks = 0
@@ -30,7 +30,7 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
       asked = true
       silentChecks = 0
     } else if (++silentChecks >= checks) {
-      socket.destroy(new Error(`nothing came for ${silenceMs / 1000} s`))
+      socket.destroy(new Error(`the database sent nothing for ${silenceMs / 1000} s`))
     }
     read = socket.bytesRead
     written = socket.bytesWritten
@@ -42,13 +42,13 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
 // ---------------------------------------------------------------------------
 
 /**
- * Several checks make up the silence: a process that was suspended finds only one of them overdue,
- * and reads before the next.
+ * The silence is measured in several checks. A process that was suspended finds only one check
+ * overdue, and reads from the socket before the next.
  */
 const checks = 5
 
 /**
- * Reads the URL as the driver does: parameters override the authority, and a host may be a
+ * Interprets the URL as the driver does: parameters override the authority, and a host may be a
  * directory.
  */
 const addressOf = (url: URL) => {

@@ -3,11 +3,11 @@ import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { PoolUse } from "./PoolUse.ts"
 
 /**
- * Gives transactions connections of their own, in turns. A transaction keeps its connection for as
- * long as the node takes to send one statement after the other. On a busy node that is 0.2 s, and
- * single statements would wait for it.
+ * Gives each transaction a connection of its own, and limits their number. A transaction keeps its
+ * connection until its last statement, 0.2 s on a busy node; on a shared connection single
+ * statements would wait for it.
  */
-export const withTransactionTurns = <Client extends SqlClient.SqlClient>(
+export const withTransactionPermits = <Client extends SqlClient.SqlClient>(
   sql: Client,
   use: PoolUse,
   transactions: Pick<SqlClient.SqlClient, "reserve"> = sql
@@ -17,7 +17,7 @@ export const withTransactionTurns = <Client extends SqlClient.SqlClient>(
       transactionService: sql.transactionService,
       spanAttributes: [],
       acquireConnection: (restore) =>
-        Effect.andThen(use.turn(restore), restore(transactions.reserve)),
+        Effect.andThen(use.permit(restore), restore(transactions.reserve)),
       begin: (on, statement = "BEGIN") => control(on, statement),
       savepoint: (on, id) => control(on, `SAVEPOINT effect_sql_${id}`),
       releaseSavepoint: (on, id) => control(on, `RELEASE SAVEPOINT effect_sql_${id}`),

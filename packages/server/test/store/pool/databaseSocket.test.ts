@@ -4,7 +4,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { createServer, type Socket } from "node:net"
 import * as tls from "node:tls"
 import { vi } from "vitest"
-import { databaseSocket } from "../../../src/store/pool/DatabaseSocket.ts"
+import { databaseSocket } from "../../../src/store/pool/databaseSocket.ts"
 import { type Database, postgresLayer } from "../../../src/store/Sql.ts"
 import { callLayer, nodeLayer } from "../../engine/runner/support/engine.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
@@ -59,7 +59,7 @@ describe("the watch on a database connection", () => {
       assert.isFalse(socket.destroyed)
       yield* check()
       yield* until(() => error() !== undefined)
-      assert.strictEqual(error()?.message, "nothing came for 5 s")
+      assert.strictEqual(error()?.message, "the database sent nothing for 5 s")
     })
   )
 
@@ -154,14 +154,17 @@ describe("the watch on a database connection", () => {
       asking.write("question")
       yield* check(1 + checks)
       yield* until(() => asking.destroyed)
-      assert.strictEqual(error()?.message, "nothing came for 5 s")
+      assert.strictEqual(error()?.message, "the database sent nothing for 5 s")
     })
   )
 })
 
 const silenceMs = 1_000
 
-/** A pool whose network can be lost, and the loss of all that is connected, without a word to anybody. */
+/**
+ * A pool whose network can be lost, and the loss of all that is connected, without a word to
+ * anybody.
+ */
 const onLossyNetwork = <A, E>(
   test: (loseConnections: Effect.Effect<void>) => Effect.Effect<A, E, Database>
 ) =>
