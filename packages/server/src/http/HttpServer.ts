@@ -23,14 +23,14 @@ import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
 import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
 import { PageRules } from "./request/RequestPage.ts"
 import { Stopping } from "./Stopping.ts"
-import { whyNotListening } from "./server/listening.ts"
+import { listenProblem } from "./server/listenProblem.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   message: Schema.String
 }) {
   static readonly because = (host: string, port: number, cause: unknown) =>
     new CannotListen({
-      message: `cannot listen on HOST ${host}, PORT ${port}: ${whyNotListening(cause)}`
+      message: `cannot listen on HOST ${host}, PORT ${port}: ${listenProblem(cause)}`
     })
 }
 

@@ -51,7 +51,7 @@ export { noteRoute } from "./request/RequestRecord.ts"
 export { httpsCheck } from "./request/httpsCheck.ts"
 export { plainBody } from "./request/plainBody.ts"
 export { expectSilence } from "./server/NodeServer.ts"
-export { whyNotListening } from "./server/listening.ts"
+export { listenProblem } from "./server/listenProblem.ts"
 export { withRouter } from "./withRouter.ts"
 
 export const HttpLayer = Layer.mergeAll(ErrorShapeLayer, Idempotency.layer, Waiting.layer).pipe(

@@ -5,7 +5,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
 import { AppConfig, Meters, type NodeMeters } from "../core/index.ts"
-import { routeError, whyNotListening } from "../http/index.ts"
+import { routeError, listenProblem } from "../http/index.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -84,7 +84,7 @@ export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig
             resume(
               Effect.fail(
                 new CannotShowMetrics({
-                  message: `cannot listen on HOST ${host}, METRICS_PORT ${metricsPort}: ${whyNotListening(cause)}`
+                  message: `cannot listen on HOST ${host}, METRICS_PORT ${metricsPort}: ${listenProblem(cause)}`
                 })
               )
             )

@@ -22,7 +22,7 @@ describe("the port of the metrics", () => {
       )
       assert.strictEqual(
         failed.message,
-        `cannot listen on HOST 127.0.0.1, METRICS_PORT ${port}: another process listens there`
+        `cannot listen on HOST 127.0.0.1, METRICS_PORT ${port}: another process listens on it`
       )
     })
   )

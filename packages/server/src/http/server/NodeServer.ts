@@ -19,19 +19,19 @@ export const serverLimits = {
   /** An idle connection takes about 10 kB. */
   connections: 10_000,
   /**
-   * How long a client may take to send the headers and the whole request, and how often that is
-   * checked.
+   * The time that a client may take for the headers and for the whole request, and the interval at
+   * which that is checked.
    */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
-  /** How long a reader may take for an answer. A page of 2 MiB has 26 s. */
+  /** The time that a client may take to read an answer: 26 s for a page of 2 MiB. */
   readers: { graceMs: 10_000, bytesPerSecond: 128 * 1024, maxBytes: 64 * 1024 * 1024 }
 }
 
 /**
- * Node's server with the limits that hold before a request exists and when a request gets no
- * answer.
+ * Creates Node's server with the limits that apply before there is a request, and to requests that
+ * get no answer.
  */
 export const makeNodeServer = (
   warn: (message: string, requestId: string) => void,
@@ -54,7 +54,7 @@ export const makeNodeServer = (
       return true
     }
     socket.destroy()
-    // Makes room: nobody should be turned away for the sake of idle connections.
+    // Makes room, because idle connections must not keep new clients out.
     if (free <= 0) server.closeIdleConnections()
     return false
   }
@@ -84,10 +84,10 @@ export const makeNodeServer = (
     })
 
   /**
-   * A client may offer h2c with any request, as Java's does. We answer in HTTP/1.1. If Node is told
-   * not to upgrade, it drops the bytes that arrived together with the offer and reads on in the
-   * middle of the next request. So we take the upgrade, put the head back without the offer, and
-   * read it again.
+   * A client may offer h2c with any request, as Java's does. The service answers in HTTP/1.1. If
+   * Node refuses the upgrade, it drops the bytes that arrived with the offer and continues in the
+   * middle of the next request. So the server accepts the upgrade, puts the head back without the
+   * offer, and parses it again.
    */
   const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
     turns.whenGiven(socket, () => {
@@ -104,7 +104,7 @@ export const makeNodeServer = (
     // Longer than proxies keep idle connections, so that we never close one just as a request
     // arrives.
     keepAliveTimeout: 65_000,
-    // By default Node itself answers 400 to a request without `Host`, and not in our shape.
+    // By default Node itself answers 400 to a request without `Host`, without our JSON body.
     requireHostHeader: false
   })
   // Limits how long a request may wait, for example for a frozen database or a client that stopped
@@ -126,7 +126,7 @@ export const makeNodeServer = (
 
 // ---------------------------------------------------------------------------
 
-/** Announces a connection only if it is admitted, and a request only when it has its turn. */
+/** Emits a connection only if it is admitted, and a request only when it is its turn. */
 class ServerOfTurns extends Server {
   readonly unused = new UnusedConnections()
   readonly #turns: Turns
@@ -138,13 +138,13 @@ class ServerOfTurns extends Server {
     this.#mayConnect = mayConnect
   }
 
-  override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
-    if (event === "connection" && !this.#mayConnect(told[0] as Socket)) return true
+  override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
+    if (event === "connection" && !this.#mayConnect(args[0] as Socket)) return true
     if (event === "request" || event === "checkContinue") {
-      const [request, answer] = told as [IncomingMessage, ServerResponse<IncomingMessage>]
+      const [request, answer] = args as [IncomingMessage, ServerResponse<IncomingMessage>]
       if (!this.#turns.take(event, request, answer)) return true
     }
-    return super.emit(event, ...told)
+    return super.emit(event, ...args)
   }
 
   beginConnection(socket: Duplex): void {
@@ -165,7 +165,7 @@ const answersWatchedBy = (unsent: UnsentAnswers) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override end(...written: ReadonlyArray<unknown>): this {
       super.end(...(written as []))
-      // Most answers are gone already, because the kernel has taken them whole.
+      // Most answers need no watching, because the kernel has taken them whole.
       if (this.socket != null && this.socket.writableLength > 0) unsent.watch(this)
       return this
     }
@@ -187,7 +187,7 @@ const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMess
   return Buffer.from(`${head}\r\n`, "latin1")
 }
 
-/** Ends the connection and everything that still works on the request. */
+/** Answers and ends the connection, and with it the handling of the request. */
 const answerLast = (socket: Duplex, answer: RawAnswer, id: string) => {
   socket.end(textOf(answer, id), () => socket.destroy())
 }
@@ -195,8 +195,9 @@ const answerLast = (socket: Duplex, answer: RawAnswer, id: string) => {
 const unreadMs = 1_000
 
 /**
- * The same for a request that has not been read. If a connection is closed while something of it is
- * unread, the kernel resets it, and the client may lose the answer. So the rest is read for a moment.
+ * Answers a request that has not been read, and ends the connection. If a connection is closed with
+ * unread bytes, the kernel resets it and the client may lose the answer, so the rest is read for a
+ * moment.
  */
 const answerUnread = (socket: Duplex, answer: RawAnswer, id: string) => {
   socket.end(textOf(answer, id))

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net"
 
 /**
- * Connections on which nothing has arrived yet, as browsers and load balancers keep them ready.
- * Node counts a connection as idle only after its first request, so a stopping server would wait
- * for these until they time out.
+ * Connections without a first byte, which browsers and load balancers keep ready. Node counts a
+ * connection as idle only after its first request, so a stopping server would wait for unused
+ * connections until they time out.
  */
 export class UnusedConnections {
   readonly #open = new Set<Socket>()

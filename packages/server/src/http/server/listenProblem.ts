@@ -1,7 +1,7 @@
-/** Why nothing can listen at an address, for a log line. */
-export const whyNotListening = (cause: unknown): string => {
+/** Explains in a log line why the service cannot listen on an address. */
+export const listenProblem = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return "code" in cause && cause.code === "EADDRINUSE"
-    ? "another process listens there"
+    ? "another process listens on it"
     : cause.message
 }
