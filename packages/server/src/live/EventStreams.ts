@@ -8,9 +8,9 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
 import { Endings, LiveChanges, type SentChange, type Watch } from "../events/index.ts"
-import { beatText, beginningText, eventText, greetingText, mayHear } from "./eventText.ts"
+import { beatText, beginningText, eventText, greetingText, maySee } from "./eventText.ts"
 
-/** Open streams on this node: in all, and per credential and workspace. */
+/** Limits of open streams on this node: in total, and per credential and workspace. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/live/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
@@ -28,8 +28,8 @@ export interface Opening {
 type Messages = Queue.Queue<string, Cause.Done>
 
 /**
- * Streams of changes. A stream holds a connection and at most `unread` messages. A reader that
- * falls further behind is disconnected and reads again what it missed.
+ * Streams the changes of a workspace. A stream holds a connection and at most `unread` messages. A
+ * subscriber that falls further behind is disconnected, and resumes when it connects again.
  */
 export class EventStreams extends Context.Service<
   EventStreams,
@@ -59,7 +59,7 @@ export class EventStreams extends Context.Service<
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
       ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", permits.count)
 
-      /** Sends a sign of life until the stream may no longer continue. */
+      /** Sends a beat at every interval until the stream may no longer continue. */
       const beats = Effect.fnUntraced(function* (
         messages: Messages,
         { isAdmitted }: Opening,
@@ -77,21 +77,21 @@ export class EventStreams extends Context.Service<
         messages: Messages,
         cut: () => void
       ) {
-        const pass = (sent: ReadonlyArray<SentChange>) => {
+        const send = (sent: ReadonlyArray<SentChange>) => {
           for (const one of sent) {
-            if (!mayHear(principal, one.change.type)) continue
+            if (!maySee(principal, one.change.type)) continue
             if (!Queue.offerUnsafe(messages, eventText(one))) return cut()
           }
         }
-        const { id, missed } = yield* changes.follow(workspaceId, after, pass)
+        const { id, missed } = yield* changes.follow(workspaceId, after, send)
         const first = missed ?? [
           { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
         ]
-        // Everything that was missed is one message, because it may exceed what a reader may leave
-        // unread. The newest id comes last: a reader that is disconnected before that asks for the
-        // rest.
-        const heard = first.filter(({ change }) => mayHear(principal, change.type))
-        Queue.offerUnsafe(messages, heard.map(eventText).join("") + beginningText(id))
+        // All missed changes are one message, because they may exceed the limit of unread messages.
+        // The newest id comes last, so that a subscriber that is disconnected before it asks for
+        // the rest.
+        const visible = first.filter(({ change }) => maySee(principal, change.type))
+        Queue.offerUnsafe(messages, visible.map(eventText).join("") + beginningText(id))
       })
 
       /** Wakes the stream when a member is removed, so that it ends before the next check. */
@@ -118,7 +118,7 @@ export class EventStreams extends Context.Service<
         yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
         const ending = yield* watchEnding(opening)
-        // Runs beside the reader, so that the client learns at once that the stream is open.
+        // Forked, so that the client gets the greeting at once.
         yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
           Effect.andThen(beats(messages, opening, ending)),
           Effect.forkScoped
@@ -140,9 +140,9 @@ export class EventStreams extends Context.Service<
             contentType: "text/event-stream",
             headers: {
               "cache-control": "no-store",
-              // Proxies must pass each message on at once.
+              // Proxies must not buffer messages.
               "x-accel-buffering": "no",
-              // A stream may end because the node stops, which waits for open connections.
+              // A stopping node ends its streams and waits until their connections are closed.
               connection: "close"
             }
           })
@@ -156,8 +156,8 @@ export class EventStreams extends Context.Service<
 const announceEvery = "45 seconds"
 
 const tooMany = {
-  node: "This node has as many streams of events open as it can have; try again later.",
+  node: "This node has reached its limit of event streams; try again later.",
   account:
-    "The streams of events of this account are its share of this node; close some, or try again later.",
-  each: "This workspace, API key or user has too many streams of events open on this node; close some."
+    "This account has reached its share of the event streams of this node; close some, or try again later.",
+  each: "This workspace, API key or user has too many event streams open on this node; close some."
 }

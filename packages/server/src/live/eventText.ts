@@ -14,7 +14,7 @@ const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
   worker: "jwt"
 }
 
-export const mayHear = (
+export const maySee = (
   principal: UserPrincipal | ApiKeyPrincipal,
   type: LiveEvent["type"]
 ): boolean => {
@@ -32,10 +32,10 @@ export const eventText = ({ atMs, change, id }: SentChange): string => {
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Sent at once, so that the reader knows that the stream is open. */
+/** Sent at once, so that the subscriber knows that the stream is open. */
 export const greetingText = ": what changes\n\n"
 
-/** Has no data, so that readers only remember their position. */
+/** A message without data. Subscribers only remember its id as their position. */
 export const beginningText = (id: string): string => `id: ${id}\n\n`
 
 export const beatText = ": still there\n\n"

@@ -26,7 +26,7 @@ export const EventsHandlers = implement(
   })
 )
 
-/** A lost database proves nothing about access. */
+/** An unreachable database does not end a stream, because it says nothing about access. */
 const stillAdmitted = (decision: Effect.Effect<void, Denial>) =>
   decision.pipe(
     Effect.as(true),

@@ -58,7 +58,7 @@ export class Workers extends Context.Service<
       graceSeconds: number,
       actor: Actor
     ) => Effect.Effect<CreatedWorker, InvalidToken | NotFound | Forbidden>
-    /** For whoever has found the token. Does nothing if it is none. */
+    /** Revokes a token that somebody has found. Does nothing if the text is not a valid token. */
     readonly revokeLeaked: (
       token: Redacted.Redacted,
       origin: Actor["origin"]
@@ -100,7 +100,7 @@ export class Workers extends Context.Service<
       const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
         found(repo.find(workspaceId, id))
 
-      /** Changes of one worker come one after the other. */
+      /** Locks the worker, so that its changes happen one after another. */
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: string
@@ -207,9 +207,9 @@ export class Workers extends Context.Service<
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              const ended = yield* repo.updateTokenEnded(hashesOf(ring, token), now)
-              if (Option.isNone(ended)) return
-              const { id, workspace_id } = ended.value
+              const expired = yield* repo.expireToken(hashesOf(ring, token), now)
+              if (Option.isNone(expired)) return
+              const { id, workspace_id } = expired.value
               yield* repo.endSession(workspace_id, id)
               const row = yield* Effect.orDie(find(workspace_id, id))
               yield* record("worker.token_revoked", row, { origin, user_id: null })

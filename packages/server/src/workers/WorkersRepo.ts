@@ -52,7 +52,7 @@ export class WorkersRepo extends Context.Service<
   WorkersRepo,
   {
     readonly insert: (worker: NewWorker) => Effect.Effect<void>
-    /** The previous token ends at `previousUntil`. All older ones end at once. */
+    /** Inserts a token. The previous one expires at `previousUntil`, and older ones at once. */
     readonly insertToken: (token: NewToken, previousUntil: Date) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -70,16 +70,20 @@ export class WorkersRepo extends Context.Service<
     readonly updatePaused: (
       worker: Pick<WorkerRow, "id" | "workspace_id" | "updated_at"> & { readonly paused: boolean }
     ) => Effect.Effect<void>
-    /** The runs of its agent go to others, and the agent has to begin anew. */
+    /**
+     * Ends the session of the agent. Other workers get its runs, and it must begin a new session.
+     */
     readonly endSession: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
-    /** Returns whose it was. None if it has ended already. */
-    readonly updateTokenEnded: (
+    /** Expires a token and returns its worker. None if the token had expired already. */
+    readonly expireToken: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<
       Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
     >
-    /** With the monitors of processes on its machine, whose ids it returns. */
+    /**
+     * Removes the worker and the process monitors on its machine. Returns the ids of the monitors.
+     */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
@@ -211,7 +215,7 @@ export class WorkersRepo extends Context.Service<
               AND nodes.died_at IS NULL`
         }, Effect.orDie),
 
-        updateTokenEnded: Effect.fn("WorkersRepo.updateTokenEnded")(function* (hashes, now) {
+        expireToken: Effect.fn("WorkersRepo.expireToken")(function* (hashes, now) {
           const rows = yield* sql<{ readonly id: string; readonly workspace_id: string }>`
             UPDATE worker_tokens
             SET expires_at = ${now}

@@ -23,7 +23,7 @@ const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
   Layer.provide(WorkerAuthenticationLayer)
 )
 
-/** Nodes with `RUNNER=off` do not notice that agents are away. */
+/** Nodes with `RUNNER=off` do not look for lost agents. */
 const RunnerLayer = whereRunning(AbsencesLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(

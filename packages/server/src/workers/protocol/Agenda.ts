@@ -1,21 +1,23 @@
 import type { DueForWorkers } from "../../engine/index.ts"
 
-/** Runs of a workspace with the same labels. Times are on the database's clock. */
+/** The runs of a workspace that need the same labels. Times are on the database's clock. */
 interface Entry {
   readonly labels: ReadonlyArray<string>
   due: number
   readonly upcomingMs: ReadonlyArray<number>
-  /** How many of those are due. */
+  /** How many of `upcomingMs` are counted in `due`. */
   passed: number
 }
 
-/** What a node knows to be due for the agents that wait at it, now and soon. */
+/** The runs for agents that are due now or soon, as far as the node knows. */
 export class Agenda {
   readonly #byWorkspace = new Map<string, ReadonlyArray<Entry>>()
-  /** When the next run will be due. */
+  /** The time at which the next run is due. */
   nextMs = Number.POSITIVE_INFINITY
 
-  /** Replaces what was known of these workspaces. Of others, nothing is kept unless `keepsOthers`. */
+  /**
+   * Replaces the entries of these workspaces. Other workspaces are dropped unless `keepsOthers`.
+   */
   learn(
     workspaceIds: ReadonlyArray<string>,
     found: ReadonlyArray<DueForWorkers>,
@@ -37,7 +39,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Counts what has become due. */
+  /** Counts the runs that have become due. */
   pass(nowMs: number): void {
     if (nowMs < this.nextMs) return
     for (const entries of this.#byWorkspace.values()) {
@@ -48,7 +50,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Hands out as many due runs as there are slots, as the sets of labels that they need. */
+  /** Takes at most `slots` due runs. Returns the sets of labels that they need. */
   take(
     workspaceId: string,
     has: (labels: ReadonlyArray<string>) => boolean,

@@ -22,15 +22,15 @@ import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** A request that comes five seconds late still finds its session. */
+/** Shorter than the lease, so that a request that is five seconds late still finds its session. */
 const waitSeconds = agentLeaseMs / 1_000 - 5
 
-/** Cancellations come with the answers, and people wait for them. */
+/** Short, because the answers carry cancellations, for which people wait. */
 const beatSeconds = 1
 
 /**
- * The agents that run. The session of an agent is a node to the queue: what it holds is leased to
- * it, taken back when its lease ends, and fenced like the results of any other node.
+ * The sessions of agents. To the engine, a session is a node: its runs are leased to it, recovered
+ * when its lease expires, and its results are fenced like those of any node.
  */
 export class AgentSessions extends Context.Service<
   AgentSessions,
@@ -40,9 +40,9 @@ export class AgentSessions extends Context.Service<
       hello: WorkerHello
     ) => Effect.Effect<WorkerWelcome, AgentOutdated | InvalidWorkerToken>
     readonly beat: (worker: Worker, beat: WorkerBeat) => Effect.Effect<WorkerOrders, SessionEnded>
-    /** Tells people of workers whose agents have gone and are not back in time. */
-    readonly tellOfMissed: Effect.Effect<void>
-    /** Fails if the request is not of the session that the worker has now. */
+    /** Notifies people of workers whose agents have gone offline and did not return in time. */
+    readonly announceOffline: Effect.Effect<void>
+    /** Fails if the session is not the current one of the worker. */
     readonly check: (worker: Worker, session: number) => Effect.Effect<void, SessionEnded>
   }
 >()("@scheduling/server/workers/protocol/AgentSessions") {
@@ -61,7 +61,7 @@ export class AgentSessions extends Context.Service<
       const repo = yield* AgentSessionsRepo
       const signals = yield* Signals
 
-      /** At once, so that others start them without waiting for somebody to notice. */
+      /** Recovers the runs of an ended session at once, not only when its lease expires. */
       const recoverNow = (session: number, calls: Parameters<typeof recover>[2]) =>
         recover(sql, session, calls).pipe(
           Effect.provide(context),
@@ -89,7 +89,7 @@ export class AgentSessions extends Context.Service<
         return begun
       }, transaction)
 
-      const tellOfMissed = Effect.gen(function* () {
+      const announceOffline = Effect.gen(function* () {
         const missed = yield* repo.claimMissed
         const at = yield* DateTime.nowAsDate
         yield* outbox.announce(
@@ -116,7 +116,7 @@ export class AgentSessions extends Context.Service<
         begin: Effect.fn("AgentSessions.begin")(function* (worker, hello) {
           if (hello.protocol !== workerProtocol) return yield* new AgentOutdated()
           const begun = yield* insert(worker, hello)
-          // Deleted since the request was let in.
+          // The worker was deleted after the token was checked.
           if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
           const { labels, name, replaced, session } = begun.value
           if (replaced !== null) yield* recoverNow(replaced, "perhaps going on")
@@ -148,7 +148,7 @@ export class AgentSessions extends Context.Service<
           return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch, watching }
         }),
 
-        tellOfMissed: Effect.andThen(repo.updateLost, tellOfMissed),
+        announceOffline: Effect.andThen(repo.updateLost, announceOffline),
 
         check
       })
@@ -156,11 +156,11 @@ export class AgentSessions extends Context.Service<
   )
 }
 
-/** Any node may do this: the row of a worker lets only one of them tell. */
+/** Runs on every node. The row of a worker is locked, so only one node announces it. */
 export const AbsencesLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
-  Effect.flatMap(AgentSessions, ({ tellOfMissed }) =>
+  Effect.flatMap(AgentSessions, ({ announceOffline }) =>
     Effect.forkScoped(
-      loop("reporting lost workers", Effect.andThen(Effect.sleep("2 seconds"), tellOfMissed))
+      loop("reporting lost workers", Effect.andThen(Effect.sleep("2 seconds"), announceOffline))
     )
   )
 )

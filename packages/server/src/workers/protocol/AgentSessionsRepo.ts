@@ -5,12 +5,12 @@ import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, tellAfterCommit } from "../../events/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
-import { beatsTogether } from "./together.ts"
-import { watchOf, watchingIn } from "./watched.ts"
+import { beatBatch } from "./batches.ts"
+import { watchOf, watchingIn } from "./watchOf.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
-/** What an agent says of itself. */
+/** An agent's description of itself in its hello. */
 export interface Agent {
   readonly version: string
   readonly host: string
@@ -20,31 +20,36 @@ export interface Agent {
 
 export interface Beat {
   readonly session: number
-  /** The runs that the agent knows. */
+  /** The runs that the agent holds. */
   readonly running: ReadonlyArray<string>
 }
 
 export interface SessionPulse {
   readonly session: number
-  /** Runs that somebody has asked to cancel. */
+  /** Runs that a user has cancelled. */
   readonly cancelled: ReadonlyArray<string>
-  /** Runs that were given to the agent in an answer that it never got. */
+  /**
+   * Runs that are leased to the session, but that the agent does not hold: their answer was lost.
+   */
   readonly unknown: ReadonlyArray<string>
   readonly watch: ReadonlyArray<WatchedProcess>
   readonly watching: string
 }
 
-/** An answer that is on its way for longer than this has not arrived. */
-const arrivedMs = agentLeaseMs
+/** An answer that takes longer than this is lost. */
+const lostAnswerMs = agentLeaseMs
 
-const toldAs =
+const changeOf =
   (change: "online" | "offline") =>
   ({ id }: Worker): Change => ({ type: "worker", worker_id: id, change })
 
 export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
   {
-    /** Returns the new session and the one that it replaces, and whether people were told of its absence. */
+    /**
+     * Begins a session. Returns also the session that it replaces. `was_missed` says whether people
+     * were notified that the worker is offline.
+     */
     readonly insert: (
       worker: Worker,
       agent: Agent
@@ -53,18 +58,18 @@ export class AgentSessionsRepo extends Context.Service<
         readonly session: number
         readonly replaced: number | null
         readonly name: string
-        /** All that the worker has, whatever its agents wanted. */
+        /** All labels of the worker, whatever its agent offered. */
         readonly labels: ReadonlyArray<string>
         readonly was_missed: boolean
       }>
     >
-    /** Batched. None if the session has ended. */
+    /** Renews the lease of a session. Beats share a statement. None if the session has ended. */
     readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionPulse>>
-    /** People are told of its absence if it is not back in time. */
+    /** Ends a session. People are notified if the agent does not return in time. */
     readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
-    /** Workers whose sessions have ended without a word. */
+    /** Records the workers whose sessions have expired without a goodbye. */
     readonly updateLost: Effect.Effect<void>
-    /** Workers that are to be missed now. Call it in the transaction that tells people. */
+    /** Claims the offline workers to announce now, in the transaction of the announcement. */
     readonly claimMissed: Effect.Effect<
       ReadonlyArray<{
         readonly id: string
@@ -112,7 +117,7 @@ export class AgentSessionsRepo extends Context.Service<
               SELECT id::text
               FROM runs
               WHERE lease_owner = renewed.id
-                AND coalesce(attempt_started_at, due_at) < now() - ${arrivedMs} * interval '1 millisecond'
+                AND coalesce(attempt_started_at, due_at) < now() - ${lostAnswerMs} * interval '1 millisecond'
                 AND id <> ALL (renewed.running)
             ) AS unknown,
             watched.watch,
@@ -170,11 +175,11 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
-          yield* tell(rows.length === 0 ? [] : [{ id, workspace_id }], toldAs("online"))
+          yield* tell(rows.length === 0 ? [] : [{ id, workspace_id }], changeOf("online"))
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        renew: yield* batched(renewAll, beatsTogether),
+        renew: yield* batched(renewAll, beatBatch),
 
         remove: Effect.fn("AgentSessionsRepo.remove")(function* ({ id, workspace_id }, session) {
           yield* sql`
@@ -190,7 +195,7 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
-          yield* tell([{ id, workspace_id }], toldAs("offline"))
+          yield* tell([{ id, workspace_id }], changeOf("offline"))
         }, Effect.orDie),
 
         updateLost: sql<Worker>`
@@ -201,7 +206,7 @@ export class AgentSessionsRepo extends Context.Service<
             AND nodes.worker_id IS NOT NULL
             AND workers.node_id = nodes.id
           RETURNING workers.id, workers.workspace_id`.pipe(
-          Effect.flatMap((lost) => tell(lost, toldAs("offline"))),
+          Effect.flatMap((lost) => tell(lost, changeOf("offline"))),
           Effect.orDie
         ),
 

@@ -44,29 +44,29 @@ import { idly, Stopping } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
-import { type Asking, Dispatch, type Sets } from "./Dispatch.ts"
+import { type Claimant, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** One answer holds about this much of large calls. What is more goes to the next one. */
+/** The size of large calls in one answer, about. Further calls go to the next answer. */
 const answerBytes = 4 * 1024 * 1024
 
-/** So many answers with large calls are made at once. */
+/** The most answers with large calls that are built at a time, because they take memory. */
 const largeAtOnce = 4
 
-/** A paused worker asks again after this long, so that it finds out that it was resumed. */
+/** The longest wait of a paused worker, whose next claim notices that it was resumed. */
 const pausedMs = 5_000
 
-/** Gives due runs to agents, by the same claim and start as to nodes. */
+/** Gives due runs to agents, with the same claim and start as for nodes. */
 export class Claims extends Context.Service<
   Claims,
   {
     readonly claim: (
       worker: Worker,
       claim: WorkerClaim,
-      /** There is something else to tell, so it does not wait. */
+      /** Whether to answer at once, because the answer has other news for the agent. */
       atOnce: boolean
     ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
   }
@@ -108,7 +108,7 @@ export class Claims extends Context.Service<
         )
       })
 
-      /** Ends runs that were leased to the session and are not given to it. */
+      /** Settles runs that were leased to the session but are not given to the agent. */
       const end = Effect.fnUntraced(function* (
         session: number,
         refused: ReadonlyArray<{
@@ -122,7 +122,7 @@ export class Claims extends Context.Service<
         )
       })
 
-      /** Reads the calls of runs that have started, as far as one answer holds them. */
+      /** Builds the calls of started runs. Runs beyond the size of one answer are handed back. */
       const answer = Effect.fnUntraced(function* (
         { workspace_id }: Worker,
         session: number,
@@ -186,7 +186,7 @@ export class Claims extends Context.Service<
           return yield* started.some(({ withheld }) => withheld > 0)
             ? large.withPermit(answering)
             : answering
-          // Nobody knows of these runs, so others may have them.
+          // The agent does not know of these runs, so others may claim them.
         }).pipe(Effect.onError(() => Effect.ignore(handBack(sql, session, ids))))
       }, Effect.orDie)
 
@@ -200,23 +200,23 @@ export class Claims extends Context.Service<
             yield* idly(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
             return []
           }
-          const asking: Asking = {
+          const claimant: Claimant = {
             worker_id: worker.id,
             workspace_id: worker.workspace_id,
             labels: worker.labels,
             slots: claim.slots
           }
-          const remaining = yield* take(worker, claim, dispatch.remaining(asking))
-          if (remaining.length < claim.slots) dispatch.forget(asking)
+          const remaining = yield* take(worker, claim, dispatch.remaining(claimant))
+          if (remaining.length < claim.slots) dispatch.forget(claimant)
           if (remaining.length > 0) return remaining
-          const due = yield* take(worker, claim, yield* dispatch.look(asking))
+          const due = yield* take(worker, claim, yield* dispatch.findDue(claimant))
           if (due.length > 0 || left() < 1) return due
           return yield* idly(
             left(),
             Effect.gen(function* () {
               if (stopping.isStopping()) return []
-              const sets = yield* dispatch.wait(asking, left())
-              // If others were faster, or the worker was paused meanwhile, the agent asks anew.
+              const sets = yield* dispatch.wait(claimant, left())
+              // Empty if other agents were faster or the worker was paused. The agent claims again.
               const taken = yield* take(worker, claim, sets)
               if (sets.length > 0 && taken.length === 0) yield* dispatch.miss
               return taken
@@ -298,7 +298,7 @@ const toWorkerCall = (
   }
 }
 
-/** None if the agent will refuse the URL, which no call is made to. */
+/** None if the URL is invalid. The agent makes no call to it then. */
 const keysFor = (url: string, secrets: ReadonlyArray<Redacted.Redacted>) =>
   Option.flatMap(Result.getSuccess(parseCallUrl(url)), ({ origin }) =>
     receiverKeys({ purpose: "call", secrets }, origin)

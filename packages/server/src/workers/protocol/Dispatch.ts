@@ -13,65 +13,65 @@ import { batched, DatabaseClock } from "../../store/index.ts"
 import { Agenda } from "./Agenda.ts"
 import { Remaining } from "./Remaining.ts"
 
-/** An agent that asks for runs. */
-export interface Asking {
+/** An agent that claims runs. */
+export interface Claimant {
   readonly worker_id: string
   readonly workspace_id: AuthorizedWorkspaceId
   readonly labels: ReadonlyArray<string>
   readonly slots: number
 }
 
-/** The sets of labels of runs that are due, as far as the worker has them. */
+/** The sets of labels of due runs. The worker has all labels of each set. */
 export type Sets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
-  readonly asking: Asking
+  readonly claimant: Claimant
   readonly endsAtMs: number
-  /** Answers what it waits for. */
+  /** Ends the wait. */
   readonly give: (sets: Sets) => void
 }
 
-/** The least time between two looks for agents that wait. */
+/** The least time between two reads of the due runs for waiting agents. */
 const pauseMs = 10
 
-/** The same if the one before found nothing for any of them: what is due waits for others. */
+/** The least time after a read that found nothing for these agents: other agents get those runs. */
 const fruitlessPauseMs = 100
 
-/** Looks take a tenth of the time, unless the machine is so slow that this would be too late. */
+/** The pause is ten times the duration of a read, but no longer than this. */
 const longestPauseMs = 250
 
-/** A run that is claimed before its time on the database's clock is not given. */
+/**
+ * Margin for the clock, because a claim before the due time on the database's clock finds nothing.
+ */
 const marginMs = 1
 
-/** An agent that was given something is back soon. What is due for it then is seen meanwhile. */
+/** An agent that was given runs claims again soon, so its workspace is read for this long. */
 const rememberedMs = 5_000
 
-/** How often agents are looked for that have waited for long enough. A timer for each costs more. */
+/** The interval at which expired waits are ended. A timer for each agent would cost more. */
 const sweepMs = 250
 
 /**
- * Says which runs are due for an agent, now or as soon as there are any. Agents that wait cost
- * nothing until the runner of the node says that something will be due soon. Then one statement
- * looks for all of them, and as many agents are woken as the runs need, each run at its time.
+ * Finds the runs that are due for an agent, now or later. Waiting agents cost nothing until the
+ * runner of the node announces that something is due soon. Then one statement reads the due runs
+ * for all of them, and each run wakes one agent at its time.
  */
 export class Dispatch extends Context.Service<
   Dispatch,
   {
+    /** Reads the runs that are due now. Agents that claim at the same time share one statement. */
+    readonly findDue: (claimant: Claimant) => Effect.Effect<Sets>
+    /** Takes runs that a recent read has found. If fewer could be claimed, call `forget`. */
+    readonly remaining: (claimant: Claimant) => Sets
+    readonly forget: (claimant: Claimant) => void
     /**
-     * What is due now, if anything may be. Agents that ask together share one statement.
+     * Waits for due runs. Empty if the time is up, if the worker claims again, or if the process is
+     * stopping.
      */
-    readonly look: (asking: Asking) => Effect.Effect<Sets>
-    /** What a look of a moment ago has found besides. If there was less, `forget` it. */
-    readonly remaining: (asking: Asking) => Sets
-    readonly forget: (asking: Asking) => void
-    /**
-     * Waits for something due. Nothing if the time is up, if the worker asks once more, or if the
-     * process is about to stop.
-     */
-    readonly wait: (asking: Asking, ms: number) => Effect.Effect<Sets>
-    /** What was due could not be claimed. */
+    readonly wait: (claimant: Claimant, ms: number) => Effect.Effect<Sets>
+    /** Reports that due runs could not be claimed, so that they are read again. */
     readonly miss: Effect.Effect<void>
-    /** The time on the database's clock, once something was due. */
+    /** The time on the database's clock, known after the first read. */
     readonly nowMs: () => number
   }
 >()("@scheduling/server/workers/protocol/Dispatch") {
@@ -84,23 +84,29 @@ export class Dispatch extends Context.Service<
         const clock = yield* Clock.Clock
         const { pollMs } = yield* RunnerOptions
         const stopping = yield* Stopping
-        /** By worker: one that asks again has given up its first request. */
+        /**
+         * The waiting agents by worker. A worker that claims again has given up its earlier claim.
+         */
         const waiters = new Map<string, Waiter>()
         const newcomers = new Doorbell()
-        /** Wakes those who wait. */
+        /** Wakes the loop that serves waiting agents. */
         const bell = new Doorbell()
-        /** Workspaces whose agents are at work, and when the last one asked. */
+        /**
+         * Workspaces whose agents have runs, with the time at which the last agent stopped waiting.
+         */
         const left = new Map<AuthorizedWorkspaceId, number>()
         const agenda = new Agenda()
         const remaining = new Remaining()
         const dbClock = yield* DatabaseClock
 
-        const look = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
+        const read = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
           Effect.map(dbClock.sample(findDueForWorkers(sql, workspaces)), ({ found }) => found)
 
-        /** Whoever asks takes what is due, so only the rest is for those who wait. */
-        const findDue = yield* batched((asked: ReadonlyArray<AuthorizedWorkspaceId>) =>
-          look([...new Set(asked)]).pipe(
+        /**
+         * A claiming agent takes the runs that are due, so waiting agents get only upcoming runs.
+         */
+        const readDue = yield* batched((asked: ReadonlyArray<AuthorizedWorkspaceId>) =>
+          read([...new Set(asked)]).pipe(
             Effect.orDie,
             Effect.map((found) => {
               agenda.learn(
@@ -119,10 +125,10 @@ export class Dispatch extends Context.Service<
           )
         )
 
-        const takeRemaining = ({ labels, slots, workspace_id }: Asking) =>
+        const takeRemaining = ({ labels, slots, workspace_id }: Claimant) =>
           remaining.take(workspace_id, isAmong(labels), slots, elapsedMs(clock))
 
-        const serve = ({ asking: { labels, slots, workspace_id }, give }: Waiter) => {
+        const serve = ({ claimant: { labels, slots, workspace_id }, give }: Waiter) => {
           const sets = agenda.take(workspace_id, isAmong(labels), slots)
           if (sets.length > 0) give(sets)
           return sets.length > 0
@@ -135,14 +141,14 @@ export class Dispatch extends Context.Service<
           return served
         }
 
-        const lookForAll = Effect.gen(function* () {
+        const readForAll = Effect.gen(function* () {
           const beganMs = elapsedMs(clock)
           awaited.looked(beganMs)
           for (const [id, leftMs] of left) if (leftMs < beganMs - rememberedMs) left.delete(id)
           const workspaces = new Set(left.keys())
-          for (const { asking } of waiters.values()) workspaces.add(asking.workspace_id)
+          for (const { claimant } of waiters.values()) workspaces.add(claimant.workspace_id)
           const asked = [...workspaces]
-          agenda.learn(asked, yield* Effect.orDie(look(asked)))
+          agenda.learn(asked, yield* Effect.orDie(read(asked)))
           const isFruitless = serveAll() === 0 && agenda.nextMs === Number.POSITIVE_INFINITY
           bell.ring()
           const tookMs = elapsedMs(clock) - beganMs
@@ -154,16 +160,16 @@ export class Dispatch extends Context.Service<
           )
         })
 
-        const lookWhenDue = Effect.gen(function* () {
+        const readWhenDue = Effect.gen(function* () {
           if (waiters.size === 0) return yield* newcomers.wait(60_000)
           const restMs = awaited.restMs(elapsedMs(clock), pollMs)
           if (restMs > 0) return yield* awaited.bell.wait(Math.min(restMs, 60_000))
-          yield* lookForAll
+          yield* readForAll
         })
-        yield* Effect.forkScoped(loop("looking for what agents wait for", lookWhenDue))
+        yield* Effect.forkScoped(loop("reading runs for waiting agents", readWhenDue))
 
-        const release = (isOver: (waiter: Waiter) => boolean) => {
-          for (const waiter of waiters.values()) if (isOver(waiter)) waiter.give([])
+        const release = (isDone: (waiter: Waiter) => boolean) => {
+          for (const waiter of waiters.values()) if (isDone(waiter)) waiter.give([])
         }
 
         const wake = Effect.gen(function* () {
@@ -182,11 +188,11 @@ export class Dispatch extends Context.Service<
         )
 
         return Dispatch.of({
-          look: (asking) =>
+          findDue: (claimant) =>
             awaited.mayBeDue
-              ? Effect.map(findDue(asking.workspace_id), (due) => {
-                  takeRemaining(asking)
-                  return setsFor(asking, due)
+              ? Effect.map(readDue(claimant.workspace_id), (due) => {
+                  takeRemaining(claimant)
+                  return setsFor(claimant, due)
                 })
               : Effect.succeed([]),
 
@@ -198,16 +204,16 @@ export class Dispatch extends Context.Service<
 
           nowMs: () => dbClock.now(),
 
-          wait: (asking, ms) =>
+          wait: (claimant, ms) =>
             Effect.callback((resume) => {
-              const { worker_id } = asking
+              const { worker_id } = claimant
               const leave = () => {
                 if (waiters.get(worker_id) === waiter) waiters.delete(worker_id)
-                left.set(asking.workspace_id, elapsedMs(clock))
+                left.set(claimant.workspace_id, elapsedMs(clock))
                 awaited.waiting = waiters.size
               }
               const waiter: Waiter = {
-                asking,
+                claimant,
                 endsAtMs: elapsedMs(clock) + ms,
                 give: (sets) => {
                   leave()
@@ -230,5 +236,5 @@ export class Dispatch extends Context.Service<
 const isAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
   needed.every((one) => labels.includes(one))
 
-const setsFor = ({ labels }: Asking, due: ReadonlyArray<DueForWorkers>): Sets =>
+const setsFor = ({ labels }: Claimant, due: ReadonlyArray<DueForWorkers>): Sets =>
   due.map((one) => one.labels).filter(isAmong(labels))

@@ -2,14 +2,14 @@ import type { DueForWorkers } from "../../engine/index.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**
- * For this long, a claim trusts the look before it. What is due for other labels is seen this much
- * later by an agent that gets as many runs as it asks for.
+ * The time for which claims use the result of an earlier read. An agent that always gets as many
+ * runs as it wants notices runs with other labels this much later.
  */
 const trustedMs = 500
 
 /**
- * What a look has found to be due beyond what was taken since. It saves a busy agent a look for each
- * claim, and it may be wrong: others take runs too.
+ * The due runs that a read has found and nobody on this node has taken. It saves a busy agent a
+ * read for each claim. It may be outdated, because other nodes take runs too.
  */
 export class Remaining {
   readonly #agenda = new Agenda()
@@ -42,7 +42,7 @@ export class Remaining {
     return []
   }
 
-  /** There was less than remained. */
+  /** Drops the result of a workspace, because fewer runs could be claimed than it says. */
   forget(workspaceId: string): void {
     this.#foundAtMs.delete(workspaceId)
     this.#agenda.learn([workspaceId], [], true)

@@ -32,7 +32,7 @@ import { Dispatch } from "./Dispatch.ts"
 
 type Worker = CurrentWorker["Service"]
 
-interface HandedIn {
+interface Submitted {
   readonly workspace_id: string
   readonly id: string
   readonly attempt: number
@@ -41,12 +41,12 @@ interface HandedIn {
 }
 
 /**
- * Requests whose results are written by one statement: of a thousand results at most, as those of a
- * node are.
+ * The number of requests whose results share a statement. Together they have at most a thousand
+ * results, as many as a node writes at once.
  */
 const requestsAtOnce = 5
 
-/** Writes what agents hand in, by the same settling as that of nodes. */
+/** Writes the results of agents, with the same settling as for nodes. */
 export class Results extends Context.Service<
   Results,
   {
@@ -71,23 +71,23 @@ export class Results extends Context.Service<
       const signals = yield* Signals
 
       /**
-       * The run of a call that has ended. Of any other, it matters whether it was to be stopped
-       * meanwhile, and that is in its row.
+       * The run of a finished call, from memory. For other results the row must be read, because it
+       * says whether the run was cancelled meanwhile.
        */
-      const recall = (one: HandedIn): HeldRun | undefined => {
+      const recall = (one: Submitted): HeldRun | undefined => {
         const run = given.recall(one)
-        return run === undefined || !hasEnded(one.result)
+        return run === undefined || !isFinished(one.result)
           ? undefined
           : { ...run, now_ms: dispatch.nowMs(), cancel_requested: false }
       }
 
-      /** Returns the ids of the runs about which something was written. */
-      const write = Effect.fnUntraced(function* (handedIn: ReadonlyArray<HandedIn>) {
-        const recalled = handedIn.map(recall)
-        const asked = handedIn.filter((_, n) => recalled[n] === undefined)
+      /** Returns the ids of the runs whose results were written. */
+      const write = Effect.fnUntraced(function* (submitted: ReadonlyArray<Submitted>) {
+        const recalled = submitted.map(recall)
+        const asked = submitted.filter((_, n) => recalled[n] === undefined)
         const held = yield* findHeld(sql, asked)
         const random = yield* Random.next
-        const known = handedIn.flatMap((one, n) => {
+        const known = submitted.flatMap((one, n) => {
           const run = recalled[n] ?? held.get(one.id)
           return run === undefined ? [] : [{ ...one, run }]
         })
@@ -109,7 +109,7 @@ export class Results extends Context.Service<
       }, Effect.orDie)
 
       const writeTogether = yield* batched(
-        (requests: ReadonlyArray<ReadonlyArray<HandedIn>>) =>
+        (requests: ReadonlyArray<ReadonlyArray<Submitted>>) =>
           Effect.map(write(requests.flat()), (written) => requests.map(() => written)),
         { maxBatch: requestsAtOnce }
       )
@@ -117,13 +117,13 @@ export class Results extends Context.Service<
       return Results.of({
         write: Effect.fnUntraced(function* (worker, { results, session }) {
           yield* sessions.check(worker, session)
-          const handedIn = results.flatMap((result): ReadonlyArray<HandedIn> => {
+          const submitted = results.flatMap((result): ReadonlyArray<Submitted> => {
             const attempt = attemptOf(result.lease, session)
             if (attempt === undefined) return []
             const { workspace_id } = worker
             return [{ workspace_id, id: result.run_id.toLowerCase(), attempt, session, result }]
           })
-          const written = handedIn.length === 0 ? new Set() : yield* writeTogether(handedIn)
+          const written = submitted.length === 0 ? new Set() : yield* writeTogether(submitted)
           return results.map(({ run_id }) => ({
             run_id,
             receipt: written.has(run_id.toLowerCase()) ? "written" : "fenced"
@@ -134,16 +134,16 @@ export class Results extends Context.Service<
   )
 }
 
-const hasEnded = ({ outcome }: WorkerResult) =>
+const isFinished = ({ outcome }: WorkerResult) =>
   outcome === "success" || outcome === "retryable" || outcome === "failed"
 
-/** For an agent that gives no reason. */
+/** The error of a failed call for which the agent gave no reason. */
 const reasonOf = (status: number | null): ExecutionError =>
   status === null ? executionError("unknown", "the worker gave no reason") : statusError(status)
 
 /**
- * The times are counted back from now on the clock of the database, because the agent's may be
- * wrong. No call has begun before it was given to the agent.
+ * Times are computed backwards from now on the database's clock, because the agent's clock may be
+ * wrong. A call cannot have begun before the agent got it.
  */
 const toSettlement = (
   run: HeldRun,
@@ -176,7 +176,8 @@ const toSettlement = (
         )
       })
     default:
-      // Cut off without being asked, by whoever stopped the agent: another worker repeats it.
+      // Cut off although the run was not cancelled, so the agent was stopped. Another worker
+      // retries.
       return run.cancel_requested
         ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })
         : lostSettlement({ ...run, lease_owner: session, on_worker: true })

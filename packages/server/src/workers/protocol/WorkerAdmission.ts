@@ -14,11 +14,11 @@ type Find<Known extends KnownWorker> = (
   hashes: ReadonlyArray<string>
 ) => Effect.Effect<Option.Option<Known>>
 
-/** Finds out whose token a request has. */
+/** Authenticates requests with a worker token. */
 export class WorkerAdmission extends Context.Service<
   WorkerAdmission,
   {
-    /** Also counts the request. */
+    /** Checks the token and counts the request against the rate limit. */
     readonly admit: <Known extends KnownWorker>(
       request: HttpServerRequest.HttpServerRequest,
       find: Find<Known>
@@ -40,7 +40,7 @@ export class WorkerAdmission extends Context.Service<
       const ring = (yield* Secrets).keys("worker-token")
       const clock = yield* Clock.Clock
       const { rateLimit } = yield* AppConfig
-      const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesThatOfKeys)
+      const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesKeyLimit)
 
       const check = Effect.fnUntraced(function* <Known extends KnownWorker>(
         request: HttpServerRequest.HttpServerRequest,
@@ -66,8 +66,8 @@ export class WorkerAdmission extends Context.Service<
         find: Find<Known>
       ) {
         const known = yield* check(request, find)
-        const standing = limits?.take(known.worker.id, elapsedMs(clock))
-        if (standing?.isOver) return yield* new RateLimited({ retry_after: standing.seconds })
+        const usage = limits?.take(known.worker.id, elapsedMs(clock))
+        if (usage?.isOver) return yield* new RateLimited({ retry_after: usage.seconds })
         return known
       })
 
@@ -76,8 +76,8 @@ export class WorkerAdmission extends Context.Service<
   )
 }
 
-/** A busy agent claims and hands in results about a hundred times per second. */
-const timesThatOfKeys = 20
+/** Higher than for API keys, because a busy agent sends about a hundred requests per second. */
+const timesKeyLimit = 20
 
 const hasExpired = ({ expires_at }: CurrentWorker["Service"], now: Date) =>
   expires_at !== null && expires_at <= now

@@ -8,7 +8,7 @@ import { decidedAgainIfLate } from "../../http/index.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
-/** Finds out whose token it is, before the body is read, and again after one that comes late. */
+/** Checks the token before the body is read, and again if the body arrives late. */
 export const WorkerAuthenticationLayer: Layer.Layer<
   WorkerAuthentication,
   never,

@@ -5,8 +5,8 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
-import { beatsTogether, idleClaimsTogether } from "./together.ts"
-import { watchOf, watchingIn } from "./watched.ts"
+import { beatBatch, idleClaimBatch } from "./batches.ts"
+import { watchOf, watchingIn } from "./watchOf.ts"
 
 export interface KnownWorker {
   readonly token_hash: string
@@ -14,7 +14,7 @@ export interface KnownWorker {
 }
 
 export interface ClaimingWorker extends KnownWorker {
-  /** What its agent is to watch, as orders name it. */
+  /** The hash of the processes that its agent is to watch, see `watchingIn`. */
   readonly watching: string
 }
 
@@ -27,21 +27,23 @@ export class WorkerTokensRepo extends Context.Service<
   WorkerTokensRepo,
   {
     /**
-     * Batched: requests that arrive together share one statement. Never cached, so that a rotation
-     * and a deletion hold at once.
+     * Finds the worker of a token. Requests that arrive together share one statement. Never cached,
+     * so that a rotation and a deletion take effect at once.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
-    /** The same for beats, which may be late and are many: their statements are apart. */
+    /**
+     * Like `findByHash`, for beats. They are many and may wait, so more of them share a statement.
+     */
     readonly findByHashForBeat: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
-    /** The same for claims, by one statement that keeps the session too. */
+    /** Like `findByHash`, for claims. The statement also renews the session. */
     readonly findForClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
-    /** The same for those of idle agents, which are many. */
+    /** Like `findForClaim`, for idle agents. They are many, so more of them share a statement. */
     readonly findForIdleClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
-    /** For a token that is stored under a retired secret. */
+    /** Replaces the hash of a token that was stored with a retired secret. */
     readonly updateHash: (from: string, to: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/workers/protocol/WorkerTokensRepo") {
@@ -51,9 +53,9 @@ export class WorkerTokensRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return WorkerTokensRepo.of({
         findByHash: yield* batched(findByHashes(sql)),
-        findByHashForBeat: yield* batched(findByHashes(sql), beatsTogether),
+        findByHashForBeat: yield* batched(findByHashes(sql), beatBatch),
         findForClaim: yield* batched(findForClaims(sql)),
-        findForIdleClaim: yield* batched(findForClaims(sql), idleClaimsTogether),
+        findForIdleClaim: yield* batched(findForClaims(sql), idleClaimBatch),
         updateHash: Effect.fn("WorkerTokensRepo.updateHash")(function* (from, to) {
           yield* sql`
             UPDATE worker_tokens
@@ -92,10 +94,10 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
     })
   )
 
-/** A session that was renewed within this time is not written again. */
+/** A session is not renewed again within this time. */
 const renewedMs = 1_000
 
-/** Renews only the session that the worker has now, and none for a token that has ended. */
+/** Renews only the current session of the worker, and none if the token has expired. */
 const findForClaims = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (claims: ReadonlyArray<Claiming>) {
     const now = yield* DateTime.nowAsDate

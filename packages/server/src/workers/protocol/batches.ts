@@ -1,8 +1,9 @@
 /**
- * How beats share statements. Those of a thousand busy agents hardly ever arrive in the same moment.
- * The delay is far below the second after which people expect a cancellation to hold.
+ * How beats share a statement. Beats of a thousand busy agents hardly ever arrive at the same
+ * moment, so they wait for each other, for much less than the second within which people expect a
+ * cancellation.
  */
-export const beatsTogether = { apartMs: 100, maxBatch: 256 }
+export const beatBatch = { apartMs: 100, maxBatch: 256 }
 
-/** How claims of agents that have nothing to do share theirs. */
-export const idleClaimsTogether = { apartMs: 200, maxBatch: 256 }
+/** How claims of idle agents share a statement. */
+export const idleClaimBatch = { apartMs: 200, maxBatch: 256 }

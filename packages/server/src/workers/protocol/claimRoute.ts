@@ -11,8 +11,8 @@ import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 const path = "/v1/worker/claim"
 
 /**
- * Answers claims before the router, as most requests of agents are claims that find nothing.
- * Everything else goes on to `answer`.
+ * Answers claims before the router, because most requests of agents are claims that find nothing.
+ * All other requests go to `answer`.
  */
 export const claimsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>

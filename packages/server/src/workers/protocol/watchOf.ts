@@ -1,6 +1,6 @@
 import { maxWatched } from "@scheduling/domain/workers/WorkerProtocol"
 
-/** SQL for what the agent of a worker is to watch. `worker` has its id, workspace and labels. */
+/** SQL for the processes that the agent of a worker is to watch. `worker` is a table or alias. */
 export const watchOf = (worker: string) => `
   ARRAY (
     SELECT json_build_object(
@@ -25,6 +25,6 @@ export const watchOf = (worker: string) => `
     LIMIT ${maxWatched}
   )`
 
-/** SQL that names such a list, so that an agent can say which one it has. */
+/** SQL for a hash of the list, with which an agent says which list it has. */
 export const watchingIn = (watch: string) =>
   `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`
