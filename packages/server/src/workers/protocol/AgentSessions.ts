@@ -100,7 +100,7 @@ export class AgentSessions extends Context.Service<
             at,
             data: {
               name,
-              reason: `nothing is heard of its agent${host === null ? "" : ` on ${host}`}`,
+              reason: `the service does not hear from its agent${host === null ? "" : ` on ${host}`}`,
               facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }]
             }
           }))
