@@ -44,7 +44,7 @@ import { idly, Stopping } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
-import { type Claimant, Dispatch, type Sets } from "./Dispatch.ts"
+import { type ClaimingAgent, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
@@ -200,7 +200,7 @@ export class Claims extends Context.Service<
             yield* idly(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
             return []
           }
-          const claimant: Claimant = {
+          const claimant: ClaimingAgent = {
             worker_id: worker.id,
             workspace_id: worker.workspace_id,
             labels: worker.labels,

@@ -14,7 +14,7 @@ import { Agenda } from "./Agenda.ts"
 import { Remaining } from "./Remaining.ts"
 
 /** An agent that claims runs. */
-export interface Claimant {
+export interface ClaimingAgent {
   readonly worker_id: string
   readonly workspace_id: AuthorizedWorkspaceId
   readonly labels: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export interface Claimant {
 export type Sets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
-  readonly claimant: Claimant
+  readonly claimant: ClaimingAgent
   readonly endsAtMs: number
   /** Ends the wait. */
   readonly give: (sets: Sets) => void
@@ -60,15 +60,15 @@ export class Dispatch extends Context.Service<
   Dispatch,
   {
     /** Reads the runs that are due now. Agents that claim at the same time share one statement. */
-    readonly findDue: (claimant: Claimant) => Effect.Effect<Sets>
+    readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<Sets>
     /** Takes runs that a recent read has found. If fewer could be claimed, call `forget`. */
-    readonly remaining: (claimant: Claimant) => Sets
-    readonly forget: (claimant: Claimant) => void
+    readonly remaining: (claimant: ClaimingAgent) => Sets
+    readonly forget: (claimant: ClaimingAgent) => void
     /**
      * Waits for due runs. Empty if the time is up, if the worker claims again, or if the process is
      * stopping.
      */
-    readonly wait: (claimant: Claimant, ms: number) => Effect.Effect<Sets>
+    readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<Sets>
     /** Reports that due runs could not be claimed, so that they are read again. */
     readonly miss: Effect.Effect<void>
     /** The time on the database's clock, known after the first read. */
@@ -125,7 +125,7 @@ export class Dispatch extends Context.Service<
           )
         )
 
-        const takeRemaining = ({ labels, slots, workspace_id }: Claimant) =>
+        const takeRemaining = ({ labels, slots, workspace_id }: ClaimingAgent) =>
           remaining.take(workspace_id, isAmong(labels), slots, elapsedMs(clock))
 
         const serve = ({ claimant: { labels, slots, workspace_id }, give }: Waiter) => {
@@ -236,5 +236,5 @@ export class Dispatch extends Context.Service<
 const isAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
   needed.every((one) => labels.includes(one))
 
-const setsFor = ({ labels }: Claimant, due: ReadonlyArray<DueForWorkers>): Sets =>
+const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueForWorkers>): Sets =>
   due.map((one) => one.labels).filter(isAmong(labels))
