@@ -15,28 +15,9 @@ import { notifyQueued } from "./notifyChanges.ts"
 /** The methods of `RunQueue` that add runs, and the insert that they share. */
 export const makeAddRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const changes = yield* LiveChanges
   const limits = yield* Limits
-  const signals = yield* Signals
-  const { lookAheadMs, pollMs } = yield* RunnerOptions
+  const { announce, announceAll, wake } = yield* makeAnnounce
   const forRuns = sql.literal(columnsForRuns)
-
-  /** Nodes find later runs by themselves in time. */
-  const whenDueBy = Effect.fnUntraced(function* (dueAt: Date, look: Effect.Effect<void>) {
-    const nowMs = yield* Clock.currentTimeMillis
-    if (dueAt.getTime() < nowMs + lookAheadMs + pollMs) yield* sql.afterCommit(look)
-  })
-
-  const lookFor = (runs: ReadonlyArray<InsertedRun>) => {
-    const queues = new Set(runs.flatMap(({ queue_id }) => queue_id ?? []))
-    const some = runs.some(({ queue_id }) => queue_id === null)
-    return Effect.andThen(signals.admit([...queues]), some ? signals.wake : Effect.void)
-  }
-
-  const told = Effect.fnUntraced(function* (run: InsertedRun) {
-    yield* whenDueBy(run.scheduled_for, lookFor([run]))
-    yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
-  })
 
   const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
     const { id: plan } = yield* limits.planOf(workspaceId)
@@ -47,7 +28,7 @@ export const makeAddRuns = Effect.gen(function* () {
   const insert = Effect.fnUntraced(function* (run: TaskOfRun & Parameters<typeof enqueue>[1]) {
     const inserted = yield* enqueue(sql, run)
     if (inserted === null) return yield* tooManyOfTask(run.workspace_id)
-    yield* told(inserted)
+    yield* announce(inserted)
     return inserted
   })
 
@@ -80,7 +61,7 @@ export const makeAddRuns = Effect.gen(function* () {
           // If it waited for the lock, it does not see what others have added meanwhile.
           most: maxTaskRuns - atTheSameTime
         })
-        if (inserted !== null) yield* told(inserted)
+        if (inserted !== null) yield* announce(inserted)
         return inserted
       },
       Effect.catchTag("SqlError", Effect.die)
@@ -92,8 +73,7 @@ export const makeAddRuns = Effect.gen(function* () {
         yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
         const runs = yield* rerun(sql, workspaceId, ended)
         if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
-        yield* sql.afterCommit(lookFor(runs))
-        yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
+        yield* announceAll(runs)
         return runs
       },
       sql.withTransaction,
@@ -105,14 +85,49 @@ export const makeAddRuns = Effect.gen(function* () {
         insertion,
         ...task
       }: TaskOfRun & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
-        const making = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
-        return yield* insert({ ...task, ...making, kind: "delayed", trigger: "schedule" })
+        const inserting = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
+        return yield* insert({ ...task, ...inserting, kind: "delayed", trigger: "schedule" })
       },
       Effect.catchTag("QuotaExceeded", Effect.die)
     ),
 
+    wake
+  }
+})
+
+/** Wakes the nodes for added runs and shows the runs to subscribers, both after the commit. */
+const makeAnnounce = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const changes = yield* LiveChanges
+  const signals = yield* Signals
+  const { lookAheadMs, pollMs } = yield* RunnerOptions
+
+  /** Nodes find later runs by themselves in time. */
+  const ifDueSoon = Effect.fnUntraced(function* (dueAt: Date, signal: Effect.Effect<void>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (dueAt.getTime() < nowMs + lookAheadMs + pollMs) yield* sql.afterCommit(signal)
+  })
+
+  const wakeFor = (runs: ReadonlyArray<InsertedRun>) => {
+    const queues = new Set(runs.flatMap(({ queue_id }) => queue_id ?? []))
+    const some = runs.some(({ queue_id }) => queue_id === null)
+    return Effect.andThen(signals.admit([...queues]), some ? signals.wake : Effect.void)
+  }
+
+  return {
+    announce: Effect.fnUntraced(function* (run: InsertedRun) {
+      yield* ifDueSoon(run.scheduled_for, wakeFor([run]))
+      yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
+    }),
+
+    /** The same for runs that are due now. */
+    announceAll: Effect.fnUntraced(function* (runs: ReadonlyArray<InsertedRun>) {
+      yield* sql.afterCommit(wakeFor(runs))
+      yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
+    }),
+
     wake: Effect.fn("RunQueue.wake")(function* (dueAt: Date) {
-      yield* whenDueBy(dueAt, signals.wake)
+      yield* ifDueSoon(dueAt, signals.wake)
     })
   }
 })

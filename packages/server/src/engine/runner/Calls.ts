@@ -66,13 +66,14 @@ interface RunningCall {
 }
 
 /**
- * Starts runs and makes their calls.
+ * Starts runs and makes their calls. The loop runs `startDue`:
  *
- * 1. `startDue` takes the runs that are due within a quarter of a second and have a slot.
- * 2. One statement decides which of them start (`transitions/start.ts`). Refused runs have a result
- *    at once. Early ones are asked about again when they are due, and lost ones are forgotten.
- * 3. `begin` makes the calls of runs that have started, also of those that a claim or the settler has
- *    started.
+ * 1. `Intake.take` returns the runs that are due within a quarter of a second and have a slot.
+ * 2. `start`: one statement decides which of them start (`transitions/start.ts`). Refused runs have a
+ *    result at once. Early runs are asked about again when they are due (`askAgainWhenDue`), and lost
+ *    ones are forgotten.
+ * 3. `begin` makes the calls of runs that have started, also of runs that a claim or the settler has
+ *    started: `call` makes one of them (`calling/Execute.ts`).
  * 4. A call that finishes frees its slot, and its result goes to `Engine.results`.
  */
 export const makeCalls = Effect.fnUntraced(function* (
@@ -82,15 +83,13 @@ export const makeCalls = Effect.fnUntraced(function* (
   never,
   CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
 > {
-  const sql = yield* SqlClient.SqlClient
-  const batch = startedTogether[(yield* Store).kind]
   const changes = yield* LiveChanges
   const tracer = yield* Tracing
   const runFork = Effect.runForkWith(yield* Effect.context())
   const execute = yield* makeExecute
   const secretsOf = yield* makeSecretsCache
   const completionUrls = yield* CompletionUrls
-  const { budget, clock, intake, loads, meters, options, results, startBell } = engine
+  const { budget, clock, intake, loads, meters, options, results } = engine
   const running = new Map<string, RunningCall>()
 
   const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
@@ -142,35 +141,6 @@ export const makeCalls = Effect.fnUntraced(function* (
     })
   }
 
-  /** Makes the start guard decide again whether the runs may start here. */
-  const askAgain = (runs: ReadonlyArray<{ readonly id: string }>) => {
-    intake.putBack(
-      runs.map(({ id }) => id),
-      clock.now()
-    )
-    startBell.ring()
-  }
-
-  /** They keep their slots until then, a quarter of a second at most. */
-  const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
-    for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
-      // At least a little, because the clock of the database may be behind the estimate of it.
-      const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
-      runFork(
-        Effect.andThen(
-          Effect.sleep(waitMs),
-          Effect.sync(() => askAgain(due))
-        )
-      )
-    }
-  }
-
-  /** A run that was started long ahead of its time got that from a clock that was stepped. */
-  const notFarAhead = (run: StartedRun): StartedRun => {
-    const now = clock.now()
-    return run.due_ms > now + farAheadMs ? { ...run, due_ms: now } : run
-  }
-
   const begin = Effect.fnUntraced(function* (
     runs: ReadonlyArray<StartedRun>,
     owner: number,
@@ -183,47 +153,18 @@ export const makeCalls = Effect.fnUntraced(function* (
       )
     }
     // This process may have been frozen, and other nodes may have the runs by now.
-    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(runs)
+    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
-      Effect.onError(() => Effect.sync(() => askAgain(runs)))
+      Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
     )
     notifyStarted(changes, runs)
-    for (const run of runs) call(notFarAhead(run), owner, secrets.get(run.workspace_id) ?? [])
+    for (const run of runs)
+      call(notFarAhead(run, clock.now()), owner, secrets.get(run.workspace_id) ?? [])
   }, Effect.uninterruptible)
-
-  const startDue = Effect.gen(function* () {
-    const owner = engine.node
-    const now = clock.now()
-    const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
-    const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
-    if (taken.length === 0) {
-      yield* startBell.wait(askAtMs() - now)
-      return
-    }
-    yield* Effect.gen(function* () {
-      meters.batch("start", taken.length)
-      const { early, refused, started } = yield* start(sql, owner, taken).pipe(
-        // They may be marked as running by now, but their calls were not made.
-        Effect.onError(() => Effect.sync(() => askAgain(taken)))
-      )
-      const gone = new Set(taken.map((run) => run.id))
-      for (const run of started) gone.delete(run.id)
-      askAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
-      for (const { error, run, status } of refused) {
-        gone.delete(run.id)
-        intake.release(run.id, clock.now())
-        // The clock of the database was there already.
-        const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
-        results.add(settlementOf(run, owner, { status, error, finished_ms }))
-      }
-      intake.giveUp(gone, clock.now())
-      yield* begin(started, owner, now)
-    }).pipe(Effect.uninterruptible)
-  })
 
   return {
     begin,
-    startDue,
+    startDue: yield* makeStartDue(engine, begin),
     cancel: (runId) =>
       Effect.sync(() => {
         const going = running.get(runId)
@@ -244,3 +185,74 @@ export const makeCalls = Effect.fnUntraced(function* (
     })
   }
 })
+
+/** Steps 1 and 2 of `makeCalls`: lets the start guard decide about the runs that are due. */
+const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
+  const sql = yield* SqlClient.SqlClient
+  const batch = startedTogether[(yield* Store).kind]
+  const runFork = Effect.runForkWith(yield* Effect.context())
+  const { clock, intake, meters, results, startBell } = engine
+
+  /** The runs keep their slots until they are due, a quarter of a second at most. */
+  const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
+    for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
+      // At least a little, because the clock of the database may be behind the estimate of it.
+      const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
+      runFork(
+        Effect.andThen(
+          Effect.sleep(waitMs),
+          Effect.sync(() => askAgain(engine, due))
+        )
+      )
+    }
+  }
+
+  const startTaken = Effect.fnUntraced(function* (
+    taken: ReadonlyArray<LeasedRun>,
+    owner: number,
+    askedMs: number
+  ) {
+    meters.batch("start", taken.length)
+    const { early, refused, started } = yield* start(sql, owner, taken).pipe(
+      // The runs may be marked as running by now, but their calls were not made.
+      Effect.onError(() => Effect.sync(() => askAgain(engine, taken)))
+    )
+    const gone = new Set(taken.map((run) => run.id))
+    for (const run of started) gone.delete(run.id)
+    askAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
+    for (const { error, run, status } of refused) {
+      gone.delete(run.id)
+      intake.release(run.id, clock.now())
+      // The clock of the database was there already.
+      const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
+      results.add(settlementOf(run, owner, { status, error, finished_ms }))
+    }
+    intake.giveUp(gone, clock.now())
+    yield* begin(started, owner, askedMs)
+  }, Effect.uninterruptible)
+
+  return Effect.gen(function* () {
+    const owner = engine.node
+    const now = clock.now()
+    const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
+    const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
+    if (taken.length === 0) yield* startBell.wait(askAtMs() - now)
+    else yield* startTaken(taken, owner, now)
+  })
+})
+
+/** Makes the start guard decide again whether the runs may start here. */
+const askAgain = (
+  { clock, intake, startBell }: Engine,
+  runs: ReadonlyArray<{ readonly id: string }>
+) => {
+  intake.putBack(
+    runs.map(({ id }) => id),
+    clock.now()
+  )
+  startBell.ring()
+}
+
+/** A run that was started long ahead of its time got that from a clock that was stepped. */
+const notFarAhead = (run: StartedRun, nowMs: number): StartedRun =>
+  run.due_ms > nowMs + farAheadMs ? { ...run, due_ms: nowMs } : run

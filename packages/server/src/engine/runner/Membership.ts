@@ -41,9 +41,17 @@ export interface Membership {
 }
 
 /**
- * Makes this process a node: a row, and on PostgreSQL a session of its own that holds the node's
- * advisory lock, renews the lease and listens. The session reconnects by itself. `onLost` runs when
- * the node finds that it was declared dead and that others have its runs.
+ * Makes this process a node.
+ *
+ * 1. On the embedded store, this process is the only node: it declares those before it dead and takes
+ *    back their runs.
+ * 2. `enroll` inserts the row of the node.
+ * 3. On PostgreSQL, the loop runs `session`: a connection of the node's own that listens for signals.
+ * 4. `makeBeat`: on that connection, the node takes its advisory lock, renews its lease and hears of
+ *    cancelled runs, again and again. If it finds that it was declared dead and that others have its
+ *    runs, `onLost` runs and the node enrolls again.
+ * 5. A session that fails is opened again. When the scope ends, `signOff` gives back what the node
+ *    still has and removes its row.
  */
 export const join = Effect.fnUntraced(function* (
   engine: Engine,
@@ -59,7 +67,6 @@ export const join = Effect.fnUntraced(function* (
   const signals = yield* Signals
   const clock = yield* Clock.Clock
   const { leaseMs } = yield* RunnerOptions
-  const beatMs = Math.min(longestBeatMs, leaseMs / 5)
   const onPostgres = store.kind === "postgres"
   const enroll = Effect.map(register(sql, { holdsLock: onPostgres, leaseMs }), (node) =>
     engine.enroll(node)
@@ -73,49 +80,14 @@ export const join = Effect.fnUntraced(function* (
   let cameAtMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
   const judgesAfterMs = onPostgres ? graceMs : 0
 
-  yield* Effect.addFinalizer(() =>
-    recover(sql, engine.node, "gone").pipe(
-      Effect.andThen(unregister(sql, engine.node)),
-      Effect.timeout("2 seconds"),
-      Effect.catchCause(() =>
-        Effect.logWarning(
-          `node ${engine.node} could not sign off; the other nodes will notice that it is gone`
-        )
-      )
-    )
-  )
+  yield* Effect.addFinalizer(() => signOff(sql, engine.node))
 
   const session = Effect.gen(function* () {
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
     const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
-    const ask = onConnection(connection)
     cameAtMs = elapsedMs(clock)
-
-    let lockedAs: number | undefined
-    const beat = Effect.gen(function* () {
-      const { node } = engine
-      if (lockedAs !== node) {
-        yield* ask(sql`SELECT pg_advisory_unlock_all()`)
-        const [lock] = yield* ask(
-          sql<{ readonly taken: boolean }>`
-            SELECT pg_try_advisory_lock(${nodeLocks}, ${node}) AS taken`
-        )
-        if (lock?.taken === true) lockedAs = node
-      }
-      const [pulse] = yield* ask(renewal(sql, node, leaseMs))
-      if (pulse?.alive !== true) {
-        yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
-        yield* onLost
-        yield* enroll
-        return
-      }
-      yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
-        discard: true
-      })
-      yield* Effect.sleep(lockedAs === node ? beatMs : Math.min(beatMs, contendedMs))
-    }).pipe(Effect.timeout(leaseMs), Effect.forever)
-
-    yield* Effect.raceFirst(beat, receive)
+    const beat = yield* makeBeat(engine, connection, Effect.andThen(onLost, enroll))
+    yield* Effect.raceFirst(beat.pipe(Effect.timeout(leaseMs), Effect.forever), receive)
   }).pipe(
     Effect.scoped,
     Effect.ensuring(
@@ -135,3 +107,50 @@ export const join = Effect.fnUntraced(function* (
     thereForMs
   }
 })
+
+/** Renews the lease of the node once, and waits until the next time. */
+const makeBeat = Effect.fnUntraced(function* (
+  engine: Engine,
+  connection: Parameters<typeof onConnection>[0],
+  startOver: Effect.Effect<void, SqlError.SqlError>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const signals = yield* Signals
+  const { leaseMs } = yield* RunnerOptions
+  const beatMs = Math.min(longestBeatMs, leaseMs / 5)
+  const ask = onConnection(connection)
+  let lockedAs: number | undefined
+
+  return Effect.gen(function* () {
+    const { node } = engine
+    if (lockedAs !== node) {
+      yield* ask(sql`SELECT pg_advisory_unlock_all()`)
+      const [lock] = yield* ask(
+        sql<{ readonly taken: boolean }>`
+          SELECT pg_try_advisory_lock(${nodeLocks}, ${node}) AS taken`
+      )
+      if (lock?.taken === true) lockedAs = node
+    }
+    const [pulse] = yield* ask(renewal(sql, node, leaseMs))
+    if (pulse?.alive !== true) {
+      yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
+      yield* startOver
+      return
+    }
+    yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
+      discard: true
+    })
+    yield* Effect.sleep(lockedAs === node ? beatMs : Math.min(beatMs, contendedMs))
+  })
+})
+
+const signOff = (sql: SqlClient.SqlClient, node: number) =>
+  recover(sql, node, "gone").pipe(
+    Effect.andThen(unregister(sql, node)),
+    Effect.timeout("2 seconds"),
+    Effect.catchCause(() =>
+      Effect.logWarning(
+        `node ${node} could not sign off; the other nodes will notice that it is gone`
+      )
+    )
+  )
