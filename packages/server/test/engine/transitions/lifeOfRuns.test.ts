@@ -161,7 +161,8 @@ const settlementBy = (
   end: Parameters<typeof settlementOf>[2]
 ): Settlement => {
   const { kind, version } = taskOf(world, ticket)
-  const { step } = ticket
+  // A run that was handed back may know its steps, which it did not when the ticket was issued.
+  const { step } = world.model.heldBy(ticket) ?? ticket
   const place =
     step?.isKnown !== true || version === null
       ? null
