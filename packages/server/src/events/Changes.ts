@@ -18,13 +18,13 @@ export interface Following {
 
 /**
  * Sends the changes of a workspace to its subscribers on any node. A node with a subscriber
- * announces it: `following <node> <workspaces>`, and `still-following` later. From then on every
- * node sends all nodes, itself included, `changed <node> <workspace> <changes>`. PostgreSQL
- * delivers the messages to all nodes in one order, so all keep the same. A change in a workspace
- * without subscribers costs a look-up in an empty map.
+ * announces the workspace: `following <node> <workspaces>`, and `still-following` later. From then
+ * on every node sends its changes to all nodes, itself included: `changed <node> <workspace>
+ * <changes>`. PostgreSQL delivers the messages to all nodes in one order, so all nodes keep the
+ * same list. A change in a workspace without subscribers costs a lookup in an empty map.
  *
  * The tables hold the truth. Whenever messages may be lost (a broken connection, a lost node, too
- * many at once), subscribers get a `reset` and read again.
+ * many at once), subscribers get a `reset` and read the tables again.
  */
 export class Changes {
   readonly bell = new Doorbell()
@@ -35,9 +35,9 @@ export class Changes {
   readonly #recent = new Recent()
   readonly #outgoing = new Outgoing()
   readonly #followers = new Map<string, Set<Follower>>()
-  /** Workspaces to announce as followed. */
+  /** Workspaces that this node must announce. */
   readonly #toAnnounce = new Set<string>()
-  /** Open until the announcement has come back, and so has reached all nodes. */
+  /** Announcements that have not come back yet. One that has come back has reached all nodes. */
   readonly #announcing = new Map<string, Deferred.Deferred<void>>()
   #count = 0
   #announceAllAtMs = Number.NEGATIVE_INFINITY
@@ -69,7 +69,7 @@ export class Changes {
     this.bell.ring()
   }
 
-  /** Passes on changes from now on, until the scope closes. */
+  /** Calls the follower with new changes until the scope closes. */
   follow(
     workspaceId: string,
     after: string | undefined,
@@ -107,7 +107,7 @@ export class Changes {
     if (kind === "asking" && from !== this.#node) this.#announceAll()
   }
 
-  /** This process listens from now on, and may have missed earlier messages. */
+  /** Called when this process begins to listen. It may have missed earlier messages. */
   connected(): void {
     this.#recent.restart(this.#nowMs)
     for (const workspaceId of this.#followers.keys()) {
@@ -116,7 +116,10 @@ export class Changes {
     this.#announceAll()
   }
 
-  /** Returns the messages for other nodes, and delivers those for this node. */
+  /**
+   * Takes the gathered changes. Returns the messages to send, or delivers them if there is one
+   * node.
+   */
   takePayloads(): ReadonlyArray<string> {
     const nowMs = this.#nowMs
     const following = [...this.#toAnnounce]
@@ -141,7 +144,7 @@ export class Changes {
     ]
   }
 
-  /** Whether more messages wait although nothing wakes the loop. */
+  /** Whether changes are left for a later message. */
   get hasMore(): boolean {
     return !this.#outgoing.isEmpty
   }
@@ -176,7 +179,9 @@ export class Changes {
     this.bell.ring()
   }
 
-  /** Waits until all nodes know. If the connection is broken, there will be a reset anyway. */
+  /**
+   * Waits until all nodes know the workspace. After a broken connection there is a reset anyway.
+   */
   #announced(workspaceId: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#followers.has(workspaceId)) return Effect.void
@@ -196,7 +201,7 @@ export class Changes {
       Deferred.doneUnsafe(asked, Effect.void)
     }
     if (isNew && kind === "still-following") {
-      // It was followed before this node knew, so a change on this node may be missing.
+      // It was followed before this node knew, so subscribers may lack a change of this node.
       this.#outgoing.reset(workspaceId, this.#nowMs)
       this.bell.ring()
     }
@@ -239,7 +244,7 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
 /** A node sends its messages at most this often, all in one commit. */
 const gatherMs = 50
 
-/** Followed workspaces are announced again, for nodes that missed it. */
+/** Followed workspaces are announced again, for nodes that missed the announcement. */
 const announceEveryMs = 60_000
 
 const echoWithinMs = 2_000

@@ -13,17 +13,17 @@ import { Watched } from "./Watched.ts"
  *
  * A request reads first and announces afterwards. The node that finished the run remembers it for a
  * while and replies when the announcement arrives. A signal only saves time: the request reads once
- * more when its time is up, so a lost one does no harm.
+ * more when its time is up, so a lost signal does no harm.
  */
 export class Endings extends Context.Service<
   Endings,
   {
     /**
-     * Reports committed endings: of executions, runs of chains, whole workspaces and, for users,
-     * memberships.
+     * Announces committed endings by id: of executions, chain runs and workspaces, and of users
+     * whose membership ended.
      */
     readonly tell: (ids: ReadonlyArray<string>) => void
-    /** Rings when one of these may have ended on this node, or on another node after `announce`. */
+    /** Watches ids. The signal is given when one of them may have ended. */
     readonly watch: (ids: ReadonlyArray<string>) => Effect.Effect<Watch, never, Scope.Scope>
   }
 >()("@scheduling/server/events/Endings") {
@@ -122,7 +122,7 @@ export class Endings extends Context.Service<
 
 export interface Watch {
   readonly bell: Doorbell
-  /** Asks the other nodes to report when these end. */
+  /** Asks the other nodes for the endings of these ids. */
   readonly announce: () => void
 }
 

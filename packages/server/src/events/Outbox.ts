@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { Signals } from "./Signals.ts"
 import { OutboxBell } from "./OutboxBell.ts"
 
-/** An event that people may want to hear of. */
+/** An event that people may be notified of. */
 export interface Announcement {
   readonly workspace_id: string
   readonly event: NotificationEvent
   /**
-   * The subject: a task, a chain, a monitor, a worker or a key. Events of one subject are told in
+   * The subject: a task, a chain, a monitor, a worker or a key. Events of one subject are sent in
    * order.
    */
   readonly subject_id: string
@@ -21,28 +21,28 @@ export interface Announcement {
 
 export interface AnnouncementData {
   readonly name?: string
-  /** One line: why it failed, or what changed. */
+  /** One line that says why it failed or what changed. */
   readonly reason?: string
   /** Shown below the reason, in this order. */
   readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  /** The incident that begins or ends with it. */
+  /** The incident that the event opens or closes. */
   readonly incident_id?: string
 }
 
-/** In the place of an event: nobody hears of it, but whoever keeps an incident open closes it. */
+/** Stored instead of an event. Nobody is notified, but channels with an open incident close it. */
 export const subjectGone = "subject.gone"
 
 /**
- * Nouns report here what happened, within the transaction of the change itself, so that neither
- * exists without the other. The rules of the workspace decide afterwards who hears of it.
+ * Stores events in the transaction of the change itself, so that neither exists without the other.
+ * The rules of the workspace decide later who is notified.
  */
 export class Outbox extends Context.Service<
   Outbox,
   {
     readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /**
-     * For subjects that were deleted or paused: their problem ends. No recovery is
-     * announced, but channels that keep incidents close theirs.
+     * Ends the problem of a subject that was deleted or paused. No recovery is announced, but
+     * channels that keep incidents close them.
      */
     readonly forget: (subject: {
       readonly workspace_id: string

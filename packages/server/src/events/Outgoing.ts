@@ -9,8 +9,8 @@ interface Gathered {
 }
 
 /**
- * Changes to send next, by workspace. If more happens in a second than a reader could follow, the
- * rest of that second becomes one `reset`.
+ * Changes to send next, by workspace. Changes beyond the limit of a second become one `reset`,
+ * because no subscriber could follow them.
  */
 export class Outgoing {
   readonly #limits: OutgoingLimits
@@ -41,12 +41,12 @@ export class Outgoing {
     const taken: Array<readonly [string, Array<Change>]> = []
     for (const [workspaceId, gathered] of this.#gathered) {
       const changes = gathered.changes.splice(0)
-      const isOver = gathered.sinceMs <= nowMs - 1_000
-      if (gathered.hasOverflowed && (isOver || gathered.count <= this.#limits.perSecond)) {
+      const hasPassed = gathered.sinceMs <= nowMs - 1_000
+      if (gathered.hasOverflowed && (hasPassed || gathered.count <= this.#limits.perSecond)) {
         gathered.hasOverflowed = false
         changes.push({ type: "reset" })
       }
-      if (isOver && !gathered.hasOverflowed) this.#gathered.delete(workspaceId)
+      if (hasPassed && !gathered.hasOverflowed) this.#gathered.delete(workspaceId)
       if (changes.length > 0) taken.push([workspaceId, changes])
     }
     return taken
@@ -70,7 +70,7 @@ export class Outgoing {
 }
 
 export interface OutgoingLimits {
-  /** Per workspace and node. */
+  /** The most changes in a second, per workspace and node. */
   readonly perSecond: number
 }
 

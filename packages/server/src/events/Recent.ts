@@ -15,9 +15,9 @@ export interface SentChange {
 }
 
 interface Kept {
-  /** The workspace has subscribers, or had some until a while ago. */
+  /** The time until which the workspace counts as followed. */
   untilMs: number
-  /** Nothing is missing since then. */
+  /** The time since which no change is missing. */
   sinceMs: number
   readonly sent: Array<SentChange>
 }
@@ -109,7 +109,7 @@ const isTimestamp = Schema.is(Timestamp)
 
 export interface RecentLimits {
   readonly workspaces: number
-  /** Of all workspaces together. */
+  /** The most events of all workspaces together. */
   readonly events: number
   readonly eventsOfOne: number
   readonly keptMs: number

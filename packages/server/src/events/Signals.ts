@@ -4,17 +4,17 @@ import { LoopHealth, reportFailures } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
 export interface Listener {
-  /** Something is due sooner than the node expects. */
+  /** Handles that a run is due sooner than the node expects. */
   readonly wake: Effect.Effect<void>
-  /** A run shall stop. Returns whether it runs here. */
+  /** Cancels a run. Returns whether this node holds it. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** A queue shall be cleared. */
+  /** Handles that a queue is to be cleared. */
   readonly stop: Effect.Effect<void>
-  /** These named queues may have runs to admit. */
+  /** Admits parked runs of these named queues. */
   readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** Receives all messages from other processes that are not for a `Listener`. */
+/** Receives the messages of other processes that are not for a `Listener`. */
 export interface Subscriber {
   readonly heard: (payload: string) => void
   readonly connected: () => void
@@ -39,7 +39,7 @@ export class Signals extends Context.Service<
     readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
     /** Passes a message on to the runner of this process or to the subscribers. */
     readonly receive: (payload: string) => Effect.Effect<void>
-    /** This process listens from now on. It may have missed earlier messages. */
+    /** Called when this process begins to listen. It may have missed earlier messages. */
     readonly connected: Effect.Effect<void>
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
     /** Sends the messages to all processes in one commit. Returns whether they were sent. */
@@ -85,8 +85,8 @@ export class Signals extends Context.Service<
       })
 
       /**
-       * Many wakes become one message, because a commit with NOTIFY takes a lock that all databases
-       * share.
+       * Sends one message for many wake-ups, because a commit with NOTIFY takes a lock that all
+       * databases share.
        */
       const wakeOthers = Effect.gen(function* () {
         wakeIsOnItsWay = true

@@ -15,8 +15,8 @@ export class Watched {
   }
 
   /**
-   * Another node waits for this ending. Returns true if it happened lately, because that node may
-   * not know.
+   * Records that another node waits for this ending. Returns true if the run has ended recently,
+   * because that node may not know.
    */
   want(id: string, nowMs: number): boolean {
     this.#wanted.delete(id)

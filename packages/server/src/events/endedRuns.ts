@@ -1,4 +1,4 @@
-/** What is kept of a run that has ended. */
+/** The data that an event keeps of a finished run. */
 const dataOfRun = `jsonb_build_object(
           'execution_id', id,
           'chain_run_id', chain_run_id,
@@ -9,19 +9,19 @@ const dataOfRun = `jsonb_build_object(
         )`
 
 /**
- * A part of a statement whose `finished` holds the runs that have just finished. It puts into the outbox
- * the runs that people may want to hear of: failures, if the workspace has a channel; and
- * successes, if the subject has an open problem, or an earlier failure was not routed yet or is written
- * by this statement. Usually there is no problem at all, which is checked once per statement; the order
- * by subject makes that check read the index of alerts and not the callbacks. `LIMIT` keeps the look-ups
- * from becoming joins with whole tables. Results that other nodes write at the same time are not seen,
- * so the router checks again later (`RoutingRepo.announceMissed`).
+ * A part of a statement whose `finished` holds the runs that have just finished. It inserts into
+ * the outbox the runs that people may be notified of: failures, if the workspace has a channel; and
+ * successes, if the subject has an open problem, or an earlier failure was not routed yet or is
+ * written by this statement. Usually there is no problem at all, which is checked once per
+ * statement; the order by subject makes that check read the index of alerts and not the callbacks.
+ * `LIMIT` keeps the look-ups from becoming joins with whole tables. Results that other nodes write
+ * at the same time are not seen, so the router checks again later (`RoutingRepo.announceMissed`).
  *
  * The event for a callback of a task has the URL of the callback. Tasks without callbacks are not
  * read: they are not in the index that is used.
  */
 export const announceFinished = `
-    outcomes AS NOT MATERIALIZED (
+    results AS NOT MATERIALIZED (
       SELECT
         *,
         status = 'failed' OR (after_failure IS TRUE AND status = 'succeeded') AS has_failed,
@@ -29,22 +29,22 @@ export const announceFinished = `
       FROM finished
       WHERE next_id IS NULL
         AND status IN ('succeeded', 'failed')
-    ), told AS (
+    ), notified AS (
       INSERT INTO outbox (workspace_id, event, subject_id, at, data)
       SELECT
         workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'recovered' END, task_id,
         coalesce(finished_at, now()), ${dataOfRun}
-      FROM outcomes
+      FROM results
       WHERE CASE
         WHEN has_failed THEN (
           SELECT true
           FROM notification_channels
-          WHERE notification_channels.workspace_id = outcomes.workspace_id
+          WHERE notification_channels.workspace_id = results.workspace_id
             AND enabled
           LIMIT 1
         )
         WHEN kind = 'delayed' THEN false
-        WHEN task_id IN (SELECT task_id FROM outcomes WHERE has_failed) THEN true
+        WHEN task_id IN (SELECT task_id FROM results WHERE has_failed) THEN true
         WHEN NOT EXISTS (SELECT FROM problems) AND (
           SELECT true
           FROM outbox
@@ -53,11 +53,11 @@ export const announceFinished = `
           LIMIT 1
         ) IS NULL THEN false
         ELSE coalesce(
-          (SELECT true FROM problems WHERE subject_id = outcomes.task_id LIMIT 1),
+          (SELECT true FROM problems WHERE subject_id = results.task_id LIMIT 1),
           (
             SELECT true
             FROM outbox
-            WHERE subject_id = outcomes.task_id
+            WHERE subject_id = results.task_id
               AND callback_url IS NULL
             LIMIT 1
           )
@@ -71,15 +71,15 @@ export const announceFinished = `
         workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'succeeded' END, task_id,
         coalesce(finished_at, now()), ${dataOfRun} || jsonb_build_object('name', callback.name),
         callback.url
-      FROM outcomes
+      FROM results
       CROSS JOIN LATERAL (
         SELECT
           coalesce(tasks.name, tasks.url, tasks.kind) AS name,
           tasks.ending_options
             -> CASE WHEN has_failed THEN 'on_failure' ELSE 'on_success' END ->> 'url' AS url
         FROM tasks
-        WHERE tasks.id = outcomes.task_id
-          AND tasks.workspace_id = outcomes.workspace_id
+        WHERE tasks.id = results.task_id
+          AND tasks.workspace_id = results.workspace_id
           AND tasks.ending_options IS NOT NULL
         LIMIT 1
       ) AS callback
@@ -87,7 +87,7 @@ export const announceFinished = `
       ORDER BY coalesce(finished_at, now()), ordinal
       RETURNING ordinal
     ), announced AS (
-      SELECT ordinal FROM told
+      SELECT ordinal FROM notified
       UNION ALL
       SELECT ordinal FROM called_back
     )`

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Changes } from "./Changes.ts"
 import type { Change } from "./Recent.ts"
 
-/** For repositories: sends the changes of their statements after the commit. */
+/** Sends the changes of a repository's statements to subscribers after the commit. */
 export const tellAfterCommit =
   (sql: SqlClient.SqlClient, changes: Changes) =>
   <Row extends { readonly workspace_id: string }>(
