@@ -39,34 +39,75 @@ export interface Executed {
 }
 
 /**
- * Makes the call of a run when it is due, and decides what comes after it. Tells once how the run
- * ended. Most runs need no fiber, which takes a twentieth of a run.
+ * Executes a run: makes its call when it is due, and decides what comes after it. `onEnd` is called
+ * once, with the result.
+ *
+ * 1. A run that is due and has its call makes it at once (`makeCall`), without a fiber, which takes a
+ *    twentieth of a run.
+ * 2. For a run that is early, `makeReady` prepares the request, where the call is known.
+ * 3. A fiber waits until the run is due or reads its call (`prepare`). Then the request that is ready
+ *    begins (`beginCall`), or the call is made (`makeCall`).
  */
 export const makeExecute = Effect.gen(function* () {
+  const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient>())
+  const { beginCall, makeCall, makeReady } = yield* makeCalling
+
+  return (
+    run: StartedRun,
+    execution: Execution,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    onEnd: OnEnd
+  ): Executed => {
+    const early = run.due_ms - execution.clock.now()
+    if (early <= 0 && run.withheld === 0) {
+      const cutOff = makeCall(run, execution, secrets, givenCall(run), onEnd)
+      return { cutOff, preparing: null }
+    }
+    const ready = early > 0 ? makeReady(run, execution, secrets, early) : undefined
+    let cutOff = () => preparing.interruptUnsafe()
+    const preparing = runFork(prepare(run, execution, early))
+    preparing.addObserver((exit) => {
+      if (Exit.isFailure(exit)) {
+        ready?.drop()
+        onEnd(Exit.failCause(exit.cause))
+        return
+      }
+      cutOff =
+        ready === undefined
+          ? makeCall(run, execution, secrets, exit.value, onEnd)
+          : beginCall(run, execution, ready.call, ready.begin, onEnd)
+    })
+    return { cutOff: () => cutOff(), preparing }
+  }
+})
+
+/** The steps of making a call. None of them needs a fiber. */
+const makeCalling = Effect.gen(function* () {
   const calls = yield* Call
   const random = yield* Random.Random
-  const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient>())
 
-  /** The call of a run that is due. */
-  const begin = (
+  /** Begins the call of a run that is due. Returns what cuts it off. */
+  const beginCall = (
     run: StartedRun,
     execution: Execution,
     { call_options, retry_count, timeout_seconds }: RunCall,
-    call: ReadyCall["begin"],
+    begin: ReadyCall["begin"],
     onEnd: OnEnd
   ): (() => void) => {
     const started_ms = startedAt(run, execution)
-    const judged = (answer: CallResult) => {
+    const settlementFor = (answer: CallResult) => {
       const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
-      const verdict = classifyResult(answer, called, random.nextDoubleUnsafe())
-      return endOf(run, execution, { ...answer, ...verdict })
+      const result = classifyResult(answer, called, random.nextDoubleUnsafe())
+      return endOf(run, execution, { ...answer, ...result })
     }
-    return call((exit) =>
-      onEnd(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => judged(exit.value)))
+    return begin((exit) =>
+      onEnd(
+        Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => settlementFor(exit.value))
+      )
     )
   }
 
-  const make = (
+  const makeCall = (
     run: StartedRun,
     execution: Execution,
     secrets: ReadonlyArray<Redacted.Redacted>,
@@ -84,7 +125,7 @@ export const makeExecute = Effect.gen(function* () {
       onEnd(Exit.failCause(request.cause))
       return () => {}
     }
-    return begin(run, execution, call.success, (end) => calls.begin(request.value, end), onEnd)
+    return beginCall(run, execution, call.success, (end) => calls.begin(request.value, end), onEnd)
   }
 
   /** Undefined if the call is made only when its time has come. */
@@ -103,33 +144,7 @@ export const makeExecute = Effect.gen(function* () {
     return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined
   }
 
-  return (
-    run: StartedRun,
-    execution: Execution,
-    secrets: ReadonlyArray<Redacted.Redacted>,
-    onEnd: OnEnd
-  ): Executed => {
-    const early = run.due_ms - execution.clock.now()
-    if (early <= 0 && run.withheld === 0) {
-      const cutOff = make(run, execution, secrets, givenCall(run), onEnd)
-      return { cutOff, preparing: null }
-    }
-    const ready = early > 0 ? makeReady(run, execution, secrets, early) : undefined
-    let cutOff = () => preparing.interruptUnsafe()
-    const preparing = runFork(prepare(run, execution, early))
-    preparing.addObserver((exit) => {
-      if (Exit.isFailure(exit)) {
-        ready?.drop()
-        onEnd(Exit.failCause(exit.cause))
-        return
-      }
-      cutOff =
-        ready === undefined
-          ? make(run, execution, secrets, exit.value, onEnd)
-          : begin(run, execution, ready.call, ready.begin, onEnd)
-    })
-    return { cutOff: () => cutOff(), preparing }
-  }
+  return { beginCall, makeCall, makeReady }
 })
 
 const startedAt = (run: StartedRun, execution: Execution): number =>
