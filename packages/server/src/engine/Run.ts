@@ -44,7 +44,7 @@ export interface LeasedRun extends Claimant {
   readonly attempt: number
   /** On the database's clock. */
   readonly due_ms: number
-  /** Whether it has a place in a named queue, which stands empty until its result is written. */
+  /** Whether it holds a slot of a named queue, which stays empty until its result is written. */
   readonly holdsSlot?: boolean
 }
 
@@ -63,7 +63,7 @@ export const givenBytes = 8 * 1024
 export const heaviestCall = maxBodyBytes + 32 * 1024
 
 /** Where a step stands in the run of its chain. */
-export interface StepPlace {
+export interface StepPosition {
   readonly chain_run_id: string
   readonly version_id: string
   readonly step_index: number
@@ -85,7 +85,7 @@ export interface StartedRun {
   /** Where its row stands since it started, unless it has been changed. Null if it has not started. */
   readonly row_at: string | null
   /** Null if it is not a step of a chain. */
-  readonly place: StepPlace | null
+  readonly position: StepPosition | null
   /** Null if its task is gone or the call is withheld. */
   readonly call: RunCall | null
   /** How many bytes reading the call may take. 0 if the call is not withheld. */
@@ -130,13 +130,13 @@ export interface Settlement extends AttemptEnd {
    * Null if it is not a step of a chain, or if the chain run never started. Then the other steps
    * leave no trace.
    */
-  readonly place: StepPlace | null
+  readonly position: StepPosition | null
 }
 
 /** What a settlement needs to know about a run. */
 export type SettledRun = Pick<
   StartedRun,
-  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "place"
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "position"
 > &
   Partial<Pick<StartedRun, "row_at">>
 
@@ -170,5 +170,5 @@ export const settlementOf = (
   status_code: end.status_code ?? null,
   response_body: end.response_body ?? null,
   error: end.error,
-  place: run.place
+  position: run.position
 })

@@ -1,13 +1,13 @@
 import type { SqlClient } from "effect/sql"
 
 /** A lane at a moment. */
-export interface Place {
+export interface LanePosition {
   readonly at_ms: number
   /** A bigint, as text. */
   readonly lane: string
 }
 
-export const beginningOf = (ms: number): Place => ({ at_ms: ms, lane: firstLane })
+export const beginningOf = (ms: number): LanePosition => ({ at_ms: ms, lane: firstLane })
 
 const firstLane = String(-(2n ** 63n))
 
@@ -44,7 +44,7 @@ export interface LaneTurns {
   readonly predicate: string
   /** The latest moment to visit. */
   readonly until: Fragment
-  readonly from: Place
+  readonly from: LanePosition
   /** How many rows are wanted. */
   readonly limit: number
   /** Shares that get nothing. */
@@ -105,7 +105,7 @@ export const lanesInTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
           (${turns.limit} - count(*) OVER ())::float8
             / count(*) FILTER (WHERE nth = 1) OVER ()
             / CASE moments WHEN 1 THEN 1 ELSE 2 ^ nth END
-        ) AS places
+        ) AS row_limit
       FROM (
         SELECT
           moment, lane,

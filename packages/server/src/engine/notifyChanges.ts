@@ -35,7 +35,9 @@ export const notifyQueued = (changes: Changes, run: QueuedRun): void => {
   changes.tell(workspace_id, [changeOf({ id, kind, task_id, chain_run_id }, "queued")])
 }
 
-const tell = <Run extends Pick<SettledRun, "id" | "workspace_id" | "task_id" | "kind" | "place">>(
+const tell = <
+  Run extends Pick<SettledRun, "id" | "workspace_id" | "task_id" | "kind" | "position">
+>(
   changes: Changes,
   runs: ReadonlyArray<Run>,
   statusOf: (run: Run) => Status
@@ -45,7 +47,7 @@ const tell = <Run extends Pick<SettledRun, "id" | "workspace_id" | "task_id" | "
     changes.tell(
       workspaceId,
       own.map((run) =>
-        changeOf({ ...run, chain_run_id: run.place?.chain_run_id ?? null }, statusOf(run))
+        changeOf({ ...run, chain_run_id: run.position?.chain_run_id ?? null }, statusOf(run))
       )
     )
   }

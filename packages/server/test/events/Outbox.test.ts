@@ -155,15 +155,15 @@ layer(
         FROM tasks
         WHERE id = ${chain}`
       const queued = yield* queue.enqueue({ workspace_id, task_id: chain, kind: "chain" })
-      const place = {
+      const position = {
         chain_run_id: queued.id,
         version_id: version?.version_id ?? "",
         step_index: 0,
         after_failure: false
       }
-      yield* sql`UPDATE runs SET version_id = ${place.version_id} WHERE id = ${queued.id}`
+      yield* sql`UPDATE runs SET version_id = ${position.version_id} WHERE id = ${queued.id}`
       const first = yield* finish(sql, [
-        settlement({ id: queued.id, workspace_id, status: "failed", place })
+        settlement({ id: queued.id, workspace_id, status: "failed", position })
       ])
       assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
       const [next] = first.next
@@ -171,7 +171,7 @@ layer(
         settlement({
           id: next?.id ?? "",
           workspace_id,
-          place: { ...place, step_index: 2, after_failure: true }
+          position: { ...position, step_index: 2, after_failure: true }
         })
       ])
       const [event, ...more] = yield* outboxOf(workspace_id)

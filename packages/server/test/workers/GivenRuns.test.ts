@@ -13,7 +13,7 @@ const run = (id: string): GivenRun => ({
   kind: "cron",
   attempt: 2,
   lost: 0,
-  place: null,
+  position: null,
   row_at: "(0,1)",
   retry_count: 0,
   call_options: null,

@@ -4,7 +4,7 @@ import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../Run.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 
 /**
  * Reads a call that was withheld when its run started, once the node has room for it. The run is
@@ -36,7 +36,7 @@ export const loadWholeCall = (run: StartedRun, loads: Semaphore.Semaphore) =>
  */
 const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
   loads
-    .withPermit(run.place === null ? readTask(run, room) : readStep(run, run.place))
+    .withPermit(run.position === null ? readTask(run, room) : readStep(run, run.position))
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
 
 /** Its task was deleted or replaced meanwhile. */
@@ -70,16 +70,16 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
 })
 
 /** Reads the call of a step and fills in the answers of earlier steps. */
-const readStep = Effect.fnUntraced(function* (run: StartedRun, place: StepPlace) {
+const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPosition) {
   const sql = yield* SqlClient.SqlClient
   const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
       SELECT method, url, headers, body, timeout_seconds, retry_count, call_options, uses
       FROM chain_steps
-      WHERE version_id = ${place.version_id}
-        AND step_index = ${place.step_index}`
+      WHERE version_id = ${position.version_id}
+        AND step_index = ${position.step_index}`
   if (step === undefined) return { call: Result.fail(noStep), needs: 0 }
   const { uses, ...call } = step
-  const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, place, uses)
+  const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, position, uses)
   const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
   const loaded: Loaded = {
     call: Result.mapBoth(filled, {
@@ -95,7 +95,7 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, place: StepPlace)
 const findAnswers = (
   sql: SqlClient.SqlClient,
   run: StartedRun,
-  { chain_run_id, version_id }: StepPlace,
+  { chain_run_id, version_id }: StepPosition,
   steps: ReadonlyArray<number>
 ) =>
   // The ids of all steps are at least that of the chain run, so older partitions need not be read.

@@ -2,20 +2,20 @@ import { advanceChain, type StepOutcome } from "./advanceChain.ts"
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findOutlines, type Outline } from "./ChainVersions.ts"
-import type { Settlement, StepPlace } from "../Run.ts"
+import type { Settlement, StepPosition } from "../Run.ts"
 import { makeRunId, timeOfId } from "../RunId.ts"
 
 /**
- * The `place` of a row of `runs`, or null if it has no version. `version` is the SQL for the
+ * The `position` of a row of `runs`, or null if it has no version. `version` is the SQL for the
  * version: a run that starts just now takes the version of its task.
  */
-export const placeColumn = (version = "runs.version_id") => `
+export const positionColumn = (version = "runs.version_id") => `
   CASE WHEN ${version} IS NOT NULL THEN json_build_object(
     'chain_run_id', runs.chain_run_id,
     'version_id', ${version},
     'step_index', runs.step_index,
     'after_failure', runs.after_failure IS TRUE
-  ) END AS place`
+  ) END AS position`
 
 /** A step of a chain that comes after the one that ended. */
 export interface NextStep {
@@ -34,7 +34,7 @@ export interface FollowUp {
 }
 
 export const followUp = (
-  { after_failure, step_index }: Pick<StepPlace, "after_failure" | "step_index">,
+  { after_failure, step_index }: Pick<StepPosition, "after_failure" | "step_index">,
   { conditions, names, on_workers }: Omit<Outline, "version_id">,
   outcome: StepOutcome,
   nowMs: number
@@ -61,20 +61,20 @@ export const findFollowUps = Effect.fnUntraced(function* (
 ) {
   const followUps = new Map<string, FollowUp>()
   const versions = new Set<string>()
-  for (const { place, status } of settlements) {
-    if (place !== null && status !== null) versions.add(place.version_id)
+  for (const { position, status } of settlements) {
+    if (position !== null && status !== null) versions.add(position.version_id)
   }
   if (versions.size === 0) return followUps
   const outlines = yield* findOutlines(sql, [...versions])
   const byVersion = new Map(outlines.map((outline) => [outline.version_id, outline]))
   const now = yield* Clock.currentTimeMillis
-  for (const { finished_ms, id, place, status } of settlements) {
-    if (place === null || status === null) continue
-    const outline = byVersion.get(place.version_id)
+  for (const { finished_ms, id, position, status } of settlements) {
+    if (position === null || status === null) continue
+    const outline = byVersion.get(position.version_id)
     if (outline === undefined) continue
     // Steps have later ids than those before them, also if another node's clock is ahead of this one.
     const atMs = Math.max(finished_ms ?? now, timeOfId(id) + 1)
-    followUps.set(id, followUp(place, outline, status, atMs))
+    followUps.set(id, followUp(position, outline, status, atMs))
   }
   return followUps
 })

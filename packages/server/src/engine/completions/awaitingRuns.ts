@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { awaySince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
-import { placeColumn } from "../chains/ChainRuns.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
 import type { StartedRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { isTrusted, type Trust } from "../lanesInTurns.ts"
@@ -42,7 +42,7 @@ export const completionDueInMs = `(
 /** A run that is to be completed, and what decides what comes after it. */
 export interface AwaitingRun extends Pick<
   StartedRun,
-  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place"
+  "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "position"
 > {
   readonly state: RunState
   readonly lease_owner: number | null
@@ -58,7 +58,7 @@ export interface AwaitingRun extends Pick<
 
 const columns = `
   runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost, runs.state,
-  runs.lease_owner, runs.cancel_requested, ${placeColumn()},
+  runs.lease_owner, runs.cancel_requested, ${positionColumn()},
   CASE runs.state WHEN 'awaiting' THEN runs.status_code END AS answered_with,
   coalesce(call.retry_count, 0) AS retry_count, call.call_options,
   coalesce(call.timeout_seconds, 30) AS timeout_seconds,

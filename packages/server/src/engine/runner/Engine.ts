@@ -188,11 +188,11 @@ export class Engine {
     let again = false
     // A run that was to await its call-back and was not written had it already, before the answer.
     // Only a chain may then have a next step that this node does not know of.
-    for (const { completes_by_ms, id, place, status } of settlements) {
+    for (const { completes_by_ms, id, position, status } of settlements) {
       again = this.intake.forget(id) || again
       if (written.has(id)) {
         if (completes_by_ms === null) this.count(status ?? "retried")
-      } else if (completes_by_ms === null || place !== null) {
+      } else if (completes_by_ms === null || position !== null) {
         this.count("fenced")
         // Or an earlier try was written and its answer was lost, together with the next step of a
         // chain.

@@ -7,7 +7,7 @@ import { claim, type ClaimOptions, findLeased, findUpcoming } from "../transitio
 import { handBack } from "../transitions/handBack.ts"
 import type { Engine } from "./Engine.ts"
 import { fire } from "../transitions/fire.ts"
-import { beginningOf, type Place } from "../lanesInTurns.ts"
+import { beginningOf, type LanePosition } from "../lanesInTurns.ts"
 
 const batch = 500
 
@@ -138,7 +138,7 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
   const { clock, intake, options } = engine
   const { lookAheadMs } = options
   /** Where firing continues to take turns. Null while everything due fits into one batch. */
-  let fireFrom: Place | null = null
+  let fireFrom: LanePosition | null = null
 
   return Effect.gen(function* () {
     const { fired, leased, queues, reached } = yield* engine.leasing(
@@ -292,7 +292,7 @@ export const restMs = (
  * the walk begins again.
  */
 class Walk {
-  #reached: Place | null = null
+  #reached: LanePosition | null = null
   #isWhole = false
   /** Whether the walk went from the beginning to the end and found nothing. */
   isDone = false
@@ -305,13 +305,13 @@ class Walk {
     this.steps = 0
   }
 
-  from(beginning: Place): Place {
+  from(beginning: LanePosition): LanePosition {
     if (this.#reached !== null && this.#reached.at_ms >= beginning.at_ms) return this.#reached
     this.#isWhole = true
     return beginning
   }
 
-  step(taken: { readonly claimed: number; readonly reached: Place | null }): void {
+  step(taken: { readonly claimed: number; readonly reached: LanePosition | null }): void {
     this.steps++
     if (taken.claimed > 0) this.#isWhole = false
     this.#reached = taken.reached

@@ -150,7 +150,7 @@ const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, 
 /** When results that have waited since `sinceMs` are written. */
 const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: number): number => {
   const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
-  const goesOn = holdsSlot || results.some(({ place }) => place !== null)
+  const goesOn = holdsSlot || results.some(({ position }) => position !== null)
   if (intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
   // The slot of a run of a named queue stays empty until its result is written.
   if (holdsSlot) return sinceMs

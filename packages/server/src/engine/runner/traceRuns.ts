@@ -4,8 +4,8 @@ import type { SettledRun, Settlement, StartedRun } from "../Run.ts"
 import { timeOfId } from "../RunId.ts"
 
 /** Of a step, the trace is that of the chain's run. */
-const traceOf = ({ id, place }: Pick<SettledRun, "id" | "place">) =>
-  traceIdOf(place?.chain_run_id ?? id)
+const traceOf = ({ id, position }: Pick<SettledRun, "id" | "position">) =>
+  traceIdOf(position?.chain_run_id ?? id)
 
 /** An attempt: how long the run waited for it, and the call. */
 export const beginTrace = (tracer: Tracer, run: StartedRun, takenMs: number) => {
@@ -84,11 +84,11 @@ export const traceSettled = (
     })
     if (run.status === null) continue
     // The first step of a chain has the id of the chain's run, and all other steps belong to it.
-    const isFirst = run.place === null || run.place.chain_run_id === run.id
+    const isFirst = run.position === null || run.position.chain_run_id === run.id
     tracer.span({
       traceId,
       spanId,
-      parentSpanId: isFirst ? undefined : spanIdOf(run.place.chain_run_id),
+      parentSpanId: isFirst ? undefined : spanIdOf(run.position.chain_run_id),
       name: `run ${run.kind}`,
       kind: "internal",
       startMs: Math.min(timeOfId(run.id), run.started_ms ?? nowMs),

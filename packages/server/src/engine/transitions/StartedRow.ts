@@ -1,8 +1,8 @@
-import { givenBytes, type RunCall, type StartedRun, type StepPlace } from "../Run.ts"
+import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 
 /** A run that may start and the call of its task, as the SQL statements return them. */
 export interface StartedRow
-  extends Omit<StartedRun, "call" | "place" | "withheld">, Nullable<RunCall> {
+  extends Omit<StartedRun, "call" | "position" | "withheld">, Nullable<RunCall> {
   readonly withheld: number | null
 }
 
@@ -47,7 +47,10 @@ export const callOfTask = [
 
 export const withheldOfTask = `CASE WHEN tasks.bytes > ${givenBytes} THEN tasks.bytes END`
 
-export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): StartedRun => ({
+export const toStartedRun = (
+  row: StartedRow,
+  position: StepPosition | null = null
+): StartedRun => ({
   id: row.id,
   workspace_id: row.workspace_id,
   task_id: row.task_id,
@@ -57,7 +60,7 @@ export const toStartedRun = (row: StartedRow, place: StepPlace | null = null): S
   due_ms: row.due_ms,
   scheduled_ms: row.scheduled_ms,
   row_at: row.row_at,
-  place,
+  position,
   call:
     row.method === null || row.url === null || row.withheld !== null
       ? null

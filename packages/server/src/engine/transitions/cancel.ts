@@ -1,7 +1,7 @@
 import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { placeColumn } from "../chains/ChainRuns.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, type Settlement, settlementOf, type TaskOfRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
@@ -19,7 +19,7 @@ export interface StoppableRun extends SettledRun {
 export const stoppableColumns = `
   id, workspace_id, task_id, kind, state, attempt, lease_owner,
   CASE state WHEN 'awaiting' THEN status_code END AS answered_with,
-  date_part('epoch', now()) * 1000 AS now_ms, ${placeColumn()}`
+  date_part('epoch', now()) * 1000 AS now_ms, ${positionColumn()}`
 
 /**
  * Stops one run. Call it in a transaction, so that the row stays locked until the result is

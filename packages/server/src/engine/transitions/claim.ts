@@ -12,7 +12,7 @@ import {
   withheldOfTask
 } from "./StartedRow.ts"
 import { mustEnd, startsUnjudged } from "./mayStart.ts"
-import { horizonOf, lanesInTurns, type Place, timeOf, type Trust } from "../lanesInTurns.ts"
+import { horizonOf, lanesInTurns, type LanePosition, timeOf, type Trust } from "../lanesInTurns.ts"
 import { nothingForWorkers, upcomingForWorkers } from "../ForWorkers.ts"
 
 export interface Upcoming {
@@ -66,7 +66,7 @@ export interface Claimed {
   /** To be started when they are due. */
   readonly leased: ReadonlyArray<LeasedRun>
   /** Set if lanes took turns and not all of them were reached. The next claim goes on from here. */
-  readonly reached: Place | null
+  readonly reached: LanePosition | null
 }
 
 export const nothingClaimed: Claimed = { started: [], leased: [], reached: null }
@@ -76,7 +76,7 @@ export interface ClaimOptions extends Trust {
   readonly limit: number
   /** Only runs of seconds that begin within this time from now. */
   readonly lookAheadMs: number
-  readonly from: Place
+  readonly from: LanePosition
   /** Null takes whatever comes first. Otherwise the lanes take turns. */
   readonly turns: {
     /** Shares that get nothing. */
@@ -109,7 +109,7 @@ interface Found {
   readonly admits?: Statement.Fragment
 }
 
-/** Leases the rows at the places of `due`, and starts what may start unjudged. */
+/** Leases the rows at the positions of `due`, and starts the runs that need no check of the start guard. */
 export const claimFound = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   node: number,
@@ -130,7 +130,7 @@ export const claimFound = Effect.fnUntraced(function* (
         started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
         attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END${found.admits ?? sql.literal("")}
       FROM nodes
-      WHERE runs.ctid = ANY (ARRAY(SELECT place FROM due))
+      WHERE runs.ctid = ANY (ARRAY(SELECT row_id FROM due))
         AND nodes.id = ${node}
         AND nodes.died_at IS NULL
       RETURNING
@@ -157,7 +157,7 @@ export const claimFound = Effect.fnUntraced(function* (
 
 const dueFirst = (sql: SqlClient.SqlClient, { from, limit, ...options }: ClaimOptions) => sql`
     due AS (
-      SELECT ctid AS place
+      SELECT ctid AS row_id
       FROM runs
       WHERE ${sql.literal(isFree)}
         AND ${sql.literal(second)} >= ${timeOf(sql, from.at_ms)}
@@ -181,20 +181,20 @@ const dueInTurns = (
       limit,
       ...turns
     })}, due AS (
-      SELECT place
+      SELECT row_id
       FROM turns
       CROSS JOIN LATERAL (
-        SELECT ctid AS place
+        SELECT ctid AS row_id
         FROM runs
         WHERE ${sql.literal(isFree)}
           AND ${sql.literal(second)} = turns.moment
           AND lane = turns.lane
-        LIMIT turns.places
+        LIMIT turns.row_limit
         FOR UPDATE SKIP LOCKED
       ) AS picked
     )`
 
-/** Adds the place that was reached, as one more row. */
+/** Adds the lane that was reached, as one more row. */
 const reachedRow = (sql: SqlClient.SqlClient) => sql`
     UNION ALL
     SELECT ${sql.literal(reachedColumns)}

@@ -90,6 +90,6 @@ const disable = (
 }
 
 /** A delayed task has nothing to pause. */
-const hasFailed = ({ kind, place, status }: Settlement): boolean =>
+const hasFailed = ({ kind, position, status }: Settlement): boolean =>
   kind !== "delayed" &&
-  (status === "failed" || (status === "succeeded" && place?.after_failure === true))
+  (status === "failed" || (status === "succeeded" && position?.after_failure === true))

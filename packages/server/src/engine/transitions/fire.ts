@@ -9,14 +9,14 @@ import { targetOf } from "./claim.ts"
 import type { LeasedRun } from "../Run.ts"
 import { refusalOf } from "../firing/refuseSlot.ts"
 import { makeRunId } from "../RunId.ts"
-import { horizonOf, lanesInTurns, type Place, type Trust } from "../lanesInTurns.ts"
+import { horizonOf, lanesInTurns, type LanePosition, type Trust } from "../lanesInTurns.ts"
 
 export interface FireOptions extends Trust {
   readonly node: number
   readonly limit: number
   readonly lookAheadMs: number
   /** Null takes whatever comes first. Otherwise the lanes take turns, starting here. */
-  readonly turns: Place | null
+  readonly turns: LanePosition | null
   /** Asked for each run. False leaves the run to whichever node has room. */
   readonly leases: (share: number) => boolean
 }
@@ -194,7 +194,7 @@ const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
       FROM tasks
       WHERE tasks.next_fire_at = turns.moment
         AND tasks.lane = turns.lane
-      LIMIT turns.places
+      LIMIT turns.row_limit
       FOR UPDATE SKIP LOCKED
     ) AS picked`
 }

@@ -22,7 +22,7 @@ export const handOver = (
   return claimFound(sql, node, {
     due: sql`
       due AS MATERIALIZED (
-        SELECT next.place
+        SELECT next.row_id
         FROM (
           SELECT queues.id, queues.max_concurrency, queues.held_until, count(*) AS slots
           FROM unnest(
@@ -34,7 +34,7 @@ export const handOver = (
           GROUP BY queues.id
         ) AS open
         CROSS JOIN LATERAL (
-          SELECT ctid AS place, run_on
+          SELECT ctid AS row_id, run_on
           FROM runs
           WHERE ${parked}
             AND runs.queue_id = open.id

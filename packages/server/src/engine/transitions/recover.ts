@@ -2,7 +2,7 @@ import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { callOfRun } from "../callOfRun.ts"
-import { placeColumn } from "../chains/ChainRuns.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
 import { Signals } from "../../events/index.ts"
 import { againAfterCollision } from "../../store/index.ts"
 import { holdSlots, lockQueuesOf, type LostSlot, lostSlotColumns } from "../queues/heldSlots.ts"
@@ -86,7 +86,7 @@ const findRunning = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
   sql<LostRun>`
     SELECT
       id, workspace_id, task_id, kind, attempt, lost, lease_owner,
-      run_on IS NOT NULL AS on_worker, ${sql.literal(placeColumn())},
+      run_on IS NOT NULL AS on_worker, ${sql.literal(positionColumn())},
       ${sql.literal(lostSlotColumns)}
     FROM runs
     ${sql.literal(callOfRun)}

@@ -2,8 +2,8 @@ import { type ExecutionError, executionError } from "@scheduling/domain/executio
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf, rowsOf } from "../../store/index.ts"
-import { placeColumn } from "../chains/ChainRuns.ts"
-import type { LeasedRun, StartedRun, StepPlace } from "../Run.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
+import type { LeasedRun, StartedRun, StepPosition } from "../Run.ts"
 import {
   callColumns,
   callOfTask,
@@ -83,7 +83,7 @@ const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<Lease
           WHEN 'chain' THEN ${sql.literal(stepOf("weight", version))}
           ELSE ${sql.literal(withheldOfTask)}
         END AS withheld,
-        ${sql.literal(placeColumn(version))},
+        ${sql.literal(positionColumn(version))},
         ${sql.literal(result)} AS result
       FROM unnest(
         ${column("uuid", ({ workspace_id }) => workspace_id)},
@@ -156,12 +156,18 @@ export const start = Effect.fnUntraced(function* (
   const guarded: Guarded = {
     started: rows
       .filter((row) => row.result === "start")
-      .map((row) => toStartedRun(row, row.place)),
+      .map((row) => toStartedRun(row, row.position)),
     early: new Set(rows.filter(({ result: one }) => one === "early").map(({ id }) => id)),
     refused: rows.flatMap((row) =>
       row.result === "start" || row.result === "early"
         ? []
-        : [{ run: toStartedRun(row, row.place), status: row.result, error: refusals[row.result] }]
+        : [
+            {
+              run: toStartedRun(row, row.position),
+              status: row.result,
+              error: refusals[row.result]
+            }
+          ]
     )
   }
   return guarded
@@ -173,12 +179,15 @@ const refusals = {
 }
 
 interface GuardedRow extends StartedRow {
-  readonly place: StepPlace | null
+  readonly position: StepPosition | null
   readonly result: "start" | "cancelled" | "early" | "skipped"
 }
 
-const guardedColumns = [...runColumns, ...callColumns, "place", "result"] satisfies ReadonlyArray<
-  keyof GuardedRow
->
+const guardedColumns = [
+  ...runColumns,
+  ...callColumns,
+  "position",
+  "result"
+] satisfies ReadonlyArray<keyof GuardedRow>
 
 const guardedRows = rowsOf<GuardedRow>(guardedColumns)

@@ -1,7 +1,7 @@
 import { cancelledError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { placeColumn } from "../chains/ChainRuns.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, settlementOf } from "../Run.ts"
 import { makeSettleAlone } from "../settleAlone.ts"
 import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
@@ -25,7 +25,7 @@ export const endUnclaimed = Effect.fnUntraced(function* (
 ) {
   const columns = sql.literal(`
     id, workspace_id, task_id, kind, attempt, cancel_requested, worker_wait_seconds,
-    run_on -> 'labels' AS labels, ${placeColumn()}`)
+    run_on -> 'labels' AS labels, ${positionColumn()}`)
   const runs = yield* sql<UnclaimedRun>`
     SELECT ${columns}
     FROM runs

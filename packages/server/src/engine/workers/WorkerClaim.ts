@@ -119,7 +119,7 @@ export const claimForWorker = Effect.fnUntraced(function* (
   return yield* claimFound(sql, options.session, {
     due: sql`
       due AS (
-        SELECT picked.place
+        SELECT picked.row_id
         FROM unnest(${sets}) WITH ORDINALITY AS sets (run_on, n)
         JOIN workers
           ON workers.workspace_id = ${options.workspace_id}
@@ -127,7 +127,7 @@ export const claimForWorker = Effect.fnUntraced(function* (
           AND NOT workers.paused
           AND sets.run_on::jsonb -> 'labels' <@ to_jsonb(workers.labels)
         CROSS JOIN LATERAL (
-          SELECT ctid AS place
+          SELECT ctid AS row_id
           FROM runs
           WHERE ${sql.literal(isForWorkers)}
             AND workspace_id = ${options.workspace_id}

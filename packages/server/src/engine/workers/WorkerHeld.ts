@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { callOfRun } from "../callOfRun.ts"
-import { placeColumn } from "../chains/ChainRuns.ts"
+import { positionColumn } from "../chains/ChainRuns.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
 
 /** A run that was given to an agent, and what decides what comes after its call. */
@@ -10,7 +10,7 @@ export interface GivenRun
   extends
     Pick<
       StartedRun,
-      "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "place" | "row_at"
+      "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "position" | "row_at"
     >,
     Pick<RunCall, "retry_count" | "call_options" | "timeout_seconds"> {
   readonly started_ms: number
@@ -37,7 +37,7 @@ export const findHeld = Effect.fnUntraced(function* (
   const rows = yield* sql<HeldRun>`
     SELECT
       runs.id, runs.workspace_id, runs.task_id, runs.kind, runs.attempt, runs.lost,
-      runs.cancel_requested, runs.ctid::text AS row_at, ${sql.literal(placeColumn())},
+      runs.cancel_requested, runs.ctid::text AS row_at, ${sql.literal(positionColumn())},
       coalesce(call.retry_count, 0) AS retry_count, call.call_options,
       coalesce(call.timeout_seconds, 30) AS timeout_seconds,
       date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,

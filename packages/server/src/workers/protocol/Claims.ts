@@ -242,7 +242,7 @@ const longestWaitMs = Effect.fnUntraced(function* (
 })
 
 const givenRun = (
-  { attempt, id, kind, lost, place, row_at, task_id, workspace_id }: StartedRun,
+  { attempt, id, kind, lost, position, row_at, task_id, workspace_id }: StartedRun,
   { call_options, retry_count, timeout_seconds }: RunCall,
   started_ms: number
 ): GivenRun => ({
@@ -252,7 +252,7 @@ const givenRun = (
   kind,
   attempt,
   lost,
-  place,
+  position,
   row_at,
   retry_count,
   call_options,

@@ -22,7 +22,7 @@ const started = (path: string): StartedRun & Claimant => ({
   due_ms: 0,
   scheduled_ms: 0,
   row_at: null,
-  place: null,
+  position: null,
   task_id: "",
   call: {
     method: "POST",

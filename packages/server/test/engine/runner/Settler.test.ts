@@ -24,8 +24,15 @@ const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failur
 const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
   const engine = yield* makeEngine
   const settler = yield* makeSettler(engine, () => begin)
-  const write = (place: typeof step | null) => {
-    const run = { id: id(), workspace_id, task_id: id(), kind: "cron", attempt: 1, place } as const
+  const write = (position: typeof step | null) => {
+    const run = {
+      id: id(),
+      workspace_id,
+      task_id: id(),
+      kind: "cron",
+      attempt: 1,
+      position
+    } as const
     engine.results.add(settlementOf(run, 7, { status: "succeeded", error: null }))
     return Effect.forkChild(settler.settleSome)
   }
@@ -35,13 +42,13 @@ const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
 const idle = idleWith(Effect.void)
 
 /** A node with a run that is due and has no slot, and a result that is to be written. */
-const begin = Effect.fnUntraced(function* (place: typeof step | null) {
+const begin = Effect.fnUntraced(function* (position: typeof step | null) {
   const { engine, settler, write } = yield* idle
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
   engine.intake.add([due], 0)
   engine.intake.take(0, 0)
   assert.isTrue(engine.intake.isPressed)
-  return { engine, settler, writing: yield* write(place) }
+  return { engine, settler, writing: yield* write(position) }
 })
 
 /** What was sent to the store by now is written, because it answers in turn. */
@@ -64,7 +71,7 @@ const assertWaits = Effect.fnUntraced(function* (
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** A run that this node executes, in a queue of its own if it has a place. */
+/** A run that this node executes, in a queue of its own if it holds a slot. */
 const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
@@ -96,7 +103,7 @@ const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
   Effect.map(history(workspaceId), (rows) => rows.map(({ status }) => status))
 
 layer(TestLayer)("A result that is written", (it) => {
-  it.effect("is told of, although the run that takes its place cannot begin", () =>
+  it.effect("is told of, although the run that takes its slot cannot begin", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
       engine.enroll(7)

@@ -163,7 +163,7 @@ const settlementBy = (
   const { kind, version } = taskOf(world, ticket)
   // A run that was handed back may know its steps, which it did not when the ticket was issued.
   const { step } = world.model.heldBy(ticket) ?? ticket
-  const place =
+  const position =
     step?.isKnown !== true || version === null
       ? null
       : {
@@ -172,7 +172,13 @@ const settlementBy = (
           step_index: step.index,
           after_failure: step.afterFailure
         }
-  const run = { ...refOf(world, ticket.task), id: ticket.id, attempt: ticket.attempt, kind, place }
+  const run = {
+    ...refOf(world, ticket.task),
+    id: ticket.id,
+    attempt: ticket.attempt,
+    kind,
+    position
+  }
   return settlementOf(run, ticket.holder, { awaited: ticket.state === "awaiting", ...end })
 }
 

@@ -105,7 +105,7 @@ const settled = ({ task }: Scene, { attempt, id }: RunRow): SettledRun => ({
   id,
   attempt,
   kind: "cron",
-  place: null
+  position: null
 })
 
 const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
@@ -161,8 +161,8 @@ const finishStep =
         step_index: 0
       })
       yield* sql`UPDATE runs SET chain_run_id = id WHERE id = ${chain_run_id}`
-      const place = { chain_run_id, version_id, step_index: 0, after_failure: false }
-      const run = { ...scene.task, id: chain_run_id, attempt: 1, kind: "chain" as const, place }
+      const position = { chain_run_id, version_id, step_index: 0, after_failure: false }
+      const run = { ...scene.task, id: chain_run_id, attempt: 1, kind: "chain" as const, position }
       yield* finish(sql, [
         settlementOf(run, state === "running" ? scene.node : null, {
           status: "succeeded",

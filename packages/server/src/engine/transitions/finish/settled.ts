@@ -48,10 +48,10 @@ export const settledOf = (
 
 /** The executions and chain runs that finish with a settlement. */
 const finishedBy = (
-  { id, place, status }: Settlement,
+  { id, position, status }: Settlement,
   next: NextStep | null
 ): ReadonlyArray<string> => {
   if (status === null) return []
   // A chain run that never started has the id of its first step.
-  return place === null || next !== null ? [id] : [id, place.chain_run_id]
+  return position === null || next !== null ? [id] : [id, position.chain_run_id]
 }

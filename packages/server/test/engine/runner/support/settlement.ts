@@ -24,6 +24,6 @@ export const settlement = (
     fields.status === "failed" || fields.status === null
       ? executionError("internal", "as the test says")
       : null,
-  place: null,
+  position: null,
   ...fields
 })
