@@ -162,7 +162,7 @@ describe("an agent whose service is hostile", () => {
           },
           results: json(() => ({ detail: { error: escape, message: escape } }), 500)
         })
-        yield* says("handing in results")
+        yield* says("submitting results")
         const lines = agent.output().split("\n")
         assert.include(agent.output(), "\\u{001b}")
         assert.notMatch(agent.output(), obeyed)

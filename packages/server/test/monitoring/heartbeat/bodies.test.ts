@@ -93,7 +93,7 @@ layer(limited)("the bodies of pings", (it) => {
       }
       const kept = yield* keptOf(heartbeats, monitor.id)
       assert.isAtMost(kept.filter((one: string) => one === "10000").length, 11)
-      assert.strictEqual(kept.length, 20)
+      assert.strictEqual(kept.length, 41)
     })
   )
 })
