@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option, Queue, Scope } from "effect"
 import { randomUUID } from "node:crypto"
@@ -6,7 +5,7 @@ import type { Database } from "../../src/store/Sql.ts"
 import { Endings } from "../../src/events/Endings.ts"
 import { ListeningLayer } from "../../src/events/Listening.ts"
 import { channel, Signals } from "../../src/events/Signals.ts"
-import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { listenTo, onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 
 const NodeLayer: Layer.Layer<Endings, never, Database> = Layer.fresh(
@@ -17,9 +16,8 @@ const node = Effect.map(Layer.build(NodeLayer), (context) => Context.get(context
 
 /** Everything that is notified from now on. */
 const overheard = Effect.gen(function* () {
-  const pg = yield* PgClient.PgClient
   const payloads: Array<string> = []
-  const notifications = yield* pg.listen(channel)
+  const notifications = yield* listenTo(channel)
   yield* Queue.take(notifications).pipe(
     Effect.tap(({ payload }) => Effect.sync(() => payloads.push(payload))),
     Effect.forever,

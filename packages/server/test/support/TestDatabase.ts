@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
@@ -56,6 +56,13 @@ const databaseUrl = (serverUrl: string, name: string): string => {
 
 export const databaseLayer = (url: string, maxConnections = 6): Layer.Layer<Database> =>
   postgresLayer({ url: Redacted.make(url), maxConnections }).pipe(Layer.orDie)
+
+/** Listens on a connection of its own. A listener in the pool would keep one of its few connections. */
+export const listenTo = Effect.fnUntraced(function* (channel: string) {
+  const { config } = yield* PgClient.PgClient
+  const connection = yield* PgConnection.make({ ...config, stream: undefined })
+  return yield* (yield* connection.pin).listen(channel)
+})
 
 /**
  * One store for all files of a worker, emptied for each, because starting one takes 2 s of CPU

@@ -1,5 +1,4 @@
 // @tags idle
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,7 +15,7 @@ import {
 } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
 import { toldNodesLayer } from "../../support/TestApp.ts"
-import { onPostgres } from "../../support/TestDatabase.ts"
+import { listenTo, onPostgres } from "../../support/TestDatabase.ts"
 
 /** Calls that are held until the test lets them go, and what they are answered then. */
 const gate = Effect.gen(function* () {
@@ -39,8 +38,7 @@ const gate = Effect.gen(function* () {
 /** The ids that nodes have told each other they wait for. */
 const announced = Effect.gen(function* () {
   if (!onPostgres) return undefined
-  const pg = yield* PgClient.PgClient
-  const notifications = yield* pg.listen(channel)
+  const notifications = yield* listenTo(channel)
   const until = (id: string): Effect.Effect<void, unknown> =>
     Effect.flatMap(Queue.take(notifications), ({ payload }) =>
       payload.startsWith("want ") && payload.includes(id) ? Effect.void : until(id)
