@@ -57,8 +57,8 @@ const useActions = ({ changed, clientOf, noun, showsRun }: RepeatingKind) => {
       const params = { workspaceId, taskId }
       await navigate({ to: `/w/$workspaceId/${noun}/$taskId`, params, search: { run: id } })
     }, "was started"),
-    pause: act(client.pause, "is paused"),
-    resume: act(client.resume, "is active again"),
+    pause: act((id) => client.pause(id), "is paused"),
+    resume: act((id) => client.resume(id), "is active again"),
     /** Throws, because its dialog shows what went wrong. */
     remove: async ({ id, name }: Repeating) => {
       await client.remove(id)
@@ -179,25 +179,25 @@ export const useBulkActions = ({
   bulkWarning,
   clientOf
 }: RepeatingKind): ReadonlyArray<BulkAction<{ readonly id: string }>> => {
-  const { pause, remove, resume } = clientOf(useWorkspace().api)
+  const client = clientOf(useWorkspace().api)
   return [
     {
       name: "Pause",
       icon: <Pause className="size-3.5" />,
       done: "is paused",
-      act: ({ id }) => pause(id)
+      act: ({ id }) => client.pause(id)
     },
     {
       name: "Resume",
       icon: <RotateCcw className="size-3.5" />,
       done: "is active again",
-      act: ({ id }) => resume(id)
+      act: ({ id }) => client.resume(id)
     },
     {
       name: "Delete",
       icon: <Trash2 className="size-3.5" />,
       done: "was deleted",
-      act: ({ id }) => remove(id),
+      act: ({ id }) => client.remove(id),
       warning: bulkWarning
     }
   ]
