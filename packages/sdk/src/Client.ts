@@ -79,7 +79,7 @@ export class SchedulingClient extends Resources {
   }
 
   /**
-   * Another client with the same credential and some settings of its own. The others stay the same.
+   * Returns another client with the same credential. The given settings replace those of this client.
    *
    * @example
    * const patient = client.withOptions({ timeoutMs: 120_000, maxRetries: 5 })

@@ -39,7 +39,8 @@ export class Exchange implements ExchangeListener {
   }
 
   /**
-   * The kept body as text that PostgreSQL can store, without a last character that was cut in half.
+   * The stored part of the body, as text that PostgreSQL accepts. A last character that was cut off is
+   * left out.
    */
   get body(): string | null {
     if (this.statusCode === null) return null

@@ -75,7 +75,7 @@ export type Worker = typeof Worker.Type
 
 export const WorkerPage = Page("WorkerPage", Worker)
 
-/** The answer to create and rotate: the only one that shows the token. */
+/** The answer of the create and rotate endpoints. No other answer contains the token. */
 export const CreatedWorker = Schema.Struct({
   ...fields,
   token: secret("worker_token", {

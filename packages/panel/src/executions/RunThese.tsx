@@ -8,7 +8,7 @@ import { count } from "../ui/values/format.ts"
 import { tell } from "../ui/messages/toast.ts"
 import { executionsChanged } from "./queries.ts"
 
-/** Runs everything again that the list is narrowed to. */
+/** A button that reruns every execution that matches the filter of the list. */
 export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
   const { api, workspaceId } = useWorkspace()
   const [isAsking, setAsking] = useState(false)

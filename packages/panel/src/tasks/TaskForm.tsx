@@ -19,7 +19,10 @@ export const newTask: TaskValues = { name: "", queue_id: null, ...callbackValues
 export interface TaskFormProps<Values, Input> {
   readonly initial: Values
   readonly action: string
-  /** For a form that changes a task. */
+  /**
+   * Reads the task's current values, so that a form for changes can show what somebody else
+   * changed.
+   */
   readonly latest?: () => Promise<Values>
   readonly onSend: SendInput<Input>
   readonly onCancel: () => void

@@ -53,7 +53,7 @@ type Parts<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<
   Part<"headers", Endpoint["~Headers"]["Type"]> &
   Part<"payload", Endpoint["~Payload"]["Type"]>
 
-/** A part may be left out if all its fields are optional. */
+/** A part of a request, such as its query. It may be left out if all its fields are optional. */
 type Part<Name extends string, Value> = [Value] extends [never]
   ? {}
   : {} extends Value

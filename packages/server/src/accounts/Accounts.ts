@@ -265,7 +265,8 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Locked, because a workspace that is created meanwhile would have no owner.
+              // Locked, because a workspace created during the deletion of the account would have
+              // no owner.
               if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()
               yield* workspaces.removeOwnedAloneBy(actor)

@@ -91,7 +91,7 @@ export class Subscriptions extends Context.Service<
         return row ?? (yield* nothingBought)
       })
 
-      /** Runs one change of a subscription at a time, across all nodes. */
+      /** Runs the changes of a subscription one after the other, across all nodes. */
       const alone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
         change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>

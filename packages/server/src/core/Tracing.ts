@@ -91,8 +91,8 @@ export const traceparentOf = (traceId: string, spanId: string, isKept: boolean):
   `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
 
 /**
- * The trace and the span that a client names. Its flag is ignored, because the client must not
- * decide whether the trace is kept.
+ * The ids of the trace and the span in a client's `traceparent`. The sampled flag is ignored, because
+ * the client must not decide whether the trace is kept.
  */
 export const readTraceparent = (
   header: string | undefined

@@ -5,8 +5,8 @@ import { isInPhase } from "./RunState.ts"
 export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
 
 /**
- * SQL for runs that have waited for a worker for as long as they may while the service was there. The
- * first comparison is for their index.
+ * SQL for runs whose wait for a worker has expired. The time in which no node of the service was up
+ * does not count. The first comparison lets PostgreSQL use the index.
  */
 export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now()

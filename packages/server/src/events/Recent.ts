@@ -115,7 +115,10 @@ export interface RecentLimits {
   readonly keptMs: number
   /** Longer than events are kept, because a subscriber may come back for them. */
   readonly followedMs: number
-  /** How far the clocks of nodes may differ. An event may come twice within that time. */
+  /**
+   * The largest difference between the clocks of nodes. A client that resumes may get the events of
+   * this time twice.
+   */
   readonly clockSlackMs: number
 }
 

@@ -127,7 +127,8 @@ export class DbClock {
 
   #learn(sentMs: number, receivedMs: number, nowMs: number): Effect.Effect<void> {
     const errorMs = (receivedMs - sentMs) / 2
-    // Clocks drift by up to 100 ppm: a sample loses a tenth of a millisecond per second.
+    // Clocks drift by up to 100 ppm, so the error of a sample grows by a tenth of a millisecond per
+    // second.
     const agedErrorMs = this.#errorMs + (receivedMs - this.#sampledAtMs) / 10_000
     const offsetMs = nowMs - (sentMs + receivedMs) / 2
     const contradictionMs = Math.abs(offsetMs - this.#offsetMs) - errorMs - agedErrorMs

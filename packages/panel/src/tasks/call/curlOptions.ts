@@ -69,7 +69,7 @@ export const isAboutOutput = (name: string) =>
 export interface Part {
   /** As it was written: `-X`. */
   readonly given: string
-  /** Its long name: `request`. */
+  /** The option's long name without dashes, such as `request` for `-X`. */
   readonly name: string
   readonly value: string
 }
@@ -98,7 +98,9 @@ export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
   return parts
 }
 
-/** `-sSXPOST` is `-s`, `-S` and `-X` with a value: the first that takes one takes all that follows. */
+/**
+ * `-sSXPOST` is `-s`, `-S` and `-X` with a value: the first that takes one takes all that follows.
+ */
 const shortPartsOf = (word: string): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   for (let at = 1; at < word.length; at++) {

@@ -61,8 +61,7 @@ export class AuditChainRepo extends Context.Service<
       macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
     ) => Effect.Effect<void>
     /**
-     * Lists accounts and workspaces, created at `since` or later, without the event of their
-     * creation.
+     * Lists accounts and workspaces created since `since` whose creation is not in the audit log.
      */
     readonly listUnrecorded: (
       since: Date,

@@ -2,7 +2,7 @@
 const lateMs = 10_000
 
 /**
- * After a look from the very beginning, the next one waits this many times as long as the look
+ * After a search of the whole index, the next one waits for this many times as long as the search
  * took.
  */
 const restPerLook = 100

@@ -187,7 +187,7 @@ export class Intake {
     return this.#known.get(id)?.holdsSlot === true
   }
 
-  /** Returns whether the run is tried again and was leased for that already. */
+  /** Drops the run. Returns true if its next attempt is leased to this node already. */
   forget(id: string): boolean {
     this.#known.delete(id)
     const run = this.#early.get(id)

@@ -8,7 +8,7 @@ interface ReadyRun {
 /** A queue per workspace and target. The queues take turns. */
 type ReadyShare = Map<string, Array<ReadyRun>>
 
-/** Runs that are due and have no slot. Those of one share take turns, and so do the shares. */
+/** Due runs that wait for a call slot. Shares take turns, and so do the workspaces of a share. */
 export class ReadyRuns {
   readonly #shares = new Map<number, ReadyShare>()
   #count = 0

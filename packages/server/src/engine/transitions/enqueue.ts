@@ -21,15 +21,17 @@ export const isFull = (
     LIMIT 1
   )`
 
-/** What a run takes from its task. */
+/** The columns of a task that are copied into each of its runs. */
 export const columnsForRuns = "id, lane, run_on, worker_wait_seconds, queue_id"
 
-/** With the queue that it waits in, or null. */
+/** A run that was added. `queue_id` is the named queue in which it waits, or null. */
 export interface InsertedRun extends QueuedRun {
   readonly queue_id: string | null
 }
 
-/** Null if the task has as many unfinished runs as it may have, or if the given one is not there. */
+/**
+ * Null if the task has as many unfinished runs as it may have, or if the given one is not there.
+ */
 export const enqueue = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {

@@ -3,7 +3,10 @@ import { type Client, clientAt } from "./Clients.ts"
 
 type Answer = ServerResponse
 
-/** How long readers may take, and how many bytes may wait for them. */
+/**
+ * How long a client may take to read its answer, and how many bytes of answers may wait for slow
+ * clients.
+ */
 export interface ReadersPatience {
   readonly graceMs: number
   readonly bytesPerSecond: number

@@ -39,6 +39,9 @@ const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
     message.on("data", take).on("end", finish).on("close", stop)
   })
 
-/** Jobs may use any encoding. A character that was cut in two is left out. */
+/**
+ * Decodes the body of a job, which may have any encoding. A last character that was cut off is left
+ * out.
+ */
 const storable = (bytes: Buffer): string =>
   new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

@@ -276,8 +276,8 @@ const end = (
 }
 
 /**
- * The start of a run with a limit has counted for its slot. So its end does not count for the next
- * slot, unless that one was missed meanwhile.
+ * If runs have a maximum duration, the ping at the start of a run satisfies its slot. The ping at its
+ * end does not also satisfy the next slot, unless that slot was missed during the run.
  */
 const expectedAfterEnd = (
   rules: HeartbeatRules,

@@ -38,7 +38,7 @@ export class ProcessReportsRepo extends Context.Service<
       worker: Worker,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ReportedRow>>
-    /** Ignores reports on monitors whose rules have changed meanwhile. */
+    /** Writes the reports, except on monitors whose rules have changed since the agent got them. */
     readonly upsert: (
       worker: Worker,
       reports: ReadonlyArray<NewReport>,

@@ -46,7 +46,10 @@ const maxSeen = 10
 const secondCheckMs = 60_000
 const failuresUntilDown = 2
 
-/** People who repair a server want to see soon that it works. */
+/**
+ * A monitor that is down is checked more often, so that people who repair a server see soon that it
+ * works.
+ */
 const checkWhileDownMs = 600_000
 
 const withoutCertificate: ReadonlySet<SslVerification> = new Set([

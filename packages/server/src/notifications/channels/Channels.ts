@@ -54,7 +54,7 @@ export class Channels extends Context.Service<Channels>()(
       const settings = yield* Settings
       const ring = (yield* Secrets).keys("notification-channel")
 
-      /** The configuration, if a channel of this kind can have it. */
+      /** Returns the configuration if it is valid for this kind of channel, and fails otherwise. */
       const checked = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
         if (kind === "email" && mailer.unavailable !== null) {
           return yield* new ValidationFailed({

@@ -14,9 +14,12 @@ import { ownerOnly } from "./ownerOnly.ts"
 export { DataDirInUse, EmbeddedStoreError }
 
 export interface EmbeddedPostgresOptions {
-  /** The store is in the directory `postgres` under it. Without it the store is in memory. */
+  /**
+   * The parent of the directory `postgres`, which has the store. If undefined, the store is in
+   * memory.
+   */
   readonly dataDir: string | undefined
-  /** The packed files with which a store in memory begins. Without them it begins empty. */
+  /** The packed files of the initial store in memory. If undefined, it is created empty. */
   readonly template?: string
   /**
    * A checkpoint runs after this many bytes of WAL. A single-user backend has no checkpoints of its

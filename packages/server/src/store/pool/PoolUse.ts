@@ -24,7 +24,7 @@ export class PoolUse {
     return socket
   }
 
-  /** Waits for the permit of a transaction, which is released when the scope closes. */
+  /** Waits until a transaction may begin. Its permit is released when the scope closes. */
   permit(
     interruptible: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ): Effect.Effect<void, never, Scope.Scope> {

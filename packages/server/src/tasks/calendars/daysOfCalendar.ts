@@ -115,7 +115,7 @@ interface AllDays {
 /** Undefined if the event is none of whole days, or does not take place. */
 const allDays = (event: Component): AllDays | undefined => {
   const [, , type, written] = propertyOf(event, "dtstart") ?? []
-  // ical.js writes `T::` behind a date that stands where a time is expected.
+  // ical.js appends `T::` to a date where it expects a time.
   const isWholeDay = type === "date" || /^\d{4}-\d{2}-\d{2}(?:T::)?$/.test(String(written))
   const status = String(valueOf(event, "status")).trim().toUpperCase()
   if (!isWholeDay || status === "CANCELLED") return undefined
