@@ -18,9 +18,6 @@ import { RoutingRepo } from "./RoutingRepo.ts"
 // 5. `remind` puts reminders, and recoveries that were missed, into the outbox again.
 // 6. `routing` repeats this, whenever something comes into the outbox.
 
-/** Whether everything is done, there may be more, or another node does it at this moment. */
-export type RoutingProgress = "all" | "more" | "busy"
-
 /** A transaction takes at most so many rows, so that it is over in a moment. */
 const batch = 1_000
 
@@ -94,6 +91,8 @@ export class Router extends Context.Service<Router>()(
         }
       })
 
+      // `routeSome` and `remindSome` return whether everything is done, there may be more to do, or
+      // another node does it at this moment.
       const routeSome = Effect.gen(function* () {
         if (!(yield* repo.claim)) return "busy"
         const listed = yield* repo.list(batch)
