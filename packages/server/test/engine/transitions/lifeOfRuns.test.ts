@@ -396,9 +396,19 @@ const finishOne = Effect.fnUntraced(function* (
   yield* finishWith(world, ticket, settlement, end)
 })
 
-/** Nobody took the run in time. */
+/**
+ * Gives up a run that nobody took in time. If it was taken after all, and its target is to report,
+ * nothing may change, although nobody holds such a run either.
+ */
 const giveUpOne = Effect.fnUntraced(function* (world: World) {
-  const ticket = someTicket(world, ({ state }) => state === "ready")
+  const { dice, model } = world
+  const wasReady = ({ state }: ModelRun) => state === "ready"
+  const late = model
+    .in("awaiting")
+    .flatMap(({ attempt, id }) =>
+      model.tickets.filter((one) => wasReady(one) && one.id === id && one.attempt === attempt)
+    )
+  const ticket = late[dice.below(late.length)] ?? someTicket(world, wasReady)
   if (ticket === undefined) return
   const end = { status: "failed", started: false } as const
   yield* finishWith(world, ticket, settlementBy(world, ticket, { ...end, error: reason }), end)
