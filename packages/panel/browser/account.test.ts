@@ -17,16 +17,19 @@ describe.skipIf(missing !== undefined)("an account", () => {
 
     const sessions = page.getByRole("table", { name: "Sessions" })
     await sessions.getByText("this one").waitFor()
-    const before = await sessions.getByRole("button", { name: "End" }).count()
+    const before = await sessions.getByRole("button", { name: "End session" }).count()
     expect(before).toBeGreaterThan(0)
-    await sessions.getByRole("button", { name: "End" }).first().click()
-    await page.getByText("The session has ended").waitFor()
+    await sessions.getByRole("button", { name: "End session" }).first().click()
+    await page.getByText("The session was ended").waitFor()
 
     await page.getByLabel("Current password").fill(password)
     await page.getByLabel("New password").fill("four other random words")
     await page.getByRole("button", { name: "Change password" }).click()
     await page.getByText("Your password was changed").waitFor()
-    await sessions.getByRole("button", { name: "End" }).first().waitFor({ state: "detached" })
+    await sessions
+      .getByRole("button", { name: "End session" })
+      .first()
+      .waitFor({ state: "detached" })
     await page.reload()
     await page.getByRole("heading", { name: "Your account", exact: true }).waitFor()
     await other.page.reload()
@@ -37,16 +40,16 @@ describe.skipIf(missing !== undefined)("an account", () => {
   it("sets a second factor up by its secret, and is asked for it", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/account/settings`)
-    await page.getByRole("button", { name: "Set up" }).click()
+    await page.getByRole("button", { name: "Set up second factor" }).click()
     await page.getByLabel("Your password").fill(password)
     await page.getByRole("button", { name: "Continue" }).click()
     await page.getByRole("img", { name: "QR code for the authenticator app" }).waitFor()
     const secret = (await page.getByRole("region", { name: "secret" }).textContent()) ?? ""
     await page.getByLabel("Code from the app").fill(totpCode(secret))
-    await page.getByRole("button", { name: "Confirm" }).click()
+    await page.getByRole("button", { name: "Confirm code" }).click()
     const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
     expect(codes?.split("\n")).toHaveLength(10)
-    await page.getByRole("button", { name: "I have saved them" }).click()
+    await page.getByRole("button", { name: "I have saved the codes" }).click()
     await page.getByText("10 recovery codes are left").waitFor()
 
     const signInWith = async (...tried: ReadonlyArray<string>) => {
@@ -58,7 +61,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
       for (const [index, code] of tried.entries()) {
         await next.getByRole("heading", { name: "Enter your code" }).waitFor()
         await next.getByLabel("Code").fill(code)
-        await next.getByRole("button", { name: "Confirm" }).click()
+        await next.getByRole("button", { name: "Confirm code" }).click()
         if (index < tried.length - 1) await next.getByRole("alert").waitFor()
       }
       await next.waitForURL(/\/w\//)
@@ -71,7 +74,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
   it("says at its field that a password is wrong, and gives it the focus", async () => {
     const { page } = await panel.openAs()
     await page.goto(`${panel.url()}/account/settings`)
-    await page.getByRole("button", { name: "Set up" }).click()
+    await page.getByRole("button", { name: "Set up second factor" }).click()
     const field = page.getByLabel("Your password")
     await field.fill("not the password")
     await page.getByRole("button", { name: "Continue" }).click()

@@ -9,10 +9,10 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     const { client } = person
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/executions`)
-    await page.getByText("Nothing has run yet").waitFor()
+    await page.getByText("No executions yet").waitFor()
     await page.getByRole("main").getByRole("link", { name: "New cron task" }).waitFor()
     await page.goto(`${w}/forecast`)
-    await page.getByText("Nothing runs in the next 24 hours").waitFor()
+    await page.getByText("No runs in the next 24 hours").waitFor()
 
     const url = `${panel.url()}/v1/echo`
     const daily = { schedule: "0 3 * * *", url }
@@ -44,11 +44,11 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     await page.getByRole("img", { name: /The latest run, 1 failed/ }).waitFor()
 
     await page.goto(w)
-    const failing = page.getByRole("group", { name: "Failing now" })
+    const failing = page.getByRole("group", { name: "Failing tasks" })
     await failing.getByRole("link", { name: /Broken/ }).waitFor()
     expect(await failing.getByRole("link").count()).toBe(1)
-    await page.getByRole("link", { name: "All upcoming runs" }).click()
-    await page.getByRole("heading", { name: "Coming up" }).waitFor()
+    await page.getByRole("link", { name: "Show the forecast" }).click()
+    await page.getByRole("heading", { name: "Forecast" }).waitFor()
     expect(problems).toEqual([])
   })
 

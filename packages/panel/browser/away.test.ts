@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)("a page whose code does not come", () => 
     await panel.service().start()
     // Nobody presses anything.
     await page.getByText("No monitors yet").waitFor()
-    await page.getByText("What you see may be old.").waitFor({ state: "detached" })
+    await page.getByText("This page may be out of date.").waitFor({ state: "detached" })
   })
 
   it("is loaded again once after another version was installed", async () => {

@@ -37,9 +37,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     const { name, page, person, task } = await taskOf()
     await name.fill("Daily")
     await person.client.cron.update(task.id, { schedule: "0 4 * * *" })
-    await page
-      .getByText("Somebody else changed this meanwhile. The form shows it: Schedule.")
-      .waitFor()
+    await page.getByText("Somebody else changed Schedule. The form shows the new values.").waitFor()
     expect(await page.getByRole("textbox", { name: "Schedule" }).inputValue()).toBe("0 4 * * *")
     expect(await name.inputValue()).toBe("Daily")
   })
@@ -52,7 +50,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
       const { context, name, page, person, read, task } = await taskOf()
       await name.fill("Mine")
       await person.client.cron.update(task.id, { name: "Theirs" })
-      const asked = page.getByRole("alert").filter({ hasText: "Which values count?" })
+      const asked = page.getByRole("alert").filter({ hasText: "Which values do you want to keep?" })
       await asked.getByText("Theirs: Theirs").waitFor()
       await page.getByRole("button", { name: "Save changes" }).click()
       await page.getByRole("button", { name: "Save changes" }).isEnabled()
@@ -80,7 +78,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/${chain.id}/edit`)
     await page.getByLabel("Name", { exact: true }).first().fill("Nightly export")
     await person.client.chains.update(chain.id, { steps: [{ name: "all", url }] })
-    await page.getByText("The form shows it: Steps.").waitFor()
+    await page.getByText("Somebody else changed Steps.").waitFor()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("heading", { name: "Nightly export" }).waitFor()
     expect(await person.client.chains.get(chain.id)).toMatchObject({

@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     expect((await use(key)).status).toBe(200)
 
     await page.getByRole("link", { name: "Queues" }).click()
-    await page.getByText("It was not copied, and cannot be shown again.").waitFor()
+    await page.getByText("You have not copied the key. It cannot be shown again.").waitFor()
     await page.getByRole("button", { name: "Not now" }).click()
     await page.getByRole("link", { name: "I have saved it" }).click()
     await page.getByRole("row", { name: "tasks:write never used" }).waitFor()
@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
 
     await page.getByRole("button", { name: "Actions for CI deploys" }).click()
     await page.getByRole("menuitem", { name: "Rotate" }).click()
-    await page.getByRole("button", { name: "Rotate", exact: true }).click()
+    await page.getByRole("button", { name: "Rotate key", exact: true }).click()
     const rotated = (await shown.textContent()) ?? ""
     expect(rotated).toMatch(/^pak_[\w-]+/)
     expect((await use(key)).status).toBe(200)
@@ -51,9 +51,9 @@ describe.skipIf(missing !== undefined)("API keys", () => {
 
     await page.getByRole("button", { name: "Actions for CI deploys" }).click()
     await page.getByRole("menuitem", { name: "Revoke" }).click()
-    await page.getByText(/it is refused/).waitFor()
-    await page.getByRole("button", { name: "Revoke", exact: true }).click()
-    await page.getByText("CI deploys is revoked").waitFor()
+    await page.getByText(/are refused from now on/).waitFor()
+    await page.getByRole("button", { name: "Revoke key", exact: true }).click()
+    await page.getByText("CI deploys was revoked").waitFor()
     expect((await use(key)).status).toBe(401)
     expect((await use(rotated)).status).toBe(200)
     expect(problems).toEqual([])

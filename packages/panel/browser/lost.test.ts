@@ -18,7 +18,7 @@ describe.skipIf(missing !== undefined)("an address where nothing is", () => {
       `/w/${person.workspaceId}/nothing`
     ]) {
       await page.goto(panel.url() + path)
-      await page.getByText("There is no such page").waitFor()
+      await page.getByText("This page does not exist").waitFor()
       expect(await page.getByRole("alert").count()).toBe(0)
       const link = page.getByRole("link", { name: "Acme production" })
       expect(await link.getAttribute("href")).toBe(`/w/${person.workspaceId}`)
@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)("an address where nothing is", () => {
       if (answer.status() === 404) refused.push(answer.url())
     })
     await page.goto(`${panel.url()}/w/zzz`)
-    await page.getByText("There is no such page").waitFor()
+    await page.getByText("This page does not exist").waitFor()
     await page.getByRole("link", { name: "Acme production" }).waitFor()
     expect(refused.length).toBeLessThan(2)
   })

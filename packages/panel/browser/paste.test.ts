@@ -8,7 +8,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByText("Paste a curl command").click()
-    const box = page.getByLabel("curl or crontab")
+    const box = page.getByLabel("curl command or crontab line")
     await box.fill("curl -fsSk -u 'zoë:пароль' https://old.example --retry 3")
     await page.getByText("Filled in: GET, URL, 1 header. Ignored: -k, --retry.").waitFor()
     expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("https://old.example")
@@ -17,7 +17,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
     expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("")
     expect(await page.getByRole("textbox", { name: "Schedule" }).inputValue()).toBe("0 3 * * 1")
     await box.fill("hello")
-    await page.getByText("This is neither a curl command").waitFor()
+    await page.getByText("This is not a curl command").waitFor()
     expect(problems).toEqual([])
   })
 
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
       await page.goto(`${w}/${path}`)
       await page.getByText("Paste a curl command").click()
       await page
-        .getByLabel("Command", { exact: true })
+        .getByLabel("curl command", { exact: true })
         .fill(`0 3 * * * curl -sX PUT ${panel.url()}/v1/echo`)
       await page.getByText("Filled in: PUT, URL. Ignored: the schedule.").waitFor()
       expect(await page.getByLabel("Method").inputValue()).toBe("PUT")

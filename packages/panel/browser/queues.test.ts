@@ -10,7 +10,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await page.goto(`${w}/queues`)
     await page.getByRole("button", { name: "New queue" }).first().click()
     await page.getByLabel("Name").fill("Billing")
-    await page.getByLabel("Starts per second").fill("0.5")
+    await page.getByLabel("Maximum starts per second").fill("0.5")
     await page.getByRole("button", { name: "Create queue" }).click()
     await page.getByText("2 at once, one every 2 s").waitFor()
     const menu = page.getByRole("button", { name: "Actions for Billing" })
@@ -42,10 +42,10 @@ describe.skipIf(missing !== undefined)("a queue", () => {
 
     await menu.click()
     await page.getByRole("menuitem", { name: "Resume" }).click()
-    await page.getByText("Billing starts runs again").waitFor()
+    await page.getByText("Billing was resumed").waitFor()
     await menu.click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
-    await page.getByLabel("Starts per second").fill("")
+    await page.getByLabel("Maximum starts per second").fill("")
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("2 at once", { exact: true }).waitFor()
 

@@ -146,23 +146,23 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
 
   it("makes a first heartbeat and a first key in a moment", async () => {
     const { page, problems } = await panel.openAs()
-    await page.getByRole("button", { name: /Hear when a job is missing/ }).click()
-    await page.getByRole("button", { name: "Create heartbeat" }).click()
+    await page.getByRole("button", { name: /Monitor a job/ }).click()
+    await page.getByRole("button", { name: "Create heartbeat monitor" }).click()
     const ping = await page.getByRole("region", { name: "Ping: curl" }).textContent()
     const url = /http\S+/.exec(ping ?? "")?.[0] ?? ""
     await page.getByText("Waiting for the first ping.").waitFor()
     expect((await fetch(url)).status).toBe(200)
-    await page.getByText("The first ping has come.").waitFor()
+    await page.getByText("The first ping has arrived.").waitFor()
     await page.getByRole("tab", { name: "crontab" }).click()
     const crontab = await page.getByRole("region", { name: "Ping: crontab" }).textContent()
-    expect(crontab, "it tells of failures too").toContain("backup; curl")
+    expect(crontab, "it reports failures too").toContain("backup; curl")
     expect(crontab).toContain("$PING_URL/$?")
     await page.keyboard.press("Escape")
-    await page.getByRole("button", { name: /Hear when a job is missing · Done/ }).waitFor()
+    await page.getByRole("button", { name: /Monitor a job · Done/ }).waitFor()
     await page.reload()
-    await page.getByRole("button", { name: /Hear when a job is missing · Done/ }).waitFor()
+    await page.getByRole("button", { name: /Monitor a job · Done/ }).waitFor()
     await page.getByRole("button", { name: /Use the API/ }).click()
-    await page.getByRole("button", { name: "Create key" }).click()
+    await page.getByRole("button", { name: "Create API key" }).click()
     const key = await page.getByRole("region", { name: "API key" }).textContent()
     const answer = await fetch(`${panel.url()}/v1/whoami`, {
       headers: { authorization: `Bearer ${key}` }
@@ -172,8 +172,8 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await page.getByRole("button", { name: /Use the API · Done/ }).waitFor()
     await page.getByRole("button", { name: "Dismiss the first steps" }).click()
     await page.reload()
-    await page.getByRole("heading", { name: "Coming up" }).waitFor()
-    expect(await page.getByText("Where do you want to begin?").count()).toBe(0)
+    await page.getByRole("heading", { name: "Next runs" }).waitFor()
+    expect(await page.getByText("First steps").count()).toBe(0)
     expect(problems).toEqual([])
   })
 

@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)("a refusal", () => {
       })
     })
     await page.getByRole("button", { name: "Create queue" }).click()
-    const notice = page.getByText(/Too many requests at once. It goes on in \d s/)
+    const notice = page.getByText(/Too many requests. The page continues in \d s/)
     await notice.waitFor()
     const isOnTop = await notice.evaluate((element) => {
       const { left, top } = element.getBoundingClientRect()
@@ -139,17 +139,17 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/keys/${key.id}`)
     const fact = (name: string) =>
       page.locator("dt", { hasText: name }).locator("xpath=following-sibling::dd[1]").textContent()
-    await page.getByText("Ends", { exact: true }).waitFor()
+    await page.getByText("Expires", { exact: true }).waitFor()
     const year = String(new Date(key.expires_at ?? "").getFullYear())
-    expect(await fact("Ends")).toContain(year)
-    expect(await fact("Created")).not.toBe(await fact("Ends"))
+    expect(await fact("Expires")).toContain(year)
+    expect(await fact("Created")).not.toBe(await fact("Expires"))
   })
 
   it("is green nowhere where nothing has happened", async () => {
     const { page } = await panel.openAs()
     await page.getByText("No task is failing. Nothing ran in the last 24 hours.").waitFor()
-    await page.getByText("No monitor watches anything yet.").waitFor()
-    for (const title of ["Failing now", "Open incidents"]) {
+    await page.getByText("This workspace has no monitors yet.").waitFor()
+    for (const title of ["Failing tasks", "Open incidents"]) {
       const section = page.getByRole("group", { name: title })
       expect(await section.locator(".bg-ok").count()).toBe(0)
     }
@@ -283,7 +283,7 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
     await page.getByText("No cron tasks yet").waitFor()
     await owner.client.members.remove((await guest.client.auth.me()).id)
     await page.reload()
-    await page.getByText("There is no such page").waitFor()
+    await page.getByText("This page does not exist").waitFor()
     await page.goto(panel.url())
     await page.waitForURL(`**/w/${guest.workspaceId}`)
   })
@@ -300,7 +300,7 @@ describe.skipIf(missing !== undefined)("an invited person", () => {
     await page.goto(`${panel.url()}/invitation#${token}`)
     const said = page.getByText("Grace Hopper invites you to Fleet as an editor.")
     await said.waitFor()
-    await page.getByRole("link", { name: "Create one" }).click()
+    await page.getByRole("link", { name: "Create an account" }).click()
     await said.waitFor()
     expect(await page.getByLabel("Email").inputValue()).toBe(guest.email)
     await page.getByRole("link", { name: "Sign in" }).click()
@@ -309,7 +309,7 @@ describe.skipIf(missing !== undefined)("an invited person", () => {
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.getByRole("heading", { name: "Join a workspace" }).waitFor()
     await said.waitFor()
-    await page.getByRole("button", { name: "Join" }).click()
+    await page.getByRole("button", { name: "Join workspace" }).click()
     await page.waitForURL(`**/w/${owner.workspaceId}`)
     expect(problems).toEqual([])
     await page.goto(`${panel.url()}/invitation#${token}x`)

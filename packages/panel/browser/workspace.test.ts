@@ -10,9 +10,9 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     const grace = await somebody(panel.url(), "Grace Hopper", "Hers")
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/members`)
-    await page.getByRole("button", { name: "Invite somebody" }).click()
+    await page.getByRole("button", { name: "Invite a member" }).click()
     await page.getByLabel("Email").fill(grace.email)
-    await page.getByRole("button", { name: "Invite", exact: true }).click()
+    await page.getByRole("button", { name: "Send invitation", exact: true }).click()
     const link = (await page.getByRole("region", { name: "link" }).textContent()) ?? ""
     const stranger = await panel.open()
     await stranger.page.goto(link)
@@ -25,7 +25,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
 
     await page.reload()
     await page.getByLabel("Role of Grace Hopper").selectOption("viewer")
-    await page.getByText("Grace Hopper is viewer now").waitFor()
+    await page.getByText("Grace Hopper now has the role viewer").waitFor()
     await hers.page.goto(`${w}/keys`)
     await hers.page
       .getByRole("alert")
@@ -33,15 +33,15 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
       .waitFor()
 
     await page.getByRole("button", { name: "Remove Grace Hopper" }).click()
-    await page.getByRole("button", { name: "Remove", exact: true }).click()
+    await page.getByRole("button", { name: "Remove member", exact: true }).click()
     await page.getByText("was removed").waitFor()
     await page.goto(`${w}/audit`)
-    await page.getByLabel("What was changed").selectOption("member")
+    await page.getByLabel("Resource").selectOption("member")
     await page.waitForURL(/resource=member/)
     await page.getByRole("row", { name: /Member removed.*Ada Lovelace/ }).waitFor()
     await page.getByRole("row", { name: /Member role changed/ }).waitFor()
     await person.client.apiKeys.create({ name: "Deploys", scopes: ["tasks:read"] })
-    await page.getByLabel("What was changed").selectOption("api_key")
+    await page.getByLabel("Resource").selectOption("api_key")
     await page.getByRole("row", { name: /API key created.*Deploys/ }).waitFor()
     await person.client.notifications.createChannel({
       name: "Operations",
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
       config: { url: `${panel.url()}/v1/echo` }
     })
     await page.reload()
-    await page.getByLabel("What was changed").selectOption("notification_channel")
+    await page.getByLabel("Resource").selectOption("notification_channel")
     await page.getByRole("row", { name: /Notification channel created.*Operations/ }).waitFor()
     expect(problems).toEqual([])
   })
@@ -58,20 +58,20 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
     await page.getByLabel("Name").fill("Acme staging")
-    await page.getByRole("button", { name: "Rename" }).click()
+    await page.getByRole("button", { name: "Rename workspace" }).click()
     await page.getByRole("button", { name: "Switch workspace" }).getByText("staging").waitFor()
     await page.getByLabel("URL of your server").fill("https://API.example.com:443/jobs?token=1")
-    await page.getByRole("button", { name: "Show its secrets" }).click()
+    await page.getByRole("button", { name: "Show secrets" }).click()
     const shown = page.getByRole("region", { name: "secret for calls", exact: true })
     const url = "https://api.example.com"
     const { data } = await person.client.workspaces.signingSecrets({ url })
     await shown.getByText(data[0]?.call_secret ?? "none").waitFor()
     await page.getByText(url, { exact: true }).waitFor()
-    await page.getByRole("button", { name: "Rotate" }).click()
-    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+    await page.getByRole("button", { name: "Rotate signing secrets" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate secrets" }).click()
     const old = page.getByRole("region", { name: "old secret for calls" })
     await old.getByText(data[0]?.call_secret ?? "none").waitFor()
-    await page.getByRole("button", { name: "Delete", exact: true }).click()
+    await page.getByRole("button", { name: "Delete workspace" }).click()
     const last = page.getByRole("button", { name: "Delete permanently" })
     expect(await last.isDisabled()).toBe(true)
     await page.getByLabel(/to confirm/).fill("Acme staging")
@@ -84,10 +84,10 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     const back = (outcome: string) =>
       page.goto(`${panel.url()}/?checkout=${outcome}&workspace=${person.workspaceId}`)
     await back("cancelled")
-    await page.getByRole("status").getByText("Nothing was bought").waitFor()
+    await page.getByRole("status").getByText("The plan was not changed").waitFor()
     await page.getByRole("button", { name: "Close" }).click()
     await page.waitForURL(`**/w/${person.workspaceId}/usage`)
-    await page.getByText("Nothing was bought").waitFor({ state: "detached" })
+    await page.getByText("The plan was not changed").waitFor({ state: "detached" })
 
     await back("done")
     await page.getByRole("status").getByText("is being confirmed").waitFor()

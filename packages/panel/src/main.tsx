@@ -14,8 +14,7 @@ submitByKeys()
 const root = document.getElementById("root")
 if (root === null) throw new Error("the page has no #root")
 
-// The code of the page is on its way while the session is renewed. If it does not come, the router
-// asks again.
+// Loads the code of the page while the session is renewed. The router retries a failure.
 const routes: Readonly<Record<string, AnyRoute | undefined>> = router.routesById
 for (const { routeId } of router.matchRoutes(router.latestLocation)) {
   const route = routes[String(routeId)]

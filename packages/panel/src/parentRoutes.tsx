@@ -1,9 +1,8 @@
-import { createRootRoute, createRoute, Outlet } from "@tanstack/react-router"
-import { Shell } from "./app/Shell.tsx"
+import { createRootRoute, createRoute, Outlet, type RouteComponent } from "@tanstack/react-router"
 import { requireSession } from "./app/requireSession.ts"
 import { requireWorkspace } from "./app/requireWorkspace.ts"
+import { Shell } from "./app/Shell.tsx"
 
-/** The parent of all routes. */
 export const root = createRootRoute({ component: Outlet })
 
 /** The parent of the pages that need a session. */
@@ -20,3 +19,14 @@ export const workspace = createRoute({
   path: "/w/$workspaceId",
   beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
 })
+
+/** A page of a workspace. */
+export const page = <const Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => workspace, path, component })
+
+/** A page of a workspace with parameters in the query of its address. */
+export const searchPage = <const Path extends string, Search extends object>(
+  path: Path,
+  validateSearch: (search: Readonly<Record<string, unknown>>) => Search,
+  component: RouteComponent
+) => createRoute({ getParentRoute: () => workspace, path, validateSearch, component })

@@ -6,9 +6,9 @@ import { PageFailed } from "./app/PageFailed.tsx"
 
 export const router = createRouter({
   routeTree,
-  // What an address says counts only where the page knows it.
+  // Drops search parameters that the page does not declare.
   search: { strict: true },
-  // The code and the data of a page are on their way before the press ends.
+  // Loads the code and the data of a page when the pointer reaches its link.
   defaultPreload: "intent",
   defaultPreloadDelay: 30,
   defaultPendingMs: 100,

@@ -151,7 +151,7 @@ export const pagesOf = async ({
     inside("cron-on-workers", "/cron/new", async (page) => {
       await page.getByLabel("Runs on").selectOption("workers")
       await page.getByLabel("Worker labels").fill("office")
-      await page.getByText(/^Now: |^No worker has all/).waitFor()
+      await page.getByText(/^Workers with these labels: |^No worker has all/).waitFor()
     }),
     inside("cron-detail", cron),
     inside("cron-edit", `${cron}/edit`),
@@ -177,7 +177,7 @@ export const pagesOf = async ({
     inside("channel-kinds", "/notifications/channels/new"),
     inside("channel-new", "/notifications/channels/new?kind=telegram"),
     inside("channel-detail", `/notifications/channels/${channels.at(-1)?.id}`, async (page) => {
-      await page.getByRole("button", { name: "Send a test" }).click()
+      await page.getByRole("button", { name: "Send test message" }).click()
       await page.getByRole("status").filter({ hasText: "after" }).waitFor()
     }),
     inside("notification-rules", "/notifications/rules"),
@@ -195,7 +195,7 @@ export const pagesOf = async ({
     }),
     inside("members", "/members"),
     inside("member-invite", "/members", async (page) => {
-      await page.getByRole("button", { name: "Invite somebody" }).click()
+      await page.getByRole("button", { name: "Invite a member" }).click()
       await page.getByRole("dialog").waitFor()
     }),
     inside("usage", "/usage"),
@@ -213,7 +213,7 @@ export const pagesOf = async ({
       path: "/account/settings",
       isPublic: false,
       prepare: async (page) => {
-        await page.getByRole("button", { name: "Set up" }).click()
+        await page.getByRole("button", { name: "Set up second factor" }).click()
         await page.getByLabel("Your password").fill(password)
         await page.getByRole("button", { name: "Continue" }).click()
         await page.getByRole("img", { name: "QR code for the authenticator app" }).waitFor()

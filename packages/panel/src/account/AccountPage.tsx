@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { meOptions } from "../data/queries.ts"
-import { Loaded } from "../ui/messages/Loaded.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Page, Section } from "../ui/layout/Page.tsx"
 import { DeleteAccount } from "./DeleteAccount.tsx"
 import { EmailForm, NameForm } from "./ProfileForms.tsx"
@@ -9,7 +9,7 @@ import { SecondFactor } from "./SecondFactor.tsx"
 import { Sessions } from "./Sessions.tsx"
 
 export const AccountPage = () => (
-  <Loaded query={useQuery(meOptions)} name="Your account" width="narrow">
+  <LoadedPage query={useQuery(meOptions)} name="Your account" width="narrow">
     {(me) => (
       <Page title="Your account" width="narrow" description={me.email}>
         <div className="flex flex-col gap-10">
@@ -28,11 +28,11 @@ export const AccountPage = () => (
           <Section title="Sessions">
             <Sessions />
           </Section>
-          <Section title="Delete your account">
+          <Section title="Delete account">
             <DeleteAccount />
           </Section>
         </div>
       </Page>
     )}
-  </Loaded>
+  </LoadedPage>
 )

@@ -5,11 +5,11 @@ import { queries } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { atItsField } from "./atItsField.ts"
+import { throwAtField } from "./throwAtField.ts"
 
 export const DeleteAccount = () => {
   const [isOpen, setOpen] = useState(false)
@@ -17,7 +17,7 @@ export const DeleteAccount = () => {
   return (
     <Card className="flex flex-wrap items-center justify-between gap-4 p-5">
       <p className="max-w-[28rem] text-soft">
-        It also deletes every workspace of which you are the only owner, with all that is in it.
+        This also deletes every workspace of which you are the only owner, with everything in it.
       </p>
       <Button look="danger" onClick={() => setOpen(true)}>
         Delete account
@@ -34,8 +34,8 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
   const form = useForm({
     initial: { current_password: "" },
     send: async (values) => {
-      await client.auth.removeMe(values).catch(atItsField)
-      // The session ended with the account, so a failed log-out can be ignored.
+      await client.auth.removeMe(values).catch(throwAtField)
+      // The session has ended with the account, so a failed sign-out does not matter.
       await session.signOut().catch(() => {})
       queries.clear()
       await navigate({ to: "/sign-in", replace: true, ignoreBlocker: true })
@@ -43,16 +43,15 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
   })
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
-      <p className="text-soft">Your tasks stop, and their history is gone. There is no way back.</p>
-      <Field label="Your password" error={form.errorOf("current_password")}>
-        <Input
-          {...form.text("current_password")}
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-        />
-      </Field>
+      <p className="text-soft">
+        Your tasks stop, and their history is lost. This cannot be undone.
+      </p>
+      <CurrentPasswordField
+        label="Your password"
+        {...form.text("current_password")}
+        error={form.errorOf("current_password")}
+        autoFocus
+      />
       <FormEnd form={form} action="Delete permanently" look="danger" onCancel={onCancel} />
     </form>
   )

@@ -4,10 +4,11 @@ import { meOptions, queries } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
-import { attempt, tell } from "../ui/messages/toast.ts"
+import { attempt, notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { atItsField } from "./atItsField.ts"
+import { throwAtField } from "./throwAtField.ts"
 import * as bounds from "../data/bounds.ts"
 
 const changed = () => queries.invalidateQueries(meOptions)
@@ -17,7 +18,7 @@ export const NameForm = ({ me }: { readonly me: User }) => {
     initial: { name: me.name ?? "" },
     send: async ({ name }) => {
       await client.auth.updateMe({ name: name.trim() === "" ? null : name })
-      tell("Your name was changed")
+      notify("Your name was changed")
       await changed()
     }
   })
@@ -39,11 +40,11 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
     send: async ({ current_password, email }) => {
       const { pending_email } = await client.auth
         .updateMe({ email, current_password })
-        .catch(atItsField)
-      tell(
+        .catch(throwAtField)
+      notify(
         pending_email === null
-          ? "That is your email already"
-          : `${pending_email} becomes your email when the link that was sent there is opened`
+          ? "This is already your email address"
+          : `Open the link in the mail to ${pending_email} to confirm your new email address`
       )
       form.set({ current_password: "" })
       await changed()
@@ -63,25 +64,23 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
         {(me.pending_email !== null || !me.email_verified) && (
           <p className="flex flex-wrap items-center justify-between gap-3 text-sm text-soft">
             {me.pending_email === null
-              ? "A link was sent to it, if this service sends mail."
-              : `Waits until the link that was sent to ${me.pending_email} is opened.`}
+              ? "If this service sends mail, a link was sent to this address."
+              : `To confirm your new email address, open the link in the mail to ${me.pending_email}.`}
             <Button
               size="small"
-              onClick={() => void attempt(() => client.auth.resendEmailLink(), "It was sent again")}
+              onClick={() =>
+                void attempt(() => client.auth.resendEmailLink(), "The link was sent again")
+              }
             >
               Send the link again
             </Button>
           </p>
         )}
         {isChanged && (
-          <Field label="Current password" error={form.errorOf("current_password")}>
-            <Input
-              {...form.text("current_password")}
-              type="password"
-              autoComplete="current-password"
-              required
-            />
-          </Field>
+          <CurrentPasswordField
+            {...form.text("current_password")}
+            error={form.errorOf("current_password")}
+          />
         )}
         {isChanged && <FormEnd form={form} action="Change email" look="plain" />}
       </form>

@@ -7,13 +7,14 @@ import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { tell } from "../ui/messages/toast.ts"
+import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { atItsField } from "./atItsField.ts"
+import { throwAtField } from "./throwAtField.ts"
 import { Qr } from "./Qr.tsx"
 import { totpOptions } from "./queries.ts"
 
@@ -24,7 +25,7 @@ type Step =
 
 const changed = () => queries.invalidateQueries(totpOptions)
 
-/** Codes of an authenticator app: begun, confirmed, and taken away again. */
+/** Sets up or removes the codes of an authenticator app. */
 export const SecondFactor = () => {
   const { data, error } = useQuery(totpOptions)
   const [step, go] = useState<Step>({ is: "rest" })
@@ -38,9 +39,9 @@ export const SecondFactor = () => {
         label="recovery codes"
         secret={step.codes.join("\n")}
       >
-        <p className="text-sm text-soft">Each signs you in once, if you lose the app.</p>
+        <p className="text-sm text-soft">Each code works once, if you lose the app.</p>
         <div>
-          <Button onClick={rest}>I have saved them</Button>
+          <Button onClick={rest}>I have saved the codes</Button>
         </div>
       </ShownOnce>
     )
@@ -54,15 +55,15 @@ export const SecondFactor = () => {
             <p className="mt-1 text-sm text-soft">
               {data.enabled
                 ? `Signing in needs a code. ${data.recovery_codes_left} recovery codes are left.`
-                : "With it, a stolen password alone signs nobody in."}
+                : "With a second factor, a stolen password is not enough to sign in."}
             </p>
           </div>
           {data.enabled ? (
             <Button look="danger" onClick={() => go({ is: "removal" })}>
-              Remove
+              Remove second factor
             </Button>
           ) : (
-            <Button onClick={() => go({ is: "password" })}>Set up</Button>
+            <Button onClick={() => go({ is: "password" })}>Set up second factor</Button>
           )}
         </div>
       )}
@@ -90,19 +91,16 @@ const StartForm = ({
 }) => {
   const form = useForm({
     initial: { current_password: "" },
-    send: async (values) => onStarted(await client.totp.start(values).catch(atItsField))
+    send: async (values) => onStarted(await client.totp.start(values).catch(throwAtField))
   })
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
-      <Field label="Your password" error={form.errorOf("current_password")}>
-        <Input
-          {...form.text("current_password")}
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-        />
-      </Field>
+      <CurrentPasswordField
+        label="Your password"
+        {...form.text("current_password")}
+        error={form.errorOf("current_password")}
+        autoFocus
+      />
       <FormEnd form={form} action="Continue" onCancel={onCancel} />
     </form>
   )
@@ -120,7 +118,7 @@ const ConfirmForm = ({
   const form = useForm({
     initial: { code: "" },
     send: async (values) => {
-      const { recovery_codes } = await client.totp.confirm(values).catch(atItsField)
+      const { recovery_codes } = await client.totp.confirm(values).catch(throwAtField)
       await changed()
       onConfirmed(recovery_codes)
     }
@@ -128,7 +126,7 @@ const ConfirmForm = ({
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <p className="text-soft">
-        Scan this with your authenticator app, or type the secret into it.
+        Scan this code with your authenticator app, or type in the secret.
       </p>
       <Qr label="QR code for the authenticator app" text={uri} />
       <Code label="secret" text={secret} wrap />
@@ -142,7 +140,7 @@ const ConfirmForm = ({
           required
         />
       </Field>
-      <FormEnd form={form} action="Confirm" onCancel={onCancel} />
+      <FormEnd form={form} action="Confirm code" onCancel={onCancel} />
     </form>
   )
 }
@@ -151,27 +149,24 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
   const form = useForm({
     initial: { current_password: "", code: "" },
     send: async (values) => {
-      await client.totp.remove(values).catch(atItsField)
-      tell("Signing in needs only your password again")
+      await client.totp.remove(values).catch(throwAtField)
+      notify("The second factor was removed")
       await changed()
       onDone()
     }
   })
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
-      <Field label="Your password" error={form.errorOf("current_password")}>
-        <Input
-          {...form.text("current_password")}
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-        />
-      </Field>
-      <Field label="Code, or a recovery code" error={form.errorOf("code")}>
+      <CurrentPasswordField
+        label="Your password"
+        {...form.text("current_password")}
+        error={form.errorOf("current_password")}
+        autoFocus
+      />
+      <Field label="Code or recovery code" error={form.errorOf("code")}>
         <Input {...form.text("code")} mono autoComplete="one-time-code" required />
       </Field>
-      <FormEnd form={form} action="Remove" look="danger" onCancel={onDone} />
+      <FormEnd form={form} action="Remove second factor" look="danger" onCancel={onDone} />
     </form>
   )
 }

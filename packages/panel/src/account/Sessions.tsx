@@ -3,8 +3,6 @@ import { client } from "../data/client.ts"
 import { queries, useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { Empty } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { attempt } from "../ui/messages/toast.ts"
@@ -12,26 +10,16 @@ import { attempt } from "../ui/messages/toast.ts"
 import { sessionListOptions } from "./queries.ts"
 
 export const Sessions = () => {
-  const { error, refetch, ...list } = useList(sessionListOptions)
-  return error === null ? (
-    <List
-      {...list}
-      label="Sessions"
-      columns={columns}
-      keyOf={({ id }) => id}
-      empty={<Empty title="No sessions" />}
-    />
-  ) : (
-    <Problem error={error} retry={refetch} />
-  )
+  const list = useList(sessionListOptions)
+  return <List {...list} label="Sessions" columns={columns} empty={null} />
 }
 
 const end = async ({ id }: Session) => {
-  await attempt(() => client.auth.removeSession(id), "The session has ended")
+  await attempt(() => client.auth.removeSession(id), "The session was ended")
   await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
 }
 
-/** `Firefox on Linux`, as far as it says. */
+/** The browser and the system of a user agent: `Firefox on Linux`. */
 const deviceOf = (agent: string | null): string => {
   if (agent === null) return "Unknown device"
   const browser = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"].find((name) =>
@@ -68,11 +56,11 @@ const columns: ReadonlyArray<Column<Session>> = [
   {
     key: "end",
     head: <span className="sr-only">Actions</span>,
-    className: "w-16 shrink-0 text-right",
+    className: "w-26 shrink-0 text-right",
     cell: (one) =>
       !one.current && (
         <Button size="small" onClick={() => void end(one)}>
-          End
+          End session
         </Button>
       )
   }

@@ -2,24 +2,23 @@ import type { ApiKey, CreatedApiKey } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { Ago } from "../ui/values/Time.tsx"
-import { KeyExamples } from "./KeyExamples.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
-import { keyListOptions } from "./queries.ts"
+import { keyQueries } from "./queries.ts"
 import { scopesInWords } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
 import { Only } from "../ui/role.tsx"
 
 export const KeyListPage = () => {
   const { workspaceId } = useWorkspace()
-  const { error, refetch, ...list } = useList(keyListOptions(workspaceId))
+  const list = useList(keyQueries.list(workspaceId))
   const [rotated, setRotated] = useState<CreatedApiKey>()
   const create = (
     <Only role="admin">
@@ -27,7 +26,7 @@ export const KeyListPage = () => {
         to="/w/$workspaceId/keys/new"
         params={{ workspaceId }}
         look="main"
-        icon={<Plus className="size-4" />}
+        icon={<Plus />}
       >
         New API key
       </ButtonLink>
@@ -41,25 +40,30 @@ export const KeyListPage = () => {
     >
       <div className="flex flex-col gap-6">
         {rotated !== undefined && <ShownKey created={rotated} />}
-        {error === null ? (
-          <List
-            {...list}
-            label="API keys"
-            columns={columnsWith(workspaceId, setRotated)}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty title="No API keys yet" icon={<KeyRound className="size-5" />} action={create}>
-                <p className="mb-6">
-                  A key lets a script or a pipeline do what you choose, and nothing else. Every node
-                  refuses it the moment that you revoke it.
-                </p>
-                <KeyExamples />
-              </Empty>
-            }
-          />
-        ) : (
-          <Problem error={error} retry={refetch} />
-        )}
+        <List
+          {...list}
+          label="API keys"
+          columns={columnsWith(workspaceId, setRotated)}
+          empty={
+            <Empty title="No API keys yet" icon={<KeyRound />} action={create}>
+              <p className="mb-6">
+                An API key lets a script or a pipeline use the API with the scopes that you choose.
+                A revoked key stops working at once.
+              </p>
+              <ApiExample
+                label="Create an API key"
+                path="api-keys"
+                method="apiKeys.create"
+                input={{
+                  name: "CI deploys",
+                  scopes: ["tasks:read", "tasks:write"],
+                  expires_in_days: 90
+                }}
+                isForUsers
+              />
+            </Empty>
+          }
+        />
       </div>
     </Page>
   )
@@ -78,7 +82,7 @@ const columnsWith = (
         <Link
           to="/w/$workspaceId/keys/$keyId"
           params={{ workspaceId, keyId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={rowTitle}
         >
           {name}
         </Link>
@@ -105,14 +109,9 @@ const columnsWith = (
   },
   {
     key: "state",
-    head: "State",
+    head: "Status",
     className: "w-32 shrink-0",
     cell: (apiKey) => <KeyState of={apiKey} />
   },
-  {
-    key: "menu",
-    head: <span className="sr-only">Actions</span>,
-    className: "relative w-8 shrink-0",
-    cell: (apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />
-  }
+  menuColumn((apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />)
 ]

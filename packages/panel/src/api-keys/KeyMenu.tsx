@@ -1,138 +1,102 @@
 import type { ApiKey, CreatedApiKey } from "@scheduling/sdk"
 import { Ban, RefreshCw, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { Confirm, Sheet } from "../ui/actions/Dialog.tsx"
-import { Field, Select } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { useWorkspace } from "../data/client.ts"
+import { Confirm } from "../ui/actions/Dialog.tsx"
 import { ActionMenu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
-import { Ago } from "../ui/values/Time.tsx"
-import { useForm } from "../ui/forms/useForm.ts"
-import { useKeyActions } from "./useKeyActions.ts"
+import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
+import { notify } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
+import { Ago } from "../ui/values/Time.tsx"
+import { keyQueries } from "./queries.ts"
 
-type Asked = "rotate" | "revoke" | "delete"
-
-/** All that can be done with a key. */
 export const KeyMenu = ({
   apiKey,
   onRemoved,
   onRotated
 }: {
   readonly apiKey: ApiKey
-  /** Called with the new key, which has to be shown now. */
+  /** Called with the new key, which is shown once. */
   readonly onRotated: (created: CreatedApiKey) => void
   readonly onRemoved?: () => void
 }) => {
-  const { remove, revoke } = useKeyActions()
-  const [asked, ask] = useState<Asked>()
+  const { api, workspaceId } = useWorkspace()
+  const [asked, ask] = useState<"rotate" | "revoke" | "delete">()
   const close = () => ask(undefined)
+  const { id, is_active, name } = apiKey
   return (
     <Only role="admin">
-      <ActionMenu label={`Actions for ${apiKey.name}`}>
-        {apiKey.is_active && (
+      <ActionMenu label={`Actions for ${name}`}>
+        {is_active && (
           <>
-            <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => ask("rotate")}>
+            <MenuItem icon={<RefreshCw />} onSelect={() => ask("rotate")}>
               Rotate
             </MenuItem>
-            <MenuItem icon={<Ban className="size-4" />} onSelect={() => ask("revoke")}>
+            <MenuItem icon={<Ban />} onSelect={() => ask("revoke")}>
               Revoke
             </MenuItem>
             <MenuLine />
           </>
         )}
-        <MenuItem
-          isDanger
-          icon={<Trash2 className="size-4 text-bad" />}
-          onSelect={() => ask("delete")}
-        >
+        <MenuItem isDanger icon={<Trash2 />} onSelect={() => ask("delete")}>
           Delete
         </MenuItem>
       </ActionMenu>
-      <RotateSheet
-        apiKey={apiKey}
-        isOpen={asked === "rotate"}
-        onClose={close}
-        onRotated={onRotated}
-      />
+      {asked === "rotate" && (
+        <RotateSheet
+          title={`Rotate ${name}`}
+          description="This creates a new key with the same name, scopes and expiry. Replace the old key wherever it is used while both keys work."
+          secret="key"
+          onClose={close}
+          onRotate={async (grace_seconds) => {
+            onRotated(await api.apiKeys.rotate(id, { grace_seconds }))
+            void keyQueries.changed(workspaceId)
+          }}
+        />
+      )}
       <Confirm
         isOpen={asked === "revoke"}
         onClose={close}
-        title={`Revoke ${apiKey.name}?`}
-        action="Revoke"
-        onConfirm={() => revoke(apiKey)}
+        title={`Revoke ${name}?`}
+        action="Revoke key"
+        onConfirm={async () => {
+          await api.apiKeys.revoke(id)
+          notify(`${name} was revoked`)
+          await keyQueries.changed(workspaceId)
+        }}
       >
-        <WhatStops apiKey={apiKey} />
+        <Consequences apiKey={apiKey} />
       </Confirm>
       <Confirm
         isOpen={asked === "delete"}
         onClose={close}
-        title={`Delete ${apiKey.name}?`}
-        action="Delete"
+        title={`Delete ${name}?`}
+        action="Delete key"
         onConfirm={async () => {
-          await remove(apiKey)
+          await api.apiKeys.remove(id)
+          notify(`${name} was deleted`)
+          await keyQueries.changed(workspaceId)
           onRemoved?.()
         }}
       >
-        <WhatStops apiKey={apiKey} /> It also goes off the list. The audit log keeps that it was
-        there.
+        <Consequences apiKey={apiKey} /> It is also removed from the list. The audit log keeps its
+        events.
       </Confirm>
     </Only>
   )
 }
 
-const WhatStops = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey: ApiKey }) => {
-  if (!is_active) return "It does not work any more."
+const Consequences = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey: ApiKey }) => {
+  if (!is_active) return "The key no longer works."
   return last_used_at === null ? (
-    "Nobody has used it yet. From the next request on it is refused, everywhere at once."
+    "The key has not been used yet. All requests with it are refused from now on."
   ) : (
     <>
-      It was used{" "}
+      The key was last used{" "}
       <b className="text-ink">
         <Ago at={last_used_at} />
       </b>
-      . Whatever uses it is refused from its next request on, everywhere at once.
+      . All requests with it are refused from now on.
     </>
-  )
-}
-
-const graces = [
-  ["0", "No time: revoke it at once"],
-  ["3600", "An hour"],
-  ["86400", "A day"],
-  ["604800", "A week"]
-] as const
-
-const RotateSheet = ({
-  apiKey,
-  isOpen,
-  onClose,
-  onRotated
-}: {
-  readonly apiKey: ApiKey
-  readonly isOpen: boolean
-  readonly onClose: () => void
-  readonly onRotated: (created: CreatedApiKey) => void
-}) => {
-  const { rotate } = useKeyActions()
-  const form = useForm({
-    initial: { grace_seconds: "3600" },
-    send: async ({ grace_seconds }) => {
-      const created = await rotate(apiKey, Number(grace_seconds))
-      onClose()
-      onRotated(created)
-    }
-  })
-  return (
-    <Sheet isOpen={isOpen} onClose={onClose} title={`Rotate ${apiKey.name}`}>
-      <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <p className="text-soft">
-          Makes a new key with the same name, scopes and expiry. Put it in place while both work.
-        </p>
-        <Field label="Keep the old key working for" error={form.errorOf("grace_seconds")}>
-          <Select {...form.text("grace_seconds")} options={graces} />
-        </Field>
-        <FormEnd form={form} action="Rotate" onCancel={onClose} />
-      </form>
-    </Sheet>
   )
 }

@@ -5,13 +5,13 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
-import { Loaded } from "../ui/messages/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { type FactsByName, FactsSection, Page } from "../ui/layout/Page.tsx"
 import { Ago, At } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { KeyUsage } from "./KeyUsage.tsx"
-import { keyOptions } from "./queries.ts"
+import { keyQueries } from "./queries.ts"
 import { scopesInWords } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
 
@@ -29,7 +29,7 @@ export const KeyPage = () => {
     </AboveLink>
   )
   return (
-    <Loaded query={useQuery(keyOptions(workspaceId, keyId))} name="API key" above={above}>
+    <LoadedPage query={useQuery(keyQueries.one(workspaceId, keyId))} name="API key" above={above}>
       {(apiKey) => (
         <Page
           title={apiKey.name}
@@ -65,22 +65,18 @@ export const KeyPage = () => {
               )}
               <KeyUsage apiKey={apiKey} />
             </div>
-            <Section title="Key">
-              <Card className="p-5">
-                <Facts facts={factsOf(apiKey)} />
-              </Card>
-            </Section>
+            <FactsSection title="Key" facts={factsOf(apiKey)} />
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
-/** Which key a new key replaces, and how long both work. */
+/** The key that a new key replaces, and how long both work. */
 const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
   const { workspaceId } = useWorkspace()
-  const { data: old } = useQuery(keyOptions(workspaceId, keyId))
+  const { data: old } = useQuery(keyQueries.one(workspaceId, keyId))
   if (old === undefined) return null
   return (
     <p className="text-sm text-soft">
@@ -104,20 +100,17 @@ const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
   )
 }
 
-const factsOf = (apiKey: ApiKey) =>
-  [
-    ["State", <KeyState key="0" of={apiKey} />],
-    ["Scopes", scopesInWords(apiKey.scopes)],
-    ["Last used", apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />],
-    ["Ends", apiKey.expires_at === null ? "Never" : <At key="1" at={apiKey.expires_at} />],
-    [
-      "Allowed from",
-      apiKey.allowed_ips === null ? (
-        "Anywhere"
-      ) : (
-        <span className="font-mono text-sm">{apiKey.allowed_ips.join(", ")}</span>
-      )
-    ],
-    ["Created", <At key="2" at={apiKey.created_at} />],
-    ["Id", <CopyText key="3" text={apiKey.id} />]
-  ] as const
+const factsOf = (apiKey: ApiKey): FactsByName => ({
+  Status: <KeyState of={apiKey} />,
+  Scopes: scopesInWords(apiKey.scopes),
+  "Last used": apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />,
+  Expires: apiKey.expires_at === null ? "Never" : <At at={apiKey.expires_at} />,
+  "Allowed addresses":
+    apiKey.allowed_ips === null ? (
+      "All"
+    ) : (
+      <span className="font-mono text-sm">{apiKey.allowed_ips.join(", ")}</span>
+    ),
+  Created: <At at={apiKey.created_at} />,
+  Id: <CopyText text={apiKey.id} />
+})

@@ -4,19 +4,18 @@ import { Ago } from "../ui/values/Time.tsx"
 
 type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
 
-export const keyState = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
+const stateOf = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
   is_active ? "active" : revoked_at === null ? "expired" : "revoked"
 
-/** Whether a key would be accepted, and until when. */
 export const KeyState = ({ of: key }: { readonly of: Known }) => {
-  const state = keyState(key)
+  const state = stateOf(key)
   const at = state === "revoked" ? key.revoked_at : key.expires_at
   return (
     <>
       <Status of={state} tone={state === "active" ? "ok" : "none"} />
       {at !== null && (
         <span className="block pl-4 text-xs whitespace-nowrap text-faint">
-          {state === "active" && "ends "}
+          {state === "active" && "expires "}
           <Ago at={at} />
         </span>
       )}

@@ -2,22 +2,32 @@ import type { ApiKey, ApiKeyUsage, UsedAddress } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { Card, Section } from "../ui/layout/Page.tsx"
+import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { Ago, At } from "../ui/values/Time.tsx"
 import { keyUsageOptions } from "./queries.ts"
 
-/** What a key has used of what it may, and from where. */
+/** The scopes that a key has used, and the addresses of its requests. */
 export const KeyUsage = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const { workspaceId } = useWorkspace()
-  const { data, error, refetch } = useQuery(keyUsageOptions(workspaceId, apiKey.id))
-  if (error !== null) return <Problem error={error} retry={refetch} />
-  if (data === undefined) return <Skeleton className="h-72" />
+  return (
+    <Loaded query={useQuery(keyUsageOptions(workspaceId, apiKey.id))} height="h-72">
+      {(usage) => <Usage apiKey={apiKey} usage={usage} />}
+    </Loaded>
+  )
+}
+
+interface Props {
+  readonly apiKey: ApiKey
+  readonly usage: ApiKeyUsage
+}
+
+const Usage = ({ apiKey, usage: data }: Props) => {
   const isYoung = data.suggestion.advice === "wait"
   return (
     <>
-      <Section title="What it used">
+      <Section title="Used scopes">
         <Card>
           <Advice apiKey={apiKey} usage={data} />
           <table className="w-full">
@@ -45,36 +55,34 @@ export const KeyUsage = ({ apiKey }: { readonly apiKey: ApiKey }) => {
             </tbody>
           </table>
           <p className="border-t border-line px-5 py-2.5 text-xs text-faint">
-            As seen since <At at={data.observed_since} />.
+            Recorded since <At at={data.observed_since} />.
           </p>
         </Card>
       </Section>
-      <Addresses title="Used from" addresses={data.addresses} none="Nobody has used it yet." />
+      <Addresses
+        title="Addresses"
+        addresses={data.addresses}
+        none="The key has not been used yet."
+      />
       {(apiKey.allowed_ips !== null || data.refused_addresses.length > 0) && (
         <Addresses
-          title="Refused from"
+          title="Refused addresses"
           addresses={data.refused_addresses}
-          none="It was never refused because of its address."
+          none="No request was refused because of its address."
         />
       )}
     </>
   )
 }
 
-const Advice = ({
-  apiKey,
-  usage: { suggestion }
-}: {
-  readonly apiKey: ApiKey
-  readonly usage: ApiKeyUsage
-}) => {
+const Advice = ({ apiKey, usage: { suggestion } }: Props) => {
   const { workspaceId } = useWorkspace()
   const text = {
     keep: undefined,
-    wait: "The key is too new to say which scopes it does not need.",
+    wait: "The key is too new to suggest fewer scopes.",
     narrow:
-      "This key has scopes it has never used. Replace it with a narrower one, which is worth less to a thief.",
-    revoke: "Nobody has used it. Revoke it, unless you know what it is for."
+      "This key has scopes that it has never used. Replace it by a key with fewer scopes, which is less dangerous if it leaks.",
+    revoke: "This key has never been used. Revoke it, unless you know its purpose."
   }[suggestion.advice]
   if (text === undefined || !apiKey.is_active) return null
   return (
@@ -87,7 +95,7 @@ const Advice = ({
           params={{ workspaceId }}
           search={{ name: apiKey.name, scopes: suggestion.scopes.join(",") }}
         >
-          Make a narrower key
+          Create a narrower key
         </ButtonLink>
       )}
     </div>

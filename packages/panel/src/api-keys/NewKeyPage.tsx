@@ -9,7 +9,7 @@ import { FieldProblem } from "../ui/forms/issues.ts"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { keysChanged } from "./queries.ts"
+import { keyQueries } from "./queries.ts"
 import { scopesIn } from "./scopes.ts"
 import { ScopeTable } from "./ScopeTable.tsx"
 import { ShownKey } from "./ShownKey.tsx"
@@ -45,25 +45,25 @@ export const NewKeyPage = () => {
     <Page
       title="New API key"
       above={above}
-      description="A key belongs to the workspace and not to you: it goes on working when you leave."
+      description="A key belongs to the workspace. It keeps working when you leave the workspace."
       width="narrow"
     >
       <KeyForm
         onSend={async (input) => {
           setCreated(await api.apiKeys.create(input))
-          void keysChanged(workspaceId)
+          void keyQueries.changed(workspaceId)
         }}
       />
     </Page>
   )
 }
 
-const lives = [
-  ["7", "A week"],
+const lifetimes = [
+  ["7", "7 days"],
   ["30", "30 days"],
   ["90", "90 days"],
-  ["365", "A year"],
-  ["", "Until it is revoked"]
+  ["365", "365 days"],
+  ["", "Never"]
 ] as const
 
 const linesOf = (text: string) => text.split(/[\s,]+/).filter((line) => line !== "")
@@ -96,7 +96,11 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
   return (
     <form className="flex flex-col gap-8" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
-        <Field label="Name" hint="Who uses it, and for what." error={errorOf("name")}>
+        <Field
+          label="Name"
+          hint="For example, the program that uses the key."
+          error={errorOf("name")}
+        >
           <Input
             {...form.text("name")}
             required
@@ -106,7 +110,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
           />
         </Field>
       </Card>
-      <Section title="What it may do">
+      <Section title="Scopes">
         <Card className="p-5">
           <ScopeTable
             scopes={values.scopes}
@@ -122,15 +126,11 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
             hint="You are notified 7 days and 1 day before it expires."
             error={errorOf("expires_in_days")}
           >
-            <Select
-              options={lives}
-              value={values.expires_in_days}
-              onChange={({ target }) => set({ expires_in_days: target.value })}
-            />
+            <Select {...form.text("expires_in_days")} options={lifetimes} />
           </Field>
           <Field
             label="Allowed addresses"
-            hint="Addresses or networks, one per line. From anywhere if there are none."
+            hint="IP addresses or networks, one per line. If this is empty, all addresses are allowed."
             error={errorOf("allowed_ips")}
           >
             <Textarea

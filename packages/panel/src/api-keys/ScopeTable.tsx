@@ -1,8 +1,9 @@
 import type { Scope } from "@scheduling/sdk"
 import { Button } from "../ui/actions/Button.tsx"
+import { FieldError } from "../ui/forms/Field.tsx"
 import { areas, presets } from "./scopes.ts"
 
-/** What a key may do: one row for what it is about, one box for reading and one for writing. */
+/** The scopes of a key, with one row per resource. */
 export const ScopeTable = ({
   error,
   onChange,
@@ -29,10 +30,7 @@ export const ScopeTable = ({
       </label>
     )
   return (
-    <div
-      className="flex flex-col gap-3"
-      data-invalid={error === undefined ? undefined : "What it may do"}
-    >
+    <div className="flex flex-col gap-3" data-invalid={error === undefined ? undefined : "Scopes"}>
       <div className="flex flex-wrap gap-1.5">
         {presets.map(([name, preset]) => (
           <Button key={name} size="small" onClick={() => onChange(preset)}>
@@ -63,11 +61,7 @@ export const ScopeTable = ({
           </tbody>
         </table>
       </div>
-      {error !== undefined && (
-        <p role="alert" className="text-sm text-bad">
-          {error}
-        </p>
-      )}
+      <FieldError error={error} />
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { Scope } from "@scheduling/sdk"
+import { searchOf, textIn } from "../ui/lists/search.ts"
 
 interface Area {
   readonly name: string
@@ -7,7 +8,6 @@ interface Area {
   readonly write?: Scope
 }
 
-/** What a key may have to do with. */
 export const areas: ReadonlyArray<Area> = [
   {
     name: "Tasks",
@@ -15,7 +15,7 @@ export const areas: ReadonlyArray<Area> = [
     read: "tasks:read",
     write: "tasks:write"
   },
-  { name: "Executions", hint: "What ran, and what was answered", read: "executions:read" },
+  { name: "Executions", hint: "Past and current runs with their answers", read: "executions:read" },
   {
     name: "Monitors",
     hint: "Heartbeats, certificates, processes and incidents",
@@ -28,7 +28,7 @@ export const areas: ReadonlyArray<Area> = [
     read: "notifications:read",
     write: "notifications:write"
   },
-  { name: "Workspace", hint: "Its name", read: "workspace:read" }
+  { name: "Workspace", hint: "The name of the workspace", read: "workspace:read" }
 ]
 
 const all = areas.flatMap(({ read, write }) => (write === undefined ? [read] : [read, write]))
@@ -54,6 +54,9 @@ export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
         })
         .join(", ")
 
-/** The scopes in a text such as `tasks:read,tasks:write`, without unknown ones. */
+/** The first values of the form for a new key. The scopes are separated by commas. */
+export const newKeySearch = searchOf({ name: textIn, scopes: textIn })
+
+/** The known scopes in a text such as `tasks:read,tasks:write`. */
 export const scopesIn = (text: string | undefined): ReadonlyArray<Scope> =>
   all.filter((scope) => (text ?? "").split(",").includes(scope))

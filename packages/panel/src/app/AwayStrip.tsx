@@ -1,7 +1,6 @@
 import { useIsAway } from "../data/live.ts"
 import { Dot } from "../ui/values/Status.tsx"
 
-/** Says that what is shown may be old. */
 export const AwayStrip = () =>
   useIsAway() && (
     <p
@@ -9,6 +8,6 @@ export const AwayStrip = () =>
       className="sticky top-0 z-20 flex items-center justify-center gap-2.5 border-b border-warn/30 tint-warn px-4 py-1.5 text-sm max-md:top-14"
     >
       <Dot tone="warn" />
-      The service cannot be reached. What you see may be old.
+      The service cannot be reached. This page may be out of date.
     </p>
   )

@@ -5,7 +5,7 @@ import { session } from "../data/session.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 
-/** Those of the reader. None where nobody is signed in. */
+/** The workspaces of the user, or none if nobody is signed in. */
 const ownWorkspaces = queryOptions({
   queryKey: ["workspaces", "own"],
   queryFn: async () =>
@@ -17,10 +17,10 @@ export const NotFound = () => {
   return (
     <Page title="Not found" width="narrow">
       <Empty
-        title="There is no such page"
+        title="This page does not exist"
         action={<ButtonLink to="/">Go to the overview</ButtonLink>}
       >
-        It may have been deleted, or the address is not right.
+        It may have been deleted, or the address is wrong.
       </Empty>
       {workspaces.length > 0 && (
         <Section title="Your workspaces" className="mt-8">

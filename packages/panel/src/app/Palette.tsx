@@ -7,10 +7,10 @@ import { useSettled } from "../ui/useSettled.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 import { workspacesOptions } from "../data/queries.ts"
-import { bestFirst, type Found, findPlaces, findWorkspaces, foundOptions } from "./find.tsx"
+import { bestFirst, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
 import { useMay } from "../ui/role.tsx"
 
-/** Finds any page, action and thing by a few letters of its name. */
+/** Finds pages, actions, tasks, monitors and workspaces by a part of their names. */
 const Palette = ({
   onClose,
   workspaceId
@@ -27,7 +27,7 @@ const Palette = ({
   const things = useQuery(foundOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
   const found: ReadonlyArray<Found> = bestFirst(text.trim(), [
-    ...findPlaces(workspaceId, text.trim(), useMay()),
+    ...findPages(workspaceId, text.trim(), useMay()),
     ...(asked === "" ? [] : (things.data ?? [])),
     ...findWorkspaces(workspaces, workspaceId, asked)
   ])
@@ -71,7 +71,7 @@ const Palette = ({
           autoFocus
           autoComplete="off"
           spellCheck={false}
-          placeholder="Where to?"
+          placeholder="Search pages, tasks and monitors"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
@@ -107,7 +107,7 @@ const Palette = ({
       </div>
       {found.length === 0 && asked === text.trim() && !things.isFetching && (
         <p role="status" className="px-4 pb-6 text-center text-faint">
-          Nothing is called “{text}”.
+          No results for “{text}”.
         </p>
       )}
     </Dialog>

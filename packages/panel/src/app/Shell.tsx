@@ -13,7 +13,7 @@ import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { TitleMark } from "../ui/layout/titleMark.ts"
-import { tellProblem } from "../ui/messages/toast.ts"
+import { notifyProblem } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
 
@@ -23,15 +23,15 @@ type PaletteComponent = Awaited<ReturnType<typeof loadPalette>>["default"]
 const loadSignInAgain = () => import("../sign-in/SignInAgain.tsx")
 type SignInAgainComponent = Awaited<ReturnType<typeof loadSignInAgain>>["default"]
 
-/** The frame of all pages: where one is, and where one can go. */
+/** The frame of all pages for signed-in users. */
 export const Shell = () => {
   const { workspaceId } = useParams({ strict: false })
-  const near = useNearWorkspace(workspaceId)
+  const current = useCurrentWorkspace(workspaceId)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const signInAgain = useSignInAgain()
-  // Of one that is not there, nothing is asked for.
-  const shownId = near?.id === workspaceId ? workspaceId : undefined
+  // Nothing is fetched for a workspace that does not exist.
+  const shownId = current?.id === workspaceId ? workspaceId : undefined
   useLive(shownId)
   useEffect(() => {
     if (shownId !== undefined) rememberWorkspace(shownId)
@@ -48,13 +48,13 @@ export const Shell = () => {
   }, [])
   const sidebar = (
     <Sidebar
-      workspaceId={near?.id}
+      workspaceId={current?.id}
       onSearch={() => setPaletteOpen(true)}
       onLeave={() => setMenuOpen(false)}
     />
   )
   return (
-    <RoleContext value={useMyRole(near?.id)}>
+    <RoleContext value={useMyRole(current?.id)}>
       <TitleMark value={useOpenIncidents(shownId)}>
         <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
           <a
@@ -67,7 +67,7 @@ export const Shell = () => {
             <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
               <MenuIcon className="size-5" />
             </IconButton>
-            <span className="min-w-0 truncate px-2 font-medium">{near?.name}</span>
+            <span className="min-w-0 truncate px-2 font-medium">{current?.name}</span>
             <IconButton label="Search" onClick={() => setPaletteOpen(true)}>
               <Search className="size-5" />
             </IconButton>
@@ -87,7 +87,7 @@ export const Shell = () => {
           </main>
           {signInAgain}
           {isPaletteOpen && Palette !== undefined && (
-            <Palette workspaceId={near?.id} onClose={() => setPaletteOpen(false)} />
+            <Palette workspaceId={current?.id} onClose={() => setPaletteOpen(false)} />
           )}
         </div>
       </TitleMark>
@@ -95,19 +95,18 @@ export const Shell = () => {
   )
 }
 
-/** The palette, once it was opened and its code is there. If that does not come, it is closed. */
+/** Loads the palette when it is opened. Closes it if its code cannot be loaded. */
 const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | undefined => {
   const [Palette, setPalette] = useState<PaletteComponent>()
   const isMissing = Palette === undefined
-  // Whoever presses its keys goes on typing at once.
+  // Preloads the code, so that the palette takes the first keystrokes. A failure is retried on opening.
   useEffect(() => {
-    // If this fails, it is tried again when the palette is opened.
     const timer = setTimeout(() => loadPalette().catch(() => undefined), 1_000)
     return () => clearTimeout(timer)
   }, [])
   const fail = useEffectEvent((error: unknown) => {
     close()
-    tellProblem(error)
+    notifyProblem(error)
   })
   useEffect(() => {
     if (!isOpen || !isMissing) return
@@ -123,16 +122,16 @@ const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | unde
   return Palette
 }
 
-/** The workspace of the page, or on the pages of the account that which one came from. */
-const useNearWorkspace = (workspaceId: string | undefined) => {
+/** The workspace of the page. On the account pages it is the last one that was visited. */
+const useCurrentWorkspace = (workspaceId: string | undefined) => {
   const { data: workspaces } = useQuery(workspacesOptions)
   const wanted = workspaceId ?? lastWorkspace()
   return workspaces?.find(({ id }) => id === wanted)
 }
 
 /**
- * What to show when the session has ended. If it expired, the reader signs in again over the page, so
- * that nothing typed is lost. Somebody who signed out sees the sign-in page.
+ * The dialog in which the user of an expired session signs in again, without losing the page. After a
+ * sign-out the user goes to the sign-in page.
  */
 const useSignInAgain = (): ReactNode => {
   const navigate = useNavigate()

@@ -6,9 +6,9 @@ import { meOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { classes } from "../ui/classes.ts"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
-import { tellProblem } from "../ui/messages/toast.ts"
+import { notifyProblem } from "../ui/messages/toast.ts"
 import { Badge } from "../ui/values/Status.tsx"
-import { places } from "./navigation.tsx"
+import { navigation } from "./navigation.tsx"
 import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
 import { useMay } from "../ui/role.tsx"
 
@@ -22,7 +22,7 @@ export const Sidebar = ({
 }: {
   readonly workspaceId: string | undefined
   readonly onSearch: () => void
-  /** Called when a place was chosen. */
+  /** Called before the reader goes to another page. */
   readonly onLeave: () => void
 }) => {
   const may = useMay()
@@ -43,7 +43,7 @@ export const Sidebar = ({
       </button>
       {workspaceId !== undefined && (
         <nav aria-label="Workspace" className="flex grow flex-col gap-4">
-          {places.map(([group, entries]) => (
+          {navigation.map(([group, entries]) => (
             <div key={group ?? ""} className="flex flex-col gap-px">
               {group !== undefined && (
                 <p className="mb-1 px-2.5 text-xs font-medium text-faint">{group}</p>
@@ -106,7 +106,7 @@ const AccountMenu = () => {
       await session.signOut()
       await navigate({ to: "/sign-in", ignoreBlocker: true })
     } catch (error) {
-      tellProblem(error)
+      notifyProblem(error)
     }
   }
   const name = me?.name ?? me?.email ?? " "
@@ -128,13 +128,10 @@ const AccountMenu = () => {
       }
     >
       <p className="max-w-56 truncate px-2.5 py-1.5 text-sm text-faint">{me?.email}</p>
-      <MenuItem
-        icon={<UserRound className="size-4" />}
-        onSelect={() => void navigate({ to: "/account/settings" })}
-      >
+      <MenuItem icon={<UserRound />} onSelect={() => void navigate({ to: "/account/settings" })}>
         Your account
       </MenuItem>
-      <MenuItem icon={<LogOut className="size-4" />} onSelect={signOut}>
+      <MenuItem icon={<LogOut />} onSelect={signOut}>
         Sign out
       </MenuItem>
     </Menu>

@@ -1,10 +1,10 @@
-import { useWaitsUntil } from "../data/rateLimit.ts"
+import { waitsUntil } from "../data/rateLimit.ts"
 import { useNow } from "../ui/values/clock.ts"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 
-/** Says why requests wait, and for how long. It lies above dialogs too. */
+/** Says how long requests wait because of the rate limit. As a popover it is above dialogs too. */
 export const WaitNotice = () => {
-  const until = useWaitsUntil()
+  const until = waitsUntil.use()
   return until !== undefined && <Notice key={until} until={until} />
 }
 
@@ -18,7 +18,7 @@ const Notice = ({ until }: { readonly until: number }) => {
       className="fixed inset-auto bottom-4 left-1/2 m-0 flex w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 items-center gap-2.5 rounded-lg border border-warn/40 bg-raised px-3.5 py-2.5 text-ink shadow-float"
     >
       <Spinner className="text-warn" />
-      Too many requests at once. It goes on <span aria-hidden>in {seconds} s</span>.
+      Too many requests. The page continues <span aria-hidden>in {seconds} s</span>.
     </div>
   )
 }

@@ -1,14 +1,12 @@
 import { useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card, Page } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
-/** Makes a workspace. */
 export const WelcomePage = () => {
   const navigate = useNavigate()
   const form = useForm({
@@ -22,7 +20,7 @@ export const WelcomePage = () => {
   return (
     <Page
       title="New workspace"
-      description="Each workspace keeps its own tasks, keys and history."
+      description="A workspace has its own tasks, monitors, keys, members and history."
       width="narrow"
     >
       <Card className="p-5">
@@ -30,12 +28,7 @@ export const WelcomePage = () => {
           <Field label="Name" error={form.errorOf("name")}>
             <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required autoFocus />
           </Field>
-          <Problem error={form.problem} />
-          <div>
-            <Button type="submit" look="main" busy={form.isBusy}>
-              Create workspace
-            </Button>
-          </div>
+          <FormEnd form={form} action="Create workspace" />
         </form>
       </Card>
     </Page>

@@ -1,13 +1,14 @@
 import type { Role, Workspace } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import { Building2, CalendarClock, Plus, Timer, Workflow } from "lucide-react"
+import { Building2, Plus } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
-import { places } from "./navigation.tsx"
+import { findTasks, taskKinds, taskLink } from "../data/tasks.ts"
+import { navigation } from "./navigation.tsx"
 
-/** Something that the palette offers. */
+/** A result in the palette. */
 export interface Found {
   readonly key: string
   readonly name: string
@@ -17,8 +18,8 @@ export interface Found {
 }
 
 interface Offered extends Found {
-  /** Who may use it. Everybody if absent. */
-  readonly needs?: Role | undefined
+  /** The role that the page needs. Undefined for everybody. */
+  readonly needs: Role | undefined
 }
 
 const action = (name: string, link: NavigateOptions, needs?: Role): Offered => ({
@@ -30,43 +31,56 @@ const action = (name: string, link: NavigateOptions, needs?: Role): Offered => (
   needs
 })
 
-const thing = (
-  kind: string,
-  icon: ReactNode,
-  { id, name }: { readonly id: string; readonly name: string | null },
-  link: NavigateOptions
-): Found => ({ key: id, name: name ?? id, kind, icon, link })
-
 const hasWords = (name: string, text: string): boolean =>
   text
     .toLowerCase()
     .split(/\s+/)
     .every((word) => name.toLowerCase().includes(word))
 
-/** Sorts by match: the name begins with the text, then a word in it does, then the rest. */
+/** Sorts names that begin with the text first, then those with a word that does, then the rest. */
 export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
   const typed = text.toLowerCase()
-  const fit = ({ name }: Found): number => {
+  const rank = ({ name }: Found): number => {
     const words = name.toLowerCase()
     return words.startsWith(typed) ? 0 : words.includes(` ${typed}`) ? 1 : 2
   }
-  return typed === "" ? found : found.toSorted((one, other) => fit(one) - fit(other))
+  return typed === "" ? found : found.toSorted((one, other) => rank(one) - rank(other))
 }
 
-/** Pages and actions. Each word that was typed has to be in it. */
-export const findPlaces = (
+/** Finds pages and actions that have all of the typed words. */
+export const findPages = (
   workspaceId: string | undefined,
   text: string,
   may: (needed: Role | undefined) => boolean
 ): ReadonlyArray<Found> => {
-  const isMeant = (name: string, others = "") => hasWords(`${name} ${others}`, text)
-  const actions = [action("New workspace", { to: "/welcome" })]
-  if (workspaceId === undefined) return actions.filter(({ name }) => isMeant(name))
+  const matches = (name: string, others: string) => hasWords(`${name} ${others}`, text)
+  const newWorkspace = action("New workspace", { to: "/welcome" })
+  if (workspaceId === undefined) return matches(newWorkspace.name, "") ? [newWorkspace] : []
   const params = { workspaceId }
+  const actions = [
+    ...Object.values(taskKinds).map(({ name, noun }) =>
+      action(`New ${name.toLowerCase()}`, { to: `/w/$workspaceId/${noun}/new`, params }, "editor")
+    ),
+    ...monitorKindNames.map((kind) =>
+      action(
+        monitorKinds[kind].create,
+        { to: "/w/$workspaceId/monitors/$kind/new", params: { ...params, kind } },
+        "editor"
+      )
+    ),
+    action(
+      "New notification channel",
+      { to: "/w/$workspaceId/notifications/channels/new", params },
+      "editor"
+    ),
+    action("Your account", { to: "/account/settings" }),
+    action("New API key", { to: "/w/$workspaceId/keys/new", params }, "admin"),
+    newWorkspace
+  ]
   return [
-    ...places
+    ...navigation
       .flatMap(([, entries]) => entries)
-      .filter(({ name, words: others }) => isMeant(name, others))
+      .filter(({ name, words }) => matches(name, words))
       .map(({ icon, name, needs, to }) => ({
         key: name,
         name,
@@ -75,90 +89,51 @@ export const findPlaces = (
         link: { to, params },
         needs
       })),
-    ...[
-      action("New cron task", { to: "/w/$workspaceId/cron/new", params }, "editor"),
-      action("New delayed task", { to: "/w/$workspaceId/delayed/new", params }, "editor"),
-      action("New chain", { to: "/w/$workspaceId/chains/new", params }, "editor"),
-      ...monitorKindNames.map((kind) =>
-        action(
-          monitorKinds[kind].create,
-          { to: "/w/$workspaceId/monitors/$kind/new", params: { ...params, kind } },
-          "editor"
-        )
-      ),
-      action(
-        "New notification channel",
-        {
-          to: "/w/$workspaceId/notifications/channels/new",
-          params
-        },
-        "editor"
-      ),
-      action("Your account", { to: "/account/settings" }),
-      action("New API key", { to: "/w/$workspaceId/keys/new", params }, "admin"),
-      ...actions
-    ].filter(({ name }) => isMeant(name, "create add"))
-  ].filter(({ needs }: Offered) => may(needs))
+    ...actions.filter(({ name }) => matches(name, "create add"))
+  ].filter(({ needs }) => may(needs))
 }
 
-/** The other workspaces of whoever is signed in. */
+/** Finds the other workspaces of the user. */
 export const findWorkspaces = (
   workspaces: ReadonlyArray<Pick<Workspace, "id" | "name">>,
   workspaceId: string | undefined,
   text: string
 ): ReadonlyArray<Found> =>
-  text === ""
-    ? []
-    : workspaces
-        .filter(({ id, name }) => id !== workspaceId && hasWords(name, text))
-        .map((workspace) =>
-          thing("Workspace", <Building2 />, workspace, {
-            to: "/w/$workspaceId",
-            params: { workspaceId: workspace.id }
-          })
-        )
+  workspaces
+    .filter(({ id, name }) => text !== "" && id !== workspaceId && hasWords(name, text))
+    .map(({ id, name }) => ({
+      key: id,
+      name,
+      kind: "Workspace",
+      icon: <Building2 />,
+      link: { to: "/w/$workspaceId", params: { workspaceId: id } }
+    }))
 
-/** What the workspace has by this name. */
+/** Finds tasks and monitors of the workspace by a part of their names. */
 export const foundOptions = (workspaceId: string | undefined, name: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "find", name],
     enabled: workspaceId !== undefined && name !== "",
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<ReadonlyArray<Found>> => {
-      const api = clientOf(workspaceId ?? "")
-      const query = { name, limit: 6 }
-      const [cron, delayed, chains, monitors] = await Promise.all([
-        api.cron.list(query, { signal }),
-        api.delayed.list(query, { signal }),
-        api.chains.list(query, { signal }),
-        api.monitors.list(query, { signal })
+      const scope = workspaceId ?? ""
+      const [tasks, monitors] = await Promise.all([
+        findTasks(scope, name, signal),
+        clientOf(scope).monitors.list({ name, limit: 6 }, { signal })
       ])
-      const scope = { workspaceId: workspaceId ?? "" }
       return [
-        ...cron.data.map((task) =>
-          thing("Cron task", <CalendarClock />, task, {
-            to: "/w/$workspaceId/cron/$taskId",
-            params: { ...scope, taskId: task.id }
-          })
-        ),
-        ...delayed.data.map((task) =>
-          thing("Delayed task", <Timer />, task, {
-            to: "/w/$workspaceId/delayed/$taskId",
-            params: { ...scope, taskId: task.id }
-          })
-        ),
-        ...chains.data.map((chain) =>
-          thing("Chain", <Workflow />, chain, {
-            to: "/w/$workspaceId/chains/$taskId",
-            params: { ...scope, taskId: chain.id }
-          })
-        ),
+        ...tasks.map((task) => {
+          const { icon: Icon, name: kind } = taskKinds[task.kind]
+          const link = taskLink(scope, task.kind, task.id)
+          return { key: task.id, name: task.name, kind, icon: <Icon />, link }
+        }),
         ...monitors.data.map((monitor) => {
-          const { icon: Icon, name: kindName } = monitorKinds[monitor.kind]
-          return thing(kindName, <Icon />, monitor, {
-            to: "/w/$workspaceId/monitors/$kind/$monitorId",
-            params: { ...scope, kind: monitor.kind, monitorId: monitor.id }
-          })
+          const { icon: Icon, name: kind } = monitorKinds[monitor.kind]
+          const link = {
+            to: "/w/$workspaceId/monitors/$kind/$monitorId" as const,
+            params: { workspaceId: scope, kind: monitor.kind, monitorId: monitor.id }
+          }
+          return { key: monitor.id, name: monitor.name, kind, icon: <Icon />, link }
         })
       ]
     }

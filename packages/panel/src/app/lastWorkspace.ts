@@ -1,4 +1,4 @@
-/** The workspace that the reader was in, for when they come back. */
+/** The key in the local storage for the last visited workspace. */
 const key = "workspace"
 
 export const lastWorkspace = (): string | null => localStorage.getItem(key)

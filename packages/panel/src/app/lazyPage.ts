@@ -1,37 +1,37 @@
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { ConnectionError } from "@scheduling/sdk"
 
-/** Another version of the panel was installed: the files of this one are gone. */
+/** A new version was installed, and the files of this version are gone. */
 export class OtherVersionError extends Error {
   override readonly name = "OtherVersionError"
 }
 
 /**
- * A page whose code is loaded on demand. If loading fails, the router would reload the page, and
- * while the service is down the browser would show its own error page.
+ * A page whose code is loaded on demand. Without `loadCode` the router would reload the page after a
+ * failure, and the browser would show its own error page while the service is down.
  */
 export const lazyPage = <Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name
 ) => lazyRouteComponent<Module, Name>(() => loadCode(load), name)
 
-/** Says why code does not come. */
+/** Loads code, and finds the reason if that fails. */
 export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =>
   load().catch(async (error: unknown) => {
     throw (await isOtherVersion())
-      ? new OtherVersionError("A new version was installed. Load the page again.")
+      ? new OtherVersionError("A new version was installed. Reload the page.")
       : new ConnectionError("the code of a page could not be loaded", { cause: error })
   })
 
-const patienceMs = 4_000
+const timeoutMs = 4_000
 
-/** Whether the service answers with a page that begins with another script than this one did. */
+/** Returns true if the start page of the service now has another script. */
 const isOtherVersion = async (): Promise<boolean> => {
   const own = scriptIn(document)
   try {
     const answer = await fetch("/", {
       cache: "no-store",
-      signal: AbortSignal.timeout(patienceMs)
+      signal: AbortSignal.timeout(timeoutMs)
     })
     if (!answer.ok) return false
     const script = /<script[^>]* src="(\/assets\/[^"]+)"/.exec(await answer.text())?.[1]

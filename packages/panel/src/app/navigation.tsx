@@ -3,7 +3,6 @@ import type { LinkProps } from "@tanstack/react-router"
 import {
   Activity,
   BellRing,
-  CalendarClock,
   CalendarRange,
   ChartNoAxesColumn,
   Cpu,
@@ -11,139 +10,105 @@ import {
   HeartPulse,
   KeyRound,
   ListOrdered,
+  type LucideIcon,
   ScrollText,
   Settings,
   Siren,
-  Timer,
-  Users,
-  Workflow
+  Users
 } from "lucide-react"
 import type { ReactNode } from "react"
+import { taskKinds } from "../data/tasks.ts"
 
-export interface Place {
+interface NavigationEntry {
   readonly name: string
   readonly icon: ReactNode
   readonly to: NonNullable<LinkProps["to"]>
-  /** Other words by which somebody may look for it. */
-  readonly words?: string
-  /** Who may see it. Everybody if absent. */
-  readonly needs?: Role
+  /** Other words by which the palette finds the page. */
+  readonly words: string
+  /** The role that the page needs. Undefined for everybody. */
+  readonly needs: Role | undefined
 }
 
-/** Where one can go in a workspace, in groups. The palette knows the same places. */
-export const places: ReadonlyArray<readonly [group: string | undefined, ReadonlyArray<Place>]> = [
+const page = (
+  name: string,
+  Icon: LucideIcon,
+  to: NavigationEntry["to"],
+  words: string,
+  needs?: Role
+): NavigationEntry => ({ name, icon: <Icon />, to, words, needs })
+
+const { chain, cron, delayed } = taskKinds
+
+/** The pages of a workspace in groups, for the sidebar and the palette. */
+export const navigation: ReadonlyArray<
+  readonly [group: string | undefined, entries: ReadonlyArray<NavigationEntry>]
+> = [
   [
     undefined,
     [
-      { name: "Overview", icon: <Gauge />, to: "/w/$workspaceId", words: "home dashboard" },
-      {
-        name: "Executions",
-        icon: <Activity />,
-        to: "/w/$workspaceId/executions",
-        words: "runs history logs"
-      },
-      {
-        name: "Coming up",
-        icon: <CalendarRange />,
-        to: "/w/$workspaceId/forecast",
-        words: "forecast next future collisions jitter"
-      }
+      page("Overview", Gauge, "/w/$workspaceId", "home dashboard"),
+      page("Executions", Activity, "/w/$workspaceId/executions", "runs history logs"),
+      page(
+        "Forecast",
+        CalendarRange,
+        "/w/$workspaceId/forecast",
+        "coming upcoming next future collisions jitter"
+      )
     ]
   ],
   [
     "Tasks",
     [
-      {
-        name: "Cron tasks",
-        icon: <CalendarClock />,
-        to: "/w/$workspaceId/cron",
-        words: "schedule repeat jobs"
-      },
-      {
-        name: "Delayed tasks",
-        icon: <Timer />,
-        to: "/w/$workspaceId/delayed",
-        words: "later once jobs"
-      },
-      {
-        name: "Chains",
-        icon: <Workflow />,
-        to: "/w/$workspaceId/chains",
-        words: "steps flow workflow"
-      },
-      {
-        name: "Queues",
-        icon: <ListOrdered />,
-        to: "/w/$workspaceId/queues",
-        words: "concurrency rate limit throttle places waiting"
-      }
+      page(cron.plural, cron.icon, "/w/$workspaceId/cron", "schedule repeat jobs"),
+      page(delayed.plural, delayed.icon, "/w/$workspaceId/delayed", "later once jobs"),
+      page(chain.plural, chain.icon, "/w/$workspaceId/chains", "steps flow workflow"),
+      page(
+        "Queues",
+        ListOrdered,
+        "/w/$workspaceId/queues",
+        "concurrency rate limit throttle slots waiting"
+      )
     ]
   ],
   [
-    "Watching",
+    "Monitoring",
     [
-      {
-        name: "Monitors",
-        icon: <HeartPulse />,
-        to: "/w/$workspaceId/monitors",
-        words: "heartbeats certificates ssl tls ping"
-      },
-      {
-        name: "Incidents",
-        icon: <Siren />,
-        to: "/w/$workspaceId/incidents",
-        words: "down outage alerts"
-      },
-      {
-        name: "Notifications",
-        icon: <BellRing />,
-        to: "/w/$workspaceId/notifications",
-        words: "channels rules deliveries slack email alerts quiet hours"
-      }
+      page(
+        "Monitors",
+        HeartPulse,
+        "/w/$workspaceId/monitors",
+        "heartbeats certificates ssl tls ping processes"
+      ),
+      page("Incidents", Siren, "/w/$workspaceId/incidents", "down outage alerts"),
+      page(
+        "Notifications",
+        BellRing,
+        "/w/$workspaceId/notifications",
+        "channels rules deliveries slack email alerts quiet hours"
+      )
     ]
   ],
   [
     "Workspace",
     [
-      {
-        name: "API keys",
-        icon: <KeyRound />,
-        to: "/w/$workspaceId/keys",
-        words: "tokens credentials secrets scopes",
-        needs: "admin"
-      },
-      {
-        name: "Workers",
-        icon: <Cpu />,
-        to: "/w/$workspaceId/workers",
-        words: "agents labels private network"
-      },
-      {
-        name: "Members",
-        icon: <Users />,
-        to: "/w/$workspaceId/members",
-        words: "people roles invite invitations team"
-      },
-      {
-        name: "Usage",
-        icon: <ChartNoAxesColumn />,
-        to: "/w/$workspaceId/usage",
-        words: "billing plan limits quota",
-        needs: "owner"
-      },
-      {
-        name: "Audit log",
-        icon: <ScrollText />,
-        to: "/w/$workspaceId/audit",
-        words: "history changes who",
-        needs: "admin"
-      },
-      {
-        name: "Settings",
-        icon: <Settings />,
-        to: "/w/$workspaceId/settings",
-        words: "rename delete leave signing secret"
-      }
+      page(
+        "API keys",
+        KeyRound,
+        "/w/$workspaceId/keys",
+        "tokens credentials secrets scopes",
+        "admin"
+      ),
+      page("Workers", Cpu, "/w/$workspaceId/workers", "agents labels private network"),
+      page("Members", Users, "/w/$workspaceId/members", "people roles invite invitations team"),
+      page(
+        "Usage",
+        ChartNoAxesColumn,
+        "/w/$workspaceId/usage",
+        "billing plan limits quota",
+        "owner"
+      ),
+      page("Audit log", ScrollText, "/w/$workspaceId/audit", "history changes who", "admin"),
+      page("Settings", Settings, "/w/$workspaceId/settings", "rename delete leave signing secret")
     ]
   ]
 ]

@@ -1,17 +1,17 @@
 import { ApiError, type WorkspaceId } from "@scheduling/sdk"
 import { isNotFound, notFound } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
-import { hearFromNowOn } from "../data/live.ts"
+import { followFromNow } from "../data/live.ts"
 import { forgetWorkspace, lastWorkspace } from "./lastWorkspace.ts"
 import { queries, workspacesOptions } from "../data/queries.ts"
 
-/** Shows that there is no such page, before each part of the page finds out for itself. */
+/** Shows the not-found page if the workspace does not exist or the user is not a member. */
 export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> => {
   const found = find(workspaceId)
-  // Where the reader was before is nearly always still there, and nothing waits for the answer.
+  // The last workspace nearly always still exists, so the page does not wait for the check.
   if (workspaceId === lastWorkspace()) void found.catch(leaveIfGone)
   else await found
-  hearFromNowOn(workspaceId)
+  followFromNow(workspaceId)
 }
 
 const leaveIfGone = (error: unknown): void => {
@@ -24,7 +24,7 @@ const find = async (workspaceId: WorkspaceId): Promise<void> => {
   const own = await queries.ensureQueryData(workspacesOptions)
   if (own.some(({ id }) => id === workspaceId)) return
   try {
-    // It may be newer than the list, or one of very many.
+    // The workspace may be newer than the list, or not on its first pages.
     const found = await client.workspaces.get(workspaceId)
     queries.setQueryData(workspacesOptions.queryKey, (known = []) => [...known, found])
   } catch (error) {

@@ -9,10 +9,10 @@ import { Dot } from "../ui/values/Status.tsx"
 import { billingChanged } from "./queries.ts"
 import type { CheckoutOutcome } from "./search.ts"
 
-const askEveryMs = 2_000
+const pollMs = 2_000
 const patienceMs = 60_000
 
-/** What somebody sees who comes back from the page on which to pay. */
+/** The notice after the user has come back from the payment page. */
 export const CheckoutNotice = ({
   billing: { plan, subscription },
   outcome
@@ -20,43 +20,39 @@ export const CheckoutNotice = ({
   readonly billing: WorkspaceBilling
   readonly outcome: CheckoutOutcome
 }) => {
-  const isThere =
+  const isActive =
     outcome === "done" && (subscription?.status === "active" || subscription?.status === "trialing")
-  const isLate = usePaymentNews(outcome === "done" && !isThere)
+  const isLate = usePolledPlan(outcome === "done" && !isActive)
   if (outcome === "cancelled") {
     return (
-      <Notice icon={<Undo2 className="size-4" />} title="Nothing was bought">
-        You left the payment before it was made. The plan is still {plan.name}.
+      <Notice icon={<Undo2 />} title="The plan was not changed">
+        You left the payment page before paying. The plan is still {plan.name}.
       </Notice>
     )
   }
-  if (isThere) {
+  if (isActive) {
     return (
-      <Notice tone="ok" icon={<Check className="size-4" />} title={`Your plan is ${plan.name}`}>
-        Its limits hold from now on. The invoice comes by email.
+      <Notice tone="ok" icon={<Check />} title={`Your plan is ${plan.name}`}>
+        Its limits apply from now on. You receive the invoice by email.
       </Notice>
     )
   }
   return (
-    <Notice
-      tone="live"
-      icon={<Dot tone="live" />}
-      title="Thank you. The payment is being confirmed"
-    >
+    <Notice tone="live" icon={<Dot tone="live" />} title="Your payment is being confirmed">
       {isLate
-        ? "It takes longer than usual. The plan changes by itself as soon as the payment provider tells us, and you may leave this page."
+        ? "This takes longer than usual. The plan changes as soon as the payment provider confirms the payment. You can leave this page."
         : "The plan changes here in a few seconds."}
     </Notice>
   )
 }
 
-/** Asks for the plan again and again, and returns whether that has taken long. */
-const usePaymentNews = (isAwaited: boolean): boolean => {
+/** Polls the plan for a minute, and returns true after that. */
+const usePolledPlan = (isAwaited: boolean): boolean => {
   const { workspaceId } = useWorkspace()
   const [isLate, setLate] = useState(false)
   useEffect(() => {
     if (!isAwaited || isLate) return
-    const asking = window.setInterval(() => void billingChanged(workspaceId), askEveryMs)
+    const asking = window.setInterval(() => void billingChanged(workspaceId), pollMs)
     const waiting = window.setTimeout(() => setLate(true), patienceMs)
     return () => {
       window.clearInterval(asking)
@@ -90,7 +86,10 @@ const Notice = ({
   const [box, mark] = tones[tone]
   return (
     <div className={classes("mb-8 flex items-start gap-3 rounded-xl border px-4 py-3.5", box)}>
-      <span aria-hidden className={classes("grid size-5 shrink-0 place-items-center", mark)}>
+      <span
+        aria-hidden
+        className={classes("grid size-5 shrink-0 place-items-center [&_svg]:size-4", mark)}
+      >
         {icon}
       </span>
       <div role="status" className="min-w-0 grow">

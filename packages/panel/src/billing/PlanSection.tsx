@@ -1,35 +1,38 @@
-import type { Plan, Price, WorkspaceBilling } from "@scheduling/sdk"
+import type { Plan, Price, Subscription, WorkspaceBilling } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { FullAt } from "../ui/values/Time.tsx"
-import { attempt, tellProblem } from "../ui/messages/toast.ts"
-import { isOver } from "./isOver.ts"
+import { attempt, notifyProblem } from "../ui/messages/toast.ts"
 import { billingChanged, plansOptions } from "./queries.ts"
 
-/** A page of the payment provider. Only an https URL is accepted. */
+/** Opens a page of the payment provider. Only an https URL is accepted. */
 const goTo = async (page: Promise<{ readonly url: string }>) => {
   try {
     const { url } = await page
     if (url.startsWith("https://")) location.assign(url)
   } catch (error) {
-    tellProblem(error)
+    notifyProblem(error)
   }
 }
+
+/** True if the subscription has ended for good, so that a plan has to be bought again. */
+const hasEnded = ({ status }: Subscription): boolean =>
+  status === "canceled" || status === "incomplete_expired"
 
 const priceOf = ({ amount, currency, interval }: Price): string =>
   `${(amount / 100).toLocaleString("en", { style: "currency", currency })} a ${interval}`
 
-/** What is paid, and what else there is. */
+/** The subscription, and the plans to choose from. */
 export const PlanSection = ({
   billing: { plan, subscription: bought }
 }: {
   readonly billing: WorkspaceBilling
 }) => {
   const { api, workspaceId } = useWorkspace()
-  const subscription = bought === null || isOver(bought) ? null : bought
+  const subscription = bought === null || hasEnded(bought) ? null : bought
   const { data: plans } = useQuery(plansOptions)
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, done)
@@ -66,21 +69,21 @@ export const PlanSection = ({
                   Renews on <FullAt at={subscription.current_period_end} />.
                 </>
               ) : (
-                `It is ${subscription.status}.`
+                `The subscription is ${subscription.status.replaceAll("_", " ")}.`
               )}
             </p>
             {subscription.cancel_at === null ? (
               <Button
                 look="danger"
                 onClick={() =>
-                  void act(() => api.billing.cancel(), "Your plan ends with the current period")
+                  void act(() => api.billing.cancel(), "The plan ends with the current period")
                 }
               >
-                Cancel the plan
+                Cancel plan
               </Button>
             ) : (
-              <Button onClick={() => void act(() => api.billing.resume(), "Your plan continues")}>
-                Keep the plan
+              <Button onClick={() => void act(() => api.billing.resume(), "The plan continues")}>
+                Keep plan
               </Button>
             )}
           </div>

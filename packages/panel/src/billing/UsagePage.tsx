@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { classes } from "../ui/classes.ts"
-import { count, dayOf } from "../ui/values/format.ts"
-import { Loaded } from "../ui/messages/Loaded.tsx"
-import { Card, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { capital, count, dayOf } from "../ui/values/format.ts"
+import { Loaded, LoadedPage } from "../ui/messages/Loaded.tsx"
+import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { CheckoutNotice } from "./CheckoutNotice.tsx"
 import { PlanSection } from "./PlanSection.tsx"
 import { billingOptions, usageOptions } from "./queries.ts"
@@ -15,11 +14,11 @@ export const UsagePage = () => {
   const { workspaceId } = useWorkspace()
   const { checkout } = useSearch({ from: "/inside/w/$workspaceId/usage" })
   return (
-    <Loaded query={useQuery(billingOptions(workspaceId))} name="Usage" width="narrow">
+    <LoadedPage query={useQuery(billingOptions(workspaceId))} name="Usage" width="narrow">
       {(billing) => (
         <Page
           title="Usage"
-          description={`What this workspace uses of its plan, ${billing.plan.name}.`}
+          description={`The usage of this workspace and the limits of its plan ${billing.plan.name}.`}
           width="narrow"
         >
           {checkout !== undefined && <CheckoutNotice billing={billing} outcome={checkout} />}
@@ -36,14 +35,11 @@ export const UsagePage = () => {
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
-const nameOf = (quota: string) => {
-  const text = quota.replaceAll("_", " ").replace("api", "API")
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
+const nameOf = (quota: string) => capital(quota.replaceAll("_", " ").replace("api", "API"))
 
 const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit }) => {
   const share = limit === null ? 0 : limit === 0 ? 1 : used / limit
@@ -71,19 +67,16 @@ const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit })
 
 const Days = () => {
   const { workspaceId } = useWorkspace()
-  const { data, error } = useQuery(usageOptions(workspaceId))
   return (
-    <Section title="By day">
-      {error !== null ? (
-        <Problem error={error} />
-      ) : data === undefined ? (
-        <Skeleton className="h-48" />
-      ) : (
-        <Card className="flex flex-col gap-6 p-5">
-          <Bars name="Executions" days={data} of={({ executions }) => executions} />
-          <Bars name="Notifications" days={data} of={({ notifications }) => notifications} />
-        </Card>
-      )}
+    <Section title="Usage by day">
+      <Loaded query={useQuery(usageOptions(workspaceId))} height="h-48">
+        {(days) => (
+          <Card className="flex flex-col gap-6 p-5">
+            <Bars name="Executions" days={days} of={({ executions }) => executions} />
+            <Bars name="Notifications" days={days} of={({ notifications }) => notifications} />
+          </Card>
+        )}
+      </Loaded>
     </Section>
   )
 }

@@ -22,6 +22,5 @@ export const plansOptions = queryOptions({
   queryFn: async ({ signal }) => (await client.billing.plans({ signal })).data
 })
 
-/** After a change of the plan. */
 export const billingChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,9 +1,6 @@
-import { given, oneOf } from "../ui/lists/search.ts"
+import { oneOf, searchOf } from "../ui/lists/search.ts"
 
-/** How somebody came back from the page on which to pay. */
-export type CheckoutOutcome = "done" | "cancelled"
+/** `checkout` says how the user came back from the payment page. */
+export const usageSearch = searchOf({ checkout: oneOf(["done", "cancelled"]) })
 
-export const usageSearch = ({
-  checkout
-}: Record<string, unknown>): { readonly checkout?: CheckoutOutcome } =>
-  given({ checkout: oneOf(["done", "cancelled"], checkout) })
+export type CheckoutOutcome = NonNullable<ReturnType<typeof usageSearch>["checkout"]>

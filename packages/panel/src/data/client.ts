@@ -1,24 +1,24 @@
 import { SchedulingClient, type WorkspaceId } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
-import { noticed } from "./answers.ts"
+import { observedFetch } from "./responses.ts"
 import { session } from "./session.ts"
 
-/** The panel's only door to the API. */
+/** The client through which the panel makes all of its requests. */
 export const client = new SchedulingClient({
   baseUrl: location.origin,
-  fetch: noticed,
+  fetch: observedFetch,
   accessToken: (refused) => session.token(refused)
 })
 
 const clients = new Map<WorkspaceId, SchedulingClient>()
 
-/** The client for a workspace, the same one each time. */
+/** The client for a workspace. */
 export const clientOf = (workspaceId: WorkspaceId): SchedulingClient => {
   const known = clients.get(workspaceId)
   if (known !== undefined) return known
-  const made = client.withWorkspace(workspaceId)
-  clients.set(workspaceId, made)
-  return made
+  const created = client.withWorkspace(workspaceId)
+  clients.set(workspaceId, created)
+  return created
 }
 
 /** The workspace of the page, and its client. */

@@ -2,7 +2,7 @@ import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
 
-/** What is down right now. Live events ask for it again. */
+/** The open incidents. Live events invalidate the query. */
 export const openIncidentsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "incidents", "open"],
@@ -15,7 +15,7 @@ export const openIncidentsOptions = (workspaceId: WorkspaceId) =>
     }
   })
 
-/** How many incidents are open, as text: `10+` where there are more. Undefined if none is. */
+/** The number of open incidents, with `10+` for more than ten. Undefined if there is none. */
 export const useOpenIncidents = (workspaceId: WorkspaceId | undefined): string | undefined => {
   const { data: open } = useQuery({
     ...openIncidentsOptions(workspaceId ?? ""),

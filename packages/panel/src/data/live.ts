@@ -1,25 +1,26 @@
 import { ConnectionError, type LiveEvent, type WorkspaceId } from "@scheduling/sdk"
-import { useEffect, useSyncExternalStore } from "react"
+import { useEffect } from "react"
 import { clientOf } from "./client.ts"
+import { createStore } from "../ui/store.ts"
 import { queries } from "./queries.ts"
-import { passedMoment } from "./serverTime.ts"
+import { latestServerTime } from "./serverTime.ts"
 
-/** What is shown of a workspace is asked for again this long after something changed. */
+/** Queries are fetched again this long after the first of several events. */
 const gatherMs = 400
 
-/** Figures cost more than a list: those of a task are asked for at most this often. */
-const figuresMs = 1_500
+/** Statistics cost more than a list, so they are fetched less often. */
+const statsMs = 1_500
 
-/** After a refusal, such as too many streams. */
-const restMs = 30_000
+/** The wait after a refusal, such as too many streams. */
+const refusedMs = 30_000
 
-/** After an attempt that did not reach the service. */
-const retryMs = 3_000
+/** The wait after the service could not be reached. */
+const unreachableMs = 3_000
 
-/** A list of which more was read is left as it is: it would be read again from its beginning. */
+/** A list with more pages is not fetched again, because each refetch reads all of its pages. */
 const maxPages = 3
 
-/** The nouns of which an event changes something. */
+/** The parts of query keys whose data an event changes. */
 const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   if (event.type === "execution") {
     return ["executions", event.kind === "chain" ? "chains" : event.kind]
@@ -27,7 +28,7 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind, "names"]
   if (event.type === "incident") return ["monitors", "incidents"]
   if (event.type === "monitor") {
-    // A name is as it was when its monitor goes down or comes back.
+    // A monitor that goes down or comes back keeps its name.
     const isEdited = event.change === "updated" || event.change === "deleted"
     return ["monitors", "incidents", ...(isEdited ? ["monitor-names"] : [])]
   }
@@ -35,16 +36,16 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   return []
 }
 
-/** What is out of date in a hidden tab is asked for when somebody looks again. */
-const whoIsAsked = () => (document.hidden ? "none" : "active")
+/** A hidden tab fetches again when it is shown. */
+const refetchTypeNow = () => (document.hidden ? "none" : "active")
 
-/** Without nouns: whatever is shown. */
-const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) =>
+/** Fetches the queries of some nouns again, or all of them without `nouns`. */
+const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) =>
   queries.invalidateQueries({
-    refetchType: whoIsAsked(),
+    refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
-      // They cost more than a list, and look after themselves.
+      // Statistics have a refetch of their own.
       if (what === "stats" && nouns !== undefined) return false
       if (nouns?.has(String(noun)) === false) return false
       const { pages } = (state.data ?? {}) as { readonly pages?: ReadonlyArray<unknown> }
@@ -52,11 +53,11 @@ const askAgain = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefin
     }
   })
 
-/** The figures of tasks whose runs have ended, where they are shown. */
-const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
+/** Fetches the shown statistics of tasks whose runs have finished. */
+const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
   queries.invalidateQueries({
     type: "active",
-    refetchType: whoIsAsked(),
+    refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what, query] }) => {
       const { task_id } = (query ?? {}) as { readonly task_id?: string }
       return (
@@ -70,87 +71,76 @@ const askForFigures = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =
     }
   })
 
-/** Whether the event stream is connected. Unknown before the first attempt and in a hidden tab. */
+/** The state of the event stream. It is unknown before the first attempt and in a hidden tab. */
 type Connection = "unknown" | "live" | "away"
 
-let connection: Connection = "unknown"
-const listeners = new Set<() => void>()
+const connection = createStore<Connection>("unknown")
 
-const setConnection = (next: Connection) => {
-  connection = next
-  for (const listener of listeners) listener()
-}
+/** True while live events keep the page up to date. */
+export const useIsLive = (): boolean => connection.use() === "live"
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+/** True while the service cannot be reached. */
+export const useIsAway = (): boolean => connection.use() === "away"
 
-const useConnection = () => useSyncExternalStore(subscribe, () => connection)
-
-/** Whether what is shown changes by itself. */
-export const useIsLive = (): boolean => useConnection() === "live"
-
-/** Whether the service cannot be reached. */
-export const useIsAway = (): boolean => useConnection() === "away"
-
-/** The SDK opens a stream that broke again, and does not tell. So each attempt is looked at here. */
+/** The SDK reopens a broken stream silently, so the state is taken from each of its attempts. */
 const watched = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     const answer = await fetch(url, init)
-    // A proxy answers for a service that is away.
-    setConnection(answer.ok ? "live" : answer.status >= 500 ? "away" : "unknown")
+    // A proxy answers with 5xx while the service is away.
+    connection.set(answer.ok ? "live" : answer.status >= 500 ? "away" : "unknown")
     return answer
   } catch (error) {
-    if (init.signal?.aborted !== true) setConnection("away")
+    if (init.signal?.aborted !== true) connection.set("away")
     throw error
   }
 }
 
-/** By workspace: the last event that was heard of it, or a moment before anything of it was read. */
-const heard = new Map<WorkspaceId, string>()
+/** The id of the last event by workspace, or a time before its first request. */
+const lastEventIds = new Map<WorkspaceId, string>()
 
-/** To be called before anything of a workspace is read, as its stream begins later. */
-export const hearFromNowOn = (workspaceId: WorkspaceId): void => {
-  // What is neither an id nor a time gets a reset, so nothing is lost without a clock.
-  if (!heard.has(workspaceId)) heard.set(workspaceId, passedMoment() ?? "unknown")
+/** Makes the stream begin with the events from now on. It opens after the first requests. */
+export const followFromNow = (workspaceId: WorkspaceId): void => {
+  // An id that is neither an event nor a time leads to a reset, so nothing is missed.
+  if (!lastEventIds.has(workspaceId)) {
+    lastEventIds.set(workspaceId, latestServerTime() ?? "unknown")
+  }
 }
 
 const isUnfinished = (status: string) => status === "queued" || status === "running"
 
 const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   const nouns = new Set<string>()
-  const ended = new Set<string>()
+  const finished = new Set<string>()
   let isReset = false
   let timer: number | undefined
-  let figuresTimer: number | undefined
+  let statsTimer: number | undefined
   const gather = (event: LiveEvent) => {
     isReset ||= event.type === "reset"
     for (const noun of nounsOf(event)) nouns.add(noun)
     if (event.type === "execution" && !isUnfinished(event.status)) {
-      ended.add(event.task_id)
-      figuresTimer ??= window.setTimeout(() => {
-        figuresTimer = undefined
-        void askForFigures(workspaceId, new Set(ended))
-        ended.clear()
-      }, figuresMs)
+      finished.add(event.task_id)
+      statsTimer ??= window.setTimeout(() => {
+        statsTimer = undefined
+        void refetchStats(workspaceId, new Set(finished))
+        finished.clear()
+      }, statsMs)
     }
     timer ??= window.setTimeout(() => {
       timer = undefined
-      void askAgain(workspaceId, isReset ? undefined : new Set(nouns))
+      void refetch(workspaceId, isReset ? undefined : new Set(nouns))
       nouns.clear()
       isReset = false
     }, gatherMs)
   }
   const { events } = clientOf(workspaceId).withOptions({ fetch: watched })
-  const lastEventId = heard.get(workspaceId)
+  const lastEventId = lastEventIds.get(workspaceId)
   for await (const event of events.stream({ signal, lastEventId })) {
-    heard.set(workspaceId, event.id)
+    lastEventIds.set(workspaceId, event.id)
     gather(event)
   }
 }
 
-/** Follows what changes in a workspace, while somebody looks. A hidden tab holds no connection. */
+/** Keeps the queries of a workspace up to date. A hidden tab holds no connection. */
 export const useLive = (workspaceId: WorkspaceId | undefined): void => {
   useEffect(() => {
     if (workspaceId === undefined) return
@@ -160,15 +150,15 @@ export const useLive = (workspaceId: WorkspaceId | undefined): void => {
       window.clearTimeout(again)
       stop?.abort()
       stop = undefined
-      if (connection === "live" || document.hidden) setConnection("unknown")
+      if (connection.get() === "live" || document.hidden) connection.set("unknown")
       if (document.hidden) return
       const own = new AbortController()
       stop = own
       follow(workspaceId, own.signal).catch((error: unknown) => {
         if (own.signal.aborted) return
         const isAway = error instanceof ConnectionError
-        setConnection(isAway ? "away" : "unknown")
-        again = window.setTimeout(start, isAway ? retryMs : restMs)
+        connection.set(isAway ? "away" : "unknown")
+        again = window.setTimeout(start, isAway ? unreachableMs : refusedMs)
       })
     }
     start()
@@ -177,7 +167,7 @@ export const useLive = (workspaceId: WorkspaceId | undefined): void => {
       document.removeEventListener("visibilitychange", start)
       window.clearTimeout(again)
       stop?.abort()
-      setConnection("unknown")
+      connection.set("unknown")
     }
   }, [workspaceId])
 }

@@ -12,10 +12,9 @@ import { client } from "./client.ts"
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // What is shown is at most this old; a page that was just left is there at once.
       staleTime: 5_000,
       gcTime: 10 * 60_000,
-      // The SDK has tried again already, where that helps.
+      // The SDK already retries where that helps.
       retry: false,
       refetchOnWindowFocus: true
     },
@@ -23,10 +22,10 @@ export const queries = new QueryClient({
   }
 })
 
-/** Whether a failure is an answer, so that asking again would give the same. */
+/** True if the failure is an answer of the API, which a retry would not change. */
 export const isAnswer = (error: unknown): boolean => error instanceof ApiError && error.status < 500
 
-/** A list that is read page by page as the reader goes down. */
+/** The query of a list that is fetched page by page. */
 export const listOptions = <A>(
   queryKey: QueryKey,
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<A>>
@@ -41,22 +40,22 @@ export const listOptions = <A>(
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined
   })
 
-/** For the loader of a page: its list is asked for while its code is on the way. */
-export const loadList = <A>(options: ReturnType<typeof listOptions<A>>): void => {
+/** Fetches a list while the code of its page loads. */
+export const prefetchList = <A>(options: ReturnType<typeof listOptions<A>>): void => {
   void queries.prefetchInfiniteQuery(options)
 }
 
-/** What `List` needs of such a list. */
+/** Returns the props of `List`. */
 export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   const query = useInfiniteQuery(options)
   const pages = query.data?.pages
-  // The same rows as long as nothing else was read, so that what is drawn of them stays.
+  // Unchanged rows keep their identity, so that they are not rendered again.
   const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages])
   return {
     rows,
     isLoading: query.isPending,
     hasMore: query.hasNextPage && !query.isFetchingNextPage,
-    /** True once every matching record has been read. */
+    /** True if all pages have been fetched. */
     isWhole: query.data !== undefined && !query.hasNextPage,
     onMore: query.fetchNextPage,
     error: query.error,
@@ -64,8 +63,8 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   }
 }
 
-/** For a record that is read again although it was read just now. */
-export const anew = <Options extends object>(options: Options) => ({ ...options, staleTime: 0 })
+/** Options that fetch again although the data is fresh. */
+export const uncached = <Options extends object>(options: Options) => ({ ...options, staleTime: 0 })
 
 export const meOptions = queryOptions({
   queryKey: ["me"],

@@ -1,16 +1,15 @@
-import { onAnswer } from "./answers.ts"
+import { onResponse } from "./responses.ts"
 
 let latest: number | undefined
 
-/** Each answer says when it was made, to the second. */
-onAnswer(({ headers }) => {
+onResponse(({ headers }) => {
   const date = Date.parse(headers.get("date") ?? "")
   if (!Number.isNaN(date)) latest = date
 })
 
 /**
- * A moment that has passed, by the clock of the service, as that of this machine may be wrong.
- * Undefined if no answer has said it.
+ * The `date` of the latest response: a past moment on the clock of the service, because the clock of
+ * this machine may be wrong. Undefined before the first response.
  */
-export const passedMoment = (): string | undefined =>
+export const latestServerTime = (): string | undefined =>
   latest === undefined ? undefined : new Date(latest).toISOString()

@@ -1,8 +1,8 @@
 import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@scheduling/sdk"
-import { noticed } from "./answers.ts"
+import { observedFetch } from "./responses.ts"
 import { now } from "../ui/values/clock.ts"
 
-/** An access token, and when it should be renewed. It is kept in memory and nowhere else. */
+/** An access token and the time to renew it. It is kept in memory only. */
 interface Token {
   readonly value: string
   readonly renewAt: number
@@ -13,8 +13,8 @@ interface Answer {
   readonly expires_in: number
 }
 
-/** For somebody who is not signed in, on a server on which nobody has an account. */
-interface Fresh {
+/** The answer of a server that has no account yet. */
+interface NoAccounts {
   readonly awaits_first_account: true
 }
 
@@ -24,43 +24,41 @@ export interface Credentials {
   readonly totp?: string
 }
 
-/** Why a session is over: somebody signed out, or the service does not take it any more. */
-type Ending = "signed out" | "expired"
+type SessionEnd = "signed out" | "expired"
 
-/** A token is renewed a while before it ends, so that no request meets its end. */
+/** A token is renewed this long before it expires. */
 const earlyMs = 60_000
 
 /**
- * Who is signed in. The refresh token is in a cookie that no script can read: the server keeps it,
- * takes it and answers with access tokens. All tabs share one token, and one of them at a time renews
- * it, as a refresh token works once.
+ * The session of the signed-in user. The refresh token is in an HttpOnly cookie. All tabs share one
+ * access token, and one tab at a time renews it, because a refresh token works once.
  */
 class Session {
   readonly #http = new SchedulingClient({
     baseUrl: location.origin,
     tokens: undefined,
-    fetch: noticed
+    fetch: observedFetch
   })
   readonly #tabs = new BroadcastChannel("panel-session")
-  /** True if the server has said that it has no account yet. */
+  /** True if the server has no account yet. */
   awaitsFirstAccount = false
-  readonly #onEnd = new Set<(why: Ending) => void>()
+  readonly #onEnd = new Set<(why: SessionEnd) => void>()
   readonly #onOpen = new Set<() => void>()
   #token: Token | undefined
-  /** The account of the latest token. */
+  /** The id of the account of the latest token. */
   #account: string | undefined
-  /** Requests wait for it while the reader signs in again. */
+  /** Requests wait for this promise while the user signs in again. */
   #expired: PromiseWithResolvers<void> | undefined
   #opening: Promise<boolean> | undefined
 
   constructor() {
-    this.#tabs.addEventListener("message", ({ data }: MessageEvent<Token | Ending>) => {
+    this.#tabs.addEventListener("message", ({ data }: MessageEvent<Token | SessionEnd>) => {
       if (typeof data === "string") this.#forget(data)
       else this.#take(data)
     })
   }
 
-  /** Whether somebody is signed in. Asks the server at most once at a time. */
+  /** Returns true if somebody is signed in. Asks the server once at a time. */
   isOpen(): Promise<boolean> {
     if (this.#token !== undefined && this.#token.renewAt > now()) return Promise.resolve(true)
     this.#opening ??= this.#renew(this.#token?.value).finally(() => {
@@ -69,7 +67,7 @@ class Session {
     return this.#opening
   }
 
-  /** The token for a request. `refused` is one that the API has just refused. */
+  /** Returns the token for a request. `refused` is a token that the API has just refused. */
   async token(refused?: string): Promise<string | undefined> {
     if (refused !== undefined && this.#token?.value === refused) this.#token = undefined
     const hadToken = refused !== undefined || this.#token !== undefined
@@ -88,7 +86,7 @@ class Session {
     this.#end("signed out")
   }
 
-  /** All other sessions end, and this one becomes a new one. */
+  /** Ends all other sessions and replaces this one. */
   async changePassword(passwords: {
     readonly current_password: string
     readonly new_password: string
@@ -96,22 +94,19 @@ class Session {
     this.#keep(await this.#send("PATCH", passwords))
   }
 
-  /** Reports the end of the session, in this tab or in another. */
-  onEnd(listener: (why: Ending) => void): () => void {
+  /** Calls the listener when the session ends, in this tab or in another. */
+  onEnd(listener: (why: SessionEnd) => void): () => void {
     this.#onEnd.add(listener)
     return () => this.#onEnd.delete(listener)
   }
 
-  /**
-   * Reports that somebody whose session had expired is signed in again, in this tab or in
-   * another.
-   */
+  /** Calls the listener when the user of an expired session has signed in again, in any tab. */
   onOpenAgain(listener: () => void): () => void {
     this.#onOpen.add(listener)
     return () => this.#onOpen.delete(listener)
   }
 
-  /** One tab renews; the others wait for it and take what it got. */
+  /** One tab renews the token. The others wait and take its result. */
   #renew(old: string | undefined): Promise<boolean> {
     return inOneTab(async () => {
       if (this.#token !== undefined && this.#token.value !== old) return true
@@ -122,24 +117,24 @@ class Session {
         return answer !== undefined && "access_token" in answer
       } catch (error) {
         if (error instanceof InvalidRefreshTokenError) return false
-        // While the service is away nobody knows. The token may still be good.
+        // The service cannot be reached. The token may still be valid.
         if (this.#token !== undefined && !(error instanceof ApiError)) return true
         throw error
       }
     })
   }
 
-  /** A second attempt has to come while the service still takes the token of the first. */
+  /** A retry must arrive while the service still accepts the refresh token of the first attempt. */
   async #send(method: "POST" | "PUT" | "PATCH" | "DELETE", body?: object) {
     const limits = method === "PUT" ? { timeoutMs: 4_000, maxRetries: 1 } : {}
-    return this.#http.request<Answer | Fresh | undefined>(method, "/panel/session", {
+    return this.#http.request<Answer | NoAccounts | undefined>(method, "/panel/session", {
       headers: { "x-panel": "1" },
       ...limits,
       ...(body !== undefined && { body })
     })
   }
 
-  #keep(answer: Answer | Fresh | undefined): void {
+  #keep(answer: Answer | NoAccounts | undefined): void {
     if (answer === undefined || !("access_token" in answer)) return
     const lifeMs = answer.expires_in * 1_000
     const renewAt = now() + lifeMs - Math.min(earlyMs, lifeMs / 10)
@@ -151,7 +146,7 @@ class Session {
   #take(token: Token): void {
     const expired = this.#expired
     const account = accountOf(token)
-    // The page is somebody else's, and so is what waits.
+    // The page and its waiting requests belong to another account.
     if (expired !== undefined && account !== this.#account) return location.assign("/")
     this.#token = token
     this.#account = account
@@ -161,12 +156,12 @@ class Session {
     for (const listener of this.#onOpen) listener()
   }
 
-  #end(why: Ending): void {
+  #end(why: SessionEnd): void {
     this.#tabs.postMessage(why)
     this.#forget(why)
   }
 
-  #forget(why: Ending): void {
+  #forget(why: SessionEnd): void {
     if (why === "expired" && this.#account !== undefined) {
       this.#expired ??= Promise.withResolvers()
     }
@@ -175,11 +170,11 @@ class Session {
   }
 }
 
-/** On plain HTTP there are no locks. Then the service forgives two that renew at once. */
+/** Without locks, on plain HTTP, the service tolerates two renewals at once. */
 const inOneTab = <A>(work: () => Promise<A>): Promise<A> =>
   "locks" in navigator ? navigator.locks.request("panel-session", work) : work()
 
-/** The account that an access token is for: the subject of the JWT. */
+/** The account of an access token: the subject of the JWT. */
 const accountOf = ({ value }: Token): string => {
   const [, payload = ""] = value.split(".")
   const text = atob(payload.replaceAll("-", "+").replaceAll("_", "/"))

@@ -1,10 +1,72 @@
 import type { CallMethod, ExecutionKind, WorkspaceId } from "@scheduling/sdk"
-import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
-import { askTogether, type Names } from "./askTogether.ts"
+import { queryOptions } from "@tanstack/react-query"
+import { CalendarClock, type LucideIcon, Timer, Workflow } from "lucide-react"
 import { clientOf } from "./client.ts"
-import { queries } from "./queries.ts"
+import { nameLookup } from "./nameLookup.ts"
 
-/** A call as a task makes it. */
+/** The path segment of a kind of task, in the API and in the panel. */
+export type TaskNoun = "chains" | "cron" | "delayed"
+
+interface TaskKind {
+  readonly noun: TaskNoun
+  readonly name: string
+  readonly plural: string
+  readonly icon: LucideIcon
+}
+
+export const taskKinds: Readonly<Record<ExecutionKind, TaskKind>> = {
+  cron: { noun: "cron", name: "Cron task", plural: "Cron tasks", icon: CalendarClock },
+  delayed: { noun: "delayed", name: "Delayed task", plural: "Delayed tasks", icon: Timer },
+  chain: { noun: "chains", name: "Chain", plural: "Chains", icon: Workflow }
+}
+
+/** The link to a task, or to one run of a chain. */
+export const taskLink = (
+  workspaceId: WorkspaceId,
+  kind: ExecutionKind,
+  taskId: string,
+  runId: string | null = null
+) => ({
+  to: `/w/$workspaceId/${taskKinds[kind].noun}/$taskId` as const,
+  params: { workspaceId, taskId },
+  search: runId === null ? {} : { run: runId }
+})
+
+/** The name of a task without a name: its URL without the scheme. */
+export const unnamed = (url: string): string => url.replace(/^https?:\/\//, "")
+
+export const taskNames = nameLookup("task", "names", async (workspaceId, task_ids) => {
+  const { data } = await clientOf(workspaceId).activity.names({ task_ids })
+  return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? unnamed(url ?? "")]))
+})
+
+/** Finds tasks of all kinds by a part of their names. */
+export const findTasks = async (
+  workspaceId: WorkspaceId,
+  name: string,
+  signal: AbortSignal
+): Promise<
+  ReadonlyArray<{ readonly id: string; readonly kind: ExecutionKind; readonly name: string }>
+> => {
+  const api = clientOf(workspaceId)
+  const query = { name, limit: 6 }
+  const [cron, chains, delayed] = await Promise.all([
+    api.cron.list(query, { signal }),
+    api.chains.list(query, { signal }),
+    api.delayed.list(query, { signal })
+  ])
+  return [
+    ...cron.data.map((task) => ({ id: task.id, kind: "cron" as const, name: task.name })),
+    ...chains.data.map((task) => ({ id: task.id, kind: "chain" as const, name: task.name })),
+    ...delayed.data.map((task) => ({
+      id: task.id,
+      kind: "delayed" as const,
+      name: task.name ?? unnamed(task.url)
+    }))
+  ]
+}
+
+/** The call of a task. */
 export interface Call {
   readonly method: CallMethod
   readonly url: string
@@ -12,52 +74,13 @@ export interface Call {
   readonly body: string | null
 }
 
-/** A name for what has none. */
-export const unnamed = (url: string): string => url.replace(/^https?:\/\//, "")
-
-const nameOf = askTogether(async (workspaceId, task_ids) => {
-  const { data } = await clientOf(workspaceId).activity.names({ task_ids })
-  return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? unnamed(url ?? "")]))
-})
-
-const nameOptions = (workspaceId: WorkspaceId, taskId: string) =>
-  queryOptions({
-    queryKey: ["w", workspaceId, "names", taskId],
-    staleTime: 60_000,
-    queryFn: async () => (await nameOf(workspaceId, taskId)) ?? "A deleted task"
-  })
-
-/** Asks for the names of all that a list shows, before the reader gets there. */
-export const askForNames = (workspaceId: WorkspaceId, taskIds: ReadonlyArray<string>): void => {
-  for (const id of new Set(taskIds)) void queries.prefetchQuery(nameOptions(workspaceId, id))
-}
-
-/** The names of a few tasks, as far as they are known. */
-export const useTaskNames = (workspaceId: WorkspaceId, taskIds: ReadonlyArray<string>): Names =>
-  useQueries({
-    queries: taskIds.map((id) => nameOptions(workspaceId, id)),
-    combine: (answers) =>
-      new Map(
-        answers.flatMap(({ data }, at) => (data === undefined ? [] : [[taskIds[at] ?? "", data]]))
-      )
-  })
-
-/** The name of a task. Undefined until it is known. */
-export const useTaskName = (workspaceId: WorkspaceId, taskId: string): string | undefined => {
-  const { data, isError } = useQuery(nameOptions(workspaceId, taskId))
-  return data ?? (isError ? `Task …${taskId.slice(-6)}` : undefined)
-}
-
-/** What a task calls. */
+/** The call of a cron or delayed task. Null for a chain, whose steps have calls of their own. */
 export const callOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "names", taskId, "call"],
     staleTime: 60_000,
     queryFn: async ({ signal }): Promise<Call | null> => {
-      const api = clientOf(workspaceId)
       if (kind === "chain") return null
-      return await (kind === "cron"
-        ? api.cron.get(taskId, { signal })
-        : api.delayed.get(taskId, { signal }))
+      return await clientOf(workspaceId)[kind].get(taskId, { signal })
     }
   })

@@ -16,34 +16,34 @@ const bars: Readonly<Record<Tone, string>> = {
   none: "bg-edge"
 }
 
-const outcomeOf = ({ error, finished_at, status_code }: Attempt, isOver: boolean): Tone => {
-  if (finished_at === null) return isOver ? "warn" : "live"
+const toneOf = ({ error, finished_at, status_code }: Attempt, isFinished: boolean): Tone => {
+  if (finished_at === null) return isFinished ? "warn" : "live"
   if (error !== null) return "bad"
   return status_code === null ? "none" : toneOfCode(status_code)
 }
 
-/** The attempts one below the other, each where it was in time. */
+/** The attempts on one time scale, from the first to the last. */
 export const Attempts = ({ execution }: { readonly execution: ExecutionDetail }) => {
   const now = useNow()
   const { attempts, finished_at, scheduled_for, started_at } = execution
   if (attempts.length === 0) {
     return (
       <Card className="px-5 py-4 text-soft">
-        {finished_at === null ? "It waits for its turn." : "No call was made."}
+        {finished_at === null ? "The execution is queued." : "No call was made."}
       </Card>
     )
   }
   const begin = Date.parse(started_at ?? scheduled_for)
   const end = Math.max(finished_at === null ? now : Date.parse(finished_at), begin + 1)
-  const place = (at: number) =>
+  const position = (at: number) =>
     `${Math.min(100, Math.max(0, ((at - begin) / (end - begin)) * 100))}%`
   return (
     <Card className="divide-y divide-line">
       {attempts.map((attempt) => {
         const from = Date.parse(attempt.started_at)
-        const isOver = finished_at !== null
+        const isFinished = finished_at !== null
         const to = attempt.finished_at === null ? end : Date.parse(attempt.finished_at)
-        const tone = outcomeOf(attempt, isOver)
+        const tone = toneOf(attempt, isFinished)
         return (
           <details key={attempt.number} className="group" open={attempt.number === attempts.length}>
             <summary className="flex list-none items-center gap-4 px-5 py-3 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
@@ -51,11 +51,11 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
               <span className="relative h-2 grow rounded-full bg-sunken" aria-hidden>
                 <span
                   className={classes("absolute inset-y-0 min-w-1 rounded-full", bars[tone])}
-                  style={{ left: place(from), right: `calc(100% - ${place(to)})` }}
+                  style={{ left: position(from), right: `calc(100% - ${position(to)})` }}
                 />
               </span>
               <span className="w-16 shrink-0 text-right nums">
-                {attempt.finished_at === null && isOver ? "lost" : duration(to - from)}
+                {attempt.finished_at === null && isFinished ? "lost" : duration(to - from)}
               </span>
               <span className="w-12 shrink-0 text-right">
                 {attempt.status_code !== null && (

@@ -4,15 +4,13 @@ import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
-import { duration } from "../ui/values/format.ts"
-import { type Column, List, rowLink } from "../ui/lists/List.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { type Column, List, rowLink, rowTitle } from "../ui/lists/List.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { At, Duration, None } from "../ui/values/Time.tsx"
-import { executionListOptions, scheduledListOptions } from "./queries.ts"
-import { TaskName } from "./TaskName.tsx"
+import { At, Duration } from "../ui/values/Time.tsx"
+import { executionQueries } from "./queries.ts"
+import { TaskName } from "./TaskLink.tsx"
 
-/** Executions: what ran or is running, newest first, or what is scheduled for later. */
+/** Executions that ran or are running, newest first, or those that are scheduled for later. */
 export const ExecutionList = ({
   empty,
   isScheduled = false,
@@ -21,41 +19,38 @@ export const ExecutionList = ({
   showsTask = false
 }: {
   readonly search?: ExecutionsListQuery
-  /** Shows what is scheduled for later instead, soonest first. */
+  /** Lists what is scheduled for later instead, soonest first. */
   readonly isScheduled?: boolean
   readonly empty: ReactNode
   readonly showsTask?: boolean
-  /** Shows no more than the first few. */
+  /** Shows only the first executions. */
   readonly limit?: number
 }) => {
   const { workspaceId } = useWorkspace()
   const isLive = useIsLive()
-  const { error, refetch, ...list } = useList({
+  const list = useList({
     ...(isScheduled
-      ? scheduledListOptions(workspaceId)
-      : executionListOptions(workspaceId, search)),
-    // Poll only without live events, and only while a run is unfinished.
+      ? executionQueries.scheduled(workspaceId)
+      : executionQueries.list(workspaceId, search)),
+    // The list is polled only without live events, and only while an execution is unfinished.
     refetchInterval: ({ state }) =>
       !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
   })
   const isShort = limit !== undefined
   const columns = useMemo(() => {
     const all = columnsFor(workspaceId, showsTask)
-    const hidden = isScheduled ? ["late", "result", "took"] : isShort ? ["late", "result"] : []
+    const hidden = isScheduled ? ["late", "result", "duration"] : isShort ? ["late", "result"] : []
     return all.filter(({ key }) => !hidden.includes(key))
   }, [workspaceId, showsTask, isScheduled, isShort])
-  const shown =
-    limit === undefined ? list : { ...list, rows: list.rows.slice(0, limit), hasMore: false }
-  return error === null ? (
-    <List {...shown} label="Executions" columns={columns} keyOf={({ id }) => id} empty={empty} />
-  ) : (
-    <Problem error={error} retry={refetch} />
-  )
+  const shown = isShort ? { ...list, rows: list.rows.slice(0, limit), hasMore: false } : list
+  return <List {...shown} label="Executions" columns={columns} empty={empty} />
 }
 
 const isUnfinished = ({ finished_at }: Execution) => finished_at === null
 
 export const toneOfCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
+
+const triggers: Readonly<Record<string, string>> = { manual: "manual", rerun: "rerun" }
 
 const columnsFor = (
   workspaceId: WorkspaceId,
@@ -65,11 +60,26 @@ const columnsFor = (
     <Link
       to="/w/$workspaceId/executions/$executionId"
       params={{ workspaceId, executionId: id }}
-      className={`${className} ${rowLink}`}
+      className={className}
     >
       {children}
     </Link>
   )
+  const taskColumn: Column<Execution> = {
+    key: "task",
+    head: "Task",
+    className: "grow basis-0",
+    cell: ({ id, kind, scheduled_for, step, task_id }) => (
+      <>
+        {link(id, rowTitle, <TaskName taskId={task_id} />)}
+        <span className="block truncate text-xs text-faint">
+          <At at={scheduled_for} className="sm:hidden" />
+          <span className="max-sm:hidden">{kind}</span>
+          {step !== null && ` · ${step}`}
+        </span>
+      </>
+    )
+  }
   return [
     {
       key: "status",
@@ -80,12 +90,12 @@ const columnsFor = (
           <Status of={status} />
         ) : (
           <>
-            {link(id, "", <Status of={status} />)}
+            {link(id, rowLink, <Status of={status} />)}
             <At at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
           </>
         )
     },
-    ...(showsTask ? [taskColumn(workspaceId, link)] : []),
+    ...(showsTask ? [taskColumn] : []),
     {
       key: "due",
       head: "Due",
@@ -99,8 +109,7 @@ const columnsFor = (
       cell: ({ error, status_code, trigger }) => (
         <span className="flex items-center gap-2 overflow-hidden">
           {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
-          {trigger === "manual" && <Badge>by hand</Badge>}
-          {trigger === "rerun" && <Badge>rerun</Badge>}
+          {triggers[trigger] !== undefined && <Badge>{triggers[trigger]}</Badge>}
           {error !== null && error.message !== `answered ${status_code}` && (
             <span className="truncate text-soft" title={error.message}>
               {error.message}
@@ -113,37 +122,13 @@ const columnsFor = (
       key: "late",
       head: "Late by",
       className: "w-16 shrink-0 text-right text-faint max-md:hidden",
-      cell: ({ lateness_ms }) =>
-        lateness_ms === null ? <None /> : <span className="nums">{duration(lateness_ms)}</span>
+      cell: ({ lateness_ms }) => <Duration ms={lateness_ms} />
     },
     {
-      key: "took",
-      head: "Took",
+      key: "duration",
+      head: "Duration",
       className: "w-16 shrink-0 text-right",
       cell: ({ duration_ms }) => <Duration ms={duration_ms} />
     }
   ]
 }
-
-const taskColumn = (
-  workspaceId: WorkspaceId,
-  link: (id: string, className: string, children: ReactNode) => ReactNode
-): Column<Execution> => ({
-  key: "task",
-  head: "Task",
-  className: "grow basis-0",
-  cell: ({ id, kind, scheduled_for, step, task_id }) => (
-    <>
-      {link(
-        id,
-        "block truncate font-medium",
-        <TaskName workspaceId={workspaceId} taskId={task_id} />
-      )}
-      <span className="block truncate text-xs text-faint">
-        <At at={scheduled_for} className="sm:hidden" />
-        <span className="max-sm:hidden">{kind}</span>
-        {step !== null && ` · ${step}`}
-      </span>
-    </>
-  )
-})

@@ -1,7 +1,6 @@
 import { useWorkspace } from "../data/client.ts"
 import { LinkTab, LinkTabs } from "../ui/layout/LinkTabs.tsx"
 
-/** Tabs for executions that ran and for those scheduled for later. */
 export const ExecutionTabs = () => {
   const { workspaceId } = useWorkspace()
   const params = { workspaceId }

@@ -1,36 +1,30 @@
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity, Plus, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
+import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice, Select } from "../ui/forms/Field.tsx"
-import { Filters } from "../ui/lists/Filters.tsx"
-import { dateTime } from "../ui/values/format.ts"
 import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Filters } from "../ui/lists/Filters.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
 import { Only } from "../ui/role.tsx"
+import { capital, dateTime } from "../ui/values/format.ts"
 import { Dot } from "../ui/values/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
 import { ExecutionTabs } from "./ExecutionTabs.tsx"
 import { RunThese } from "./RunThese.tsx"
-import { type ExecutionSearch, executionSearch, rerunFilter, statuses } from "./search.ts"
-import { TaskName } from "./TaskName.tsx"
+import { executionSearch, rerunFilter, statuses } from "./search.ts"
+import { TaskName } from "./TaskLink.tsx"
 
 export const ExecutionsPage = () => {
-  const { workspaceId } = useWorkspace()
-  const search = useSearch({ from: "/inside/w/$workspaceId/executions" })
-  const navigate = useNavigate({ from: "/w/$workspaceId/executions" })
   const isLive = useIsLive()
-  const narrow = (change: {
-    readonly [Key in keyof ExecutionSearch]: ExecutionSearch[Key] | undefined
-  }) =>
-    void navigate({ search: (before) => executionSearch({ ...before, ...change }), replace: true })
-  const isNarrowed = Object.keys(search).length > 0
+  const { filter, isFiltered, search } = useFilters(executionSearch)
   const { from, task_id, to } = search
-  const again = rerunFilter(search)
+  const rerun = rerunFilter(search)
   return (
     <Page
       title="Executions"
-      description="Every call that was made, with what was answered."
+      description="Every call that was made, with its answer."
       actions={
         <>
           {isLive && (
@@ -39,9 +33,9 @@ export const ExecutionsPage = () => {
               Live
             </span>
           )}
-          {again !== undefined && (
+          {rerun !== undefined && (
             <Only role="editor">
-              <RunThese filter={again} />
+              <RunThese filter={rerun} />
             </Only>
           )}
         </>
@@ -58,31 +52,32 @@ export const ExecutionsPage = () => {
             ["delayed", "Delayed"],
             ["chain", "Chains"]
           ]}
-          onChange={(kind) => narrow({ kind: kind === "all" ? undefined : kind })}
+          onChange={(kind) => filter({ kind })}
         />
         <Select
           aria-label="Status"
           value={search.status ?? ""}
-          options={[["", "Any status"], ...statuses.map((status) => [status, status] as const)]}
-          onChange={(event) =>
-            narrow({ status: executionSearch({ status: event.target.value }).status })
-          }
+          options={[
+            ["", "All statuses"],
+            ...statuses.map((status) => [status, capital(status)] as const)
+          ]}
+          onChange={({ target }) => filter({ status: target.value })}
         />
         {task_id !== undefined && (
           <Button
-            icon={<X className="size-3.5" />}
-            onClick={() => narrow({ task_id: undefined })}
+            icon={<X />}
+            onClick={() => filter({ task_id: undefined })}
             aria-label="Clear the task filter"
           >
             <span className="max-w-48 truncate">
-              <TaskName workspaceId={workspaceId} taskId={task_id} />
+              <TaskName taskId={task_id} />
             </span>
           </Button>
         )}
         {(from !== undefined || to !== undefined) && (
           <Button
-            icon={<X className="size-3.5" />}
-            onClick={() => narrow({ from: undefined, to: undefined })}
+            icon={<X />}
+            onClick={() => filter({ from: undefined, to: undefined })}
             aria-label="Clear the time filter"
           >
             {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
@@ -93,15 +88,12 @@ export const ExecutionsPage = () => {
         search={search}
         showsTask
         empty={
-          isNarrowed ? (
-            <Empty title="No execution fits the filters" />
+          isFiltered ? (
+            <Empty title="No executions match the filters" />
           ) : (
-            <Empty
-              title="Nothing has run yet"
-              icon={<Activity className="size-5" />}
-              action={<Begin />}
-            >
-              What your tasks do appears here, as it happens.
+            <Empty title="No executions yet" icon={<Activity />} action={<CreateLinks />}>
+              Every run of a task is listed here, with the calls it made and their answers. Create a
+              task to see its runs.
             </Empty>
           )
         }
@@ -110,26 +102,20 @@ export const ExecutionsPage = () => {
   )
 }
 
-/** What makes something run. */
-const Begin = () => {
+const CreateLinks = () => {
   const { workspaceId } = useWorkspace()
-  const params = { workspaceId }
   return (
     <Only role="editor">
-      <ButtonLink
-        to="/w/$workspaceId/cron/new"
-        params={params}
-        look="main"
-        icon={<Plus className="size-4" />}
-      >
-        New cron task
-      </ButtonLink>
-      <ButtonLink to="/w/$workspaceId/delayed/new" params={params}>
-        New delayed task
-      </ButtonLink>
-      <ButtonLink to="/w/$workspaceId/chains/new" params={params}>
-        New chain
-      </ButtonLink>
+      {Object.values(taskKinds).map(({ name, noun }) => (
+        <ButtonLink
+          key={noun}
+          to={`/w/$workspaceId/${noun}/new`}
+          params={{ workspaceId }}
+          {...(noun === "cron" && { look: "main", icon: <Plus /> })}
+        >
+          New {name.toLowerCase()}
+        </ButtonLink>
+      ))}
     </Only>
   )
 }

@@ -2,12 +2,12 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import type { Call } from "../data/tasks.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { tellProblem } from "../ui/messages/toast.ts"
+import { notifyProblem } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { curlOf } from "./curl.ts"
 
-/** A command that makes the call again, and on demand with the signature that the service adds. */
+/** A curl command for the call, on demand with a signature as the service adds it. */
 export const Repeat = ({
   call,
   executionId
@@ -26,7 +26,7 @@ export const Repeat = ({
       const secret = data.find(({ expires_at }) => expires_at === null)?.call_secret ?? ""
       setSignature(await testHeaders({ payload: call.body ?? "", secret, executionId }))
     } catch (error) {
-      tellProblem(error)
+      notifyProblem(error)
     }
   }
   return (
@@ -35,13 +35,13 @@ export const Repeat = ({
       <div className="mt-2 flex items-start justify-between gap-4">
         <p className="text-xs text-faint">
           {signature === undefined
-            ? "The call as the task has it now. The service adds a signature, by which your server knows who calls."
-            : "It is signed like a call from the service. The signature is valid for five minutes."}
+            ? "The call as the task defines it now. The service also signs its calls, so that your server can verify them."
+            : "This command is signed like a call from the service. The signature is valid for five minutes."}
         </p>
         {canSign && (
           <Only role="admin">
             <Button size="small" onClick={sign}>
-              {signature === undefined ? "Sign it" : "Sign it again"}
+              {signature === undefined ? "Sign the command" : "Sign it again"}
             </Button>
           </Only>
         )}
@@ -50,5 +50,5 @@ export const Repeat = ({
   )
 }
 
-/** On plain HTTP, except on this machine, browsers sign nothing. */
+/** Browsers have no signing functions on plain HTTP, except on localhost. */
 const canSign = globalThis.isSecureContext

@@ -5,10 +5,10 @@ import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { count } from "../ui/values/format.ts"
-import { tell } from "../ui/messages/toast.ts"
-import { executionsChanged } from "./queries.ts"
+import { notify } from "../ui/messages/toast.ts"
+import { executionQueries } from "./queries.ts"
 
-/** A button that reruns every execution that matches the filter of the list. */
+/** The button that reruns every execution that matches the filter of the list. */
 export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
   const { api, workspaceId } = useWorkspace()
   const [isAsking, setAsking] = useState(false)
@@ -21,14 +21,14 @@ export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
       all += reruns.count
       cursor = reruns.cursor ?? undefined
     } while (cursor !== undefined)
-    tell(`${count(all)} ${all === 1 ? "execution runs" : "executions run"} again`)
-    await executionsChanged(workspaceId)
+    notify(`${count(all)} ${all === 1 ? "execution was" : "executions were"} started again`)
+    await executionQueries.changed(workspaceId)
   }
 
   return (
     <>
-      <Button icon={<Play className="size-4" />} onClick={() => setAsking(true)}>
-        Run these again
+      <Button icon={<Play />} onClick={() => setAsking(true)}>
+        Run all again
       </Button>
       <Confirm
         isOpen={isAsking}
@@ -37,8 +37,8 @@ export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
         action="Run again"
         onConfirm={runAll}
       >
-        Every execution in this list, on all pages, runs again now, as its task is defined now. A
-        chain runs again as a whole.
+        Every execution that matches the filters runs again now, as its task is defined now. A chain
+        runs again as a whole.
       </Confirm>
     </>
   )

@@ -7,16 +7,16 @@ export const ScheduledPage = () => (
   <Page
     title="Executions"
     name="Scheduled executions"
-    description="What is queued for a time to come, soonest first."
+    description="Executions that are scheduled for later, soonest first."
   >
     <ExecutionTabs />
     <ExecutionList
       isScheduled
       showsTask
       empty={
-        <Empty title="Nothing is scheduled for later" icon={<CalendarClock className="size-5" />}>
-          Delayed tasks appear here until their time comes. A schedule appears a few seconds before
-          it fires.
+        <Empty title="No scheduled executions" icon={<CalendarClock />}>
+          Delayed tasks are listed here until they are due. The runs of a schedule are listed a few
+          seconds before they are due.
         </Empty>
       }
     />

@@ -4,20 +4,20 @@ import { useWorkspace } from "../data/client.ts"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { count, duration, percent } from "../ui/values/format.ts"
 import { None } from "../ui/values/Time.tsx"
-import { statsOptions } from "./queries.ts"
+import { executionQueries } from "./queries.ts"
 
-/** How a task, or all of them, did in a time: the last 24 hours, unless the query says more. */
+/** The statistics of a task or of all tasks, over the last 24 hours by default. */
 export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }) => {
   const { workspaceId } = useWorkspace()
-  const { data } = useQuery(statsOptions(workspaceId, query))
+  const { data } = useQuery(executionQueries.stats(workspaceId, query))
   const { counts, duration_ms, lateness_ms, success_rate } = data?.totals ?? {}
   const orNone = <A,>(value: A | null | undefined, text: (value: A) => string) =>
     data === undefined ? undefined : value == null ? <None /> : text(value)
   return (
     <Figures>
       <Figure
-        name="Succeeded"
-        note="of those that succeeded or failed"
+        name="Success rate"
+        note="of the runs that succeeded or failed"
         value={orNone(success_rate, percent)}
       />
       <Figure
@@ -27,12 +27,12 @@ export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }
       />
       <Figure
         name="Median duration"
-        note={duration_ms ? `p99 ${duration(duration_ms.p99)}` : "of the runs that ended"}
+        note={duration_ms ? `p99 ${duration(duration_ms.p99)}` : "of the finished runs"}
         value={orNone(duration_ms, ({ p50 }) => duration(p50))}
       />
       <Figure
         name="Median lateness"
-        note={lateness_ms ? `p99 ${duration(lateness_ms.p99)}` : "of the runs that began"}
+        note={lateness_ms ? `p99 ${duration(lateness_ms.p99)}` : "of the started runs"}
         value={orNone(lateness_ms, ({ p50 }) => duration(p50))}
       />
     </Figures>

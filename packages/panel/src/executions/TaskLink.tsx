@@ -1,23 +1,34 @@
-import type { Execution } from "@scheduling/sdk"
+import type { ExecutionKind } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { LinkToTask } from "./LinkToTask.tsx"
-import { TaskName } from "./TaskName.tsx"
+import { taskLink, taskNames } from "../data/tasks.ts"
+import { Skeleton } from "../ui/layout/Page.tsx"
 
-/** Leads to the task of an execution, or to the run of its chain. */
+export const TaskName = ({ taskId }: { readonly taskId: string }) => {
+  const { workspaceId } = useWorkspace()
+  return taskNames.useName(workspaceId, taskId) ?? <Skeleton className="inline-block h-4 w-32" />
+}
+
+/** A link to a task of any kind, or to one run of a chain. */
 export const TaskLink = ({
-  execution: { chain_run_id, kind, task_id }
+  children,
+  className,
+  kind,
+  runId = null,
+  taskId
 }: {
-  readonly execution: Execution
+  readonly kind: ExecutionKind
+  readonly taskId: string
+  readonly runId?: string | null
+  readonly className: string
+  /** The name of the task by default. */
+  readonly children?: ReactNode
 }) => {
   const { workspaceId } = useWorkspace()
   return (
-    <LinkToTask
-      kind={kind}
-      taskId={task_id}
-      runId={chain_run_id}
-      className="font-medium hover:underline"
-    >
-      <TaskName workspaceId={workspaceId} taskId={task_id} />
-    </LinkToTask>
+    <Link {...taskLink(workspaceId, kind, taskId, runId)} className={className}>
+      {children ?? <TaskName taskId={taskId} />}
+    </Link>
   )
 }

@@ -1,9 +1,9 @@
 import type { Call } from "../data/tasks.ts"
 
-/** Quotes for a shell of POSIX: nothing in single quotes means anything but itself. */
+/** Quotes a text for a POSIX shell, in which nothing in single quotes is special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** A command that makes the call of an execution again, with the headers of its signature. */
+/** The curl command for the call of an execution, with the headers of a signature. */
 export const curlOf = (
   { body, headers, method, url }: Call,
   executionId: string,

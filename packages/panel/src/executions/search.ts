@@ -1,7 +1,5 @@
-import type { ExecutionKind, ExecutionStatus, RerunFilter } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../ui/lists/search.ts"
-
-export const kinds = ["cron", "delayed", "chain"] as const
+import type { RerunFilter } from "@scheduling/sdk"
+import { momentIn, oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 
 export const statuses = [
   "queued",
@@ -12,33 +10,20 @@ export const statuses = [
   "skipped"
 ] as const
 
-/** What the list of executions is narrowed to. */
-export interface ExecutionSearch {
-  readonly kind?: ExecutionKind
-  readonly status?: ExecutionStatus
-  readonly task_id?: string
-  readonly from?: string
-  readonly to?: string
-}
+export const executionSearch = searchOf({
+  kind: oneOf(["cron", "delayed", "chain"]),
+  status: oneOf(statuses),
+  task_id: textIn,
+  from: momentIn,
+  to: momentIn
+})
 
-const moment = (value: unknown) => {
-  const text = textIn(value)
-  return text !== undefined && !Number.isNaN(Date.parse(text)) ? text : undefined
-}
+export type ExecutionSearch = ReturnType<typeof executionSearch>
 
-export const executionSearch = (search: Record<string, unknown>): ExecutionSearch =>
-  given({
-    kind: oneOf(kinds, search["kind"]),
-    status: oneOf(statuses, search["status"]),
-    task_id: textIn(search["task_id"]),
-    from: moment(search["from"]),
-    to: moment(search["to"])
-  })
+const rerunnable = oneOf(["failed", "cancelled", "skipped"])
 
-const runAgain = ["failed", "cancelled", "skipped"] as const
-
-/** What runs again of the list, if its status is one that does. */
+/** The filter for a rerun of the whole list. Undefined if executions of its status cannot be rerun. */
 export const rerunFilter = ({ status, ...search }: ExecutionSearch): RerunFilter | undefined => {
-  const ended = oneOf(runAgain, status)
-  return ended === undefined ? undefined : { ...search, status: ended }
+  const finished = rerunnable(status)
+  return finished === undefined ? undefined : { ...search, status: finished }
 }

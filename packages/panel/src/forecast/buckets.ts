@@ -7,7 +7,7 @@ export interface Bucket {
   readonly most: number
 }
 
-/** The runs of a forecast, so many milliseconds a bar. Bars begin on the hour. */
+/** Sums the runs of a forecast into buckets of a length that divides an hour. */
 export const bucketsOf = (
   { from, minutes, to }: Pick<Forecast, "from" | "minutes" | "to">,
   lengthMs: number

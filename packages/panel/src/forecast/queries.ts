@@ -6,7 +6,6 @@ import { now } from "../ui/values/clock.ts"
 
 const dayMs = 86_400_000
 
-/** From now on, for so many days. */
 export const forecastOptions = (workspaceId: WorkspaceId, days: number) =>
   queryOptions({
     queryKey: ["w", workspaceId, "forecast", days],
@@ -26,5 +25,5 @@ export const upcomingOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).activity.upcoming({ limit: 20 }, { signal })).data
   })
 
-export const nameOf = ({ name, url }: Pick<UpcomingRun, "name" | "url">): string =>
+export const upcomingName = ({ name, url }: Pick<UpcomingRun, "name" | "url">): string =>
   name ?? (url === null ? "A task without a name" : unnamed(url))

@@ -1,4 +1,4 @@
-import { given, oneOf } from "../ui/lists/search.ts"
+import { oneOf, searchOf } from "../ui/lists/search.ts"
 
 export const spans = [
   ["day", "24 hours"],
@@ -7,5 +7,4 @@ export const spans = [
 
 export type Span = (typeof spans)[number][0]
 
-export const forecastSearch = ({ span }: Record<string, unknown>): { readonly span?: "week" } =>
-  given({ span: oneOf(["week"], span) })
+export const forecastSearch = searchOf({ span: oneOf(["week"]) })

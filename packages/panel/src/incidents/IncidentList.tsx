@@ -1,20 +1,18 @@
-import type { Incident } from "@scheduling/sdk"
+import type { Incident, MonitorId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { monitorNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
+import { Skeleton } from "../ui/layout/Page.tsx"
+import { type Column, List, rowTitle } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { duration } from "../ui/values/format.ts"
-import { type Column, List, rowLink } from "../ui/lists/List.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At } from "../ui/values/Time.tsx"
-import { MonitorName } from "./MonitorName.tsx"
-import { incidentListOptions } from "./queries.ts"
-import type { IncidentSearch } from "./search.ts"
+import { incidentListOptions, type IncidentSearch } from "./queries.ts"
 
-/** Incidents, the newest first. */
 export const IncidentList = ({
   empty,
   search
@@ -23,15 +21,18 @@ export const IncidentList = ({
   readonly empty: ReactNode
 }) => {
   const { workspaceId } = useWorkspace()
-  const { error, refetch, ...list } = useList(incidentListOptions(workspaceId, search))
-  return error === null ? (
-    <List {...list} label="Incidents" columns={columns} keyOf={({ id }) => id} empty={empty} />
-  ) : (
-    <Problem error={error} retry={refetch} />
+  const list = useList(incidentListOptions(workspaceId, search))
+  return <List {...list} label="Incidents" columns={columns} empty={empty} />
+}
+
+export const MonitorName = ({ monitorId }: { readonly monitorId: MonitorId }) => {
+  const { workspaceId } = useWorkspace()
+  return (
+    monitorNames.useName(workspaceId, monitorId) ?? <Skeleton className="inline-block h-4 w-32" />
   )
 }
 
-/** How long it went on, or goes on already. */
+/** The duration of an incident, so far if it is open. */
 export const Lasted = ({
   incident: { closed_at, opened_at }
 }: {
@@ -52,12 +53,12 @@ export const IncidentStatus = ({
 }: {
   readonly incident: Pick<Incident, "acknowledged_at" | "closed_at">
 }) =>
-  closed_at === null ? (
-    <Status of="down" tone={acknowledged_at === null ? "bad" : "warn"}>
-      {acknowledged_at === null ? "Open" : "Acknowledged"}
-    </Status>
+  closed_at !== null ? (
+    <Status of="resolved" />
+  ) : acknowledged_at !== null ? (
+    <Status of="acknowledged" tone="warn" />
   ) : (
-    <Status of="over">Resolved</Status>
+    <Status of="open" tone="bad" />
   )
 
 const columns: ReadonlyArray<Column<Incident>> = [
@@ -68,7 +69,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
     cell: (incident) => <IncidentStatus incident={incident} />
   },
   {
-    key: "what",
+    key: "monitor",
     head: "Monitor",
     className: "grow basis-0",
     cell: ({ cause, id, monitor_id, workspace_id }) => (
@@ -76,7 +77,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
         <Link
           to="/w/$workspaceId/incidents/$incidentId"
           params={{ workspaceId: workspace_id, incidentId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={rowTitle}
         >
           <MonitorName monitorId={monitor_id} />
         </Link>
@@ -94,13 +95,13 @@ const columns: ReadonlyArray<Column<Incident>> = [
   },
   {
     key: "opened",
-    head: "Began",
+    head: "Opened",
     className: "w-28 shrink-0 max-sm:hidden",
     cell: ({ opened_at }) => <At at={opened_at} />
   },
   {
-    key: "lasted",
-    head: "Lasted",
+    key: "duration",
+    head: "Duration",
     className: "w-20 shrink-0 text-right",
     cell: (incident) => <Lasted incident={incident} />
   }

@@ -1,32 +1,29 @@
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { CircleCheck, X } from "lucide-react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Filters } from "../ui/lists/Filters.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
+import { Filters } from "../ui/lists/Filters.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
 import { IncidentList } from "./IncidentList.tsx"
-import { incidentSearch } from "./search.ts"
+import { incidentSearch } from "./queries.ts"
 
 export const IncidentListPage = () => {
-  const search = useSearch({ from: "/inside/w/$workspaceId/incidents" })
-  const navigate = useNavigate({ from: "/w/$workspaceId/incidents" })
-  const narrow = (change: Record<string, unknown>) =>
-    void navigate({ search: (before) => incidentSearch({ ...before, ...change }), replace: true })
+  const { filter, search } = useFilters(incidentSearch)
   return (
-    <Page title="Incidents" description="Each time that a monitor was down, until it came back.">
+    <Page title="Incidents" description="Every time that a monitor was down.">
       <Filters>
         <Choice
-          label="Which"
+          label="Status"
           value={search.open ?? "all"}
           options={[
             ["all", "All"],
             ["true", "Open"],
             ["false", "Resolved"]
           ]}
-          onChange={(open) => narrow({ open: open === "all" ? undefined : open })}
+          onChange={(open) => filter({ open })}
         />
         {search.monitor_id !== undefined && (
-          <Button icon={<X className="size-4" />} onClick={() => narrow({ monitor_id: undefined })}>
+          <Button icon={<X />} onClick={() => filter({ monitor_id: undefined })}>
             One monitor
           </Button>
         )}
@@ -35,11 +32,10 @@ export const IncidentListPage = () => {
         search={search}
         empty={
           <Empty
-            title={search.open === "true" ? "Nothing is down" : "No incidents"}
-            icon={<CircleCheck className="size-5" />}
+            title={search.open === "true" ? "No open incidents" : "No incidents"}
+            icon={<CircleCheck />}
           >
-            When a monitor goes down, it is here until it comes back, and afterwards for as long as
-            history is kept.
+            An incident opens when a monitor goes down, and is resolved when the monitor comes back.
           </Empty>
         }
       />

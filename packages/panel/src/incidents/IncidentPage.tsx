@@ -3,37 +3,32 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { Check } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
+import { kindNames } from "../data/kindNames.ts"
 import { useChannelNames, useMemberNames } from "../data/names.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { Button } from "../ui/actions/Button.tsx"
-import { CopyText } from "../ui/values/Copy.tsx"
-import { Loaded } from "../ui/messages/Loaded.tsx"
+import { AboveLink } from "../ui/layout/AboveLink.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { attempt } from "../ui/messages/toast.ts"
+import { Only } from "../ui/role.tsx"
+import { CopyText } from "../ui/values/Copy.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At } from "../ui/values/Time.tsx"
-import { attempt } from "../ui/messages/toast.ts"
-import { IncidentStatus, Lasted } from "./IncidentList.tsx"
-import { MonitorName } from "./MonitorName.tsx"
+import { IncidentStatus, Lasted, MonitorName } from "./IncidentList.tsx"
 import { incidentOptions, incidentsChanged } from "./queries.ts"
-import { kindName } from "../data/kindName.ts"
-import { Only } from "../ui/role.tsx"
 
 export const IncidentPage = () => {
   const { workspaceId } = useWorkspace()
   const { incidentId } = useParams({ from: "/inside/w/$workspaceId/incidents/$incidentId" })
+  const query = useQuery(incidentOptions(workspaceId, incidentId))
   const above = (
     <AboveLink to="/w/$workspaceId/incidents" params={{ workspaceId }}>
       Incidents
     </AboveLink>
   )
   return (
-    <Loaded
-      query={useQuery(incidentOptions(workspaceId, incidentId))}
-      name="Incident"
-      above={above}
-      width="narrow"
-    >
+    <LoadedPage query={query} name="Incident" above={above} width="narrow">
       {(incident) => (
         <Page
           name="Incident"
@@ -41,7 +36,7 @@ export const IncidentPage = () => {
           width="narrow"
           title={<MonitorName monitorId={incident.monitor_id} />}
           description={<Message text={incident.cause.message} />}
-          actions={incident.closed_at === null && <Acknowledge incident={incident} />}
+          actions={<Acknowledge incident={incident} />}
         >
           <div className="flex flex-col gap-8">
             <Card className="p-5">
@@ -51,28 +46,28 @@ export const IncidentPage = () => {
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
 const Acknowledge = ({
-  incident: { acknowledged_at, id }
+  incident: { acknowledged_at, closed_at, id }
 }: {
   readonly incident: IncidentDetail
 }) => {
   const { api, workspaceId } = useWorkspace()
-  if (acknowledged_at !== null) return null
+  if (acknowledged_at !== null || closed_at !== null) return null
   return (
     <Only role="editor">
       <Button
         look="main"
-        icon={<Check className="size-4" />}
+        icon={<Check />}
         onClick={async () => {
-          await attempt(() => api.incidents.acknowledge(id), "Acknowledged")
+          await attempt(() => api.incidents.acknowledge(id), "The incident was acknowledged")
           await incidentsChanged(workspaceId)
         }}
       >
-        Acknowledge
+        Acknowledge incident
       </Button>
     </Only>
   )
@@ -84,36 +79,32 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
   const names = useMemberNames(workspaceId)
   return (
     <Facts
-      facts={[
-        ["Status", <IncidentStatus key="0" incident={incident} />],
-        ["Cause", <Badge key="1">{cause.code.replaceAll("_", " ")}</Badge>],
-        ["Began", <At key="2" at={incident.opened_at} />],
-        ["Ended", closed_at === null ? "Not yet" : <At key="3" at={closed_at} />],
-        ["Lasted", <Lasted key="4" incident={incident} />],
-        [
-          "Acknowledged",
+      facts={{
+        Status: <IncidentStatus incident={incident} />,
+        Cause: <Badge>{cause.code.replaceAll("_", " ")}</Badge>,
+        Opened: <At at={incident.opened_at} />,
+        Resolved: closed_at === null ? "Not yet" : <At at={closed_at} />,
+        Duration: <Lasted incident={incident} />,
+        Acknowledged:
           acknowledged_at === null ? (
             "By nobody"
           ) : (
             <>
               <At at={acknowledged_at} /> by{" "}
-              {names.get(acknowledged_by ?? "") ?? "an API key, or somebody who has left"}
+              {names.get(acknowledged_by ?? "") ?? "an API key or a former member"}
             </>
-          )
-        ],
-        [
-          "Monitor",
+          ),
+        Monitor: (
           <Link
-            key="5"
             to="/w/$workspaceId/monitors/$kind/$monitorId"
             params={{ workspaceId, kind, monitorId: monitor_id }}
             className="font-medium text-live underline-offset-2 hover:underline"
           >
             <MonitorName monitorId={monitor_id} />
           </Link>
-        ],
-        ["Id", <CopyText key="6" text={id} />]
-      ]}
+        ),
+        Id: <CopyText text={id} />
+      }}
     />
   )
 }
@@ -125,7 +116,7 @@ const Deliveries = ({
 }) => {
   const names = useChannelNames(workspace_id)
   return (
-    <Section title="Notified">
+    <Section title="Notifications">
       <Card className="divide-y divide-line">
         {deliveries.map(({ channel_id, created_at, id, kind, status }) => (
           <Link
@@ -137,13 +128,16 @@ const Deliveries = ({
             <span className="w-28 shrink-0">
               <Status of={status} />
             </span>
-            <span className="min-w-0 grow truncate">{names.get(channel_id) ?? kindName(kind)}</span>
+            <span className="min-w-0 grow truncate">
+              {names.get(channel_id) ?? kindNames[kind]}
+            </span>
             <At at={created_at} className="text-faint" />
           </Link>
         ))}
         {deliveries.length === 0 && (
           <p className="px-5 py-4 text-faint">
-            Nobody. A notification rule decides who is told about monitors.
+            Nobody was notified. A notification rule decides which channels receive the incidents of
+            a monitor.
           </p>
         )}
       </Card>

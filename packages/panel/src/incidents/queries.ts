@@ -1,21 +1,28 @@
 import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { askForMonitorNames } from "../data/names.ts"
+import { monitorNames } from "../data/names.ts"
 import { listOptions, queries } from "../data/queries.ts"
+import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 import { now } from "../ui/values/clock.ts"
-import type { IncidentSearch } from "./search.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "incidents"] as const
+
+const isOpen = oneOf(["true", "false"])
+
+export const incidentSearch = searchOf({
+  open: (value) => isOpen(String(value)),
+  monitor_id: textIn
+})
+
+export type IncidentSearch = ReturnType<typeof incidentSearch>
 
 export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSearch) =>
   listOptions([...all(workspaceId), "list", search], async (cursor, signal) => {
     const query = { ...search, cursor, limit: 50 }
     const page = await clientOf(workspaceId).incidents.list(query, { signal })
-    askForMonitorNames(
-      workspaceId,
-      page.data.map(({ monitor_id }) => monitor_id)
-    )
+    const ids = page.data.map(({ monitor_id }) => monitor_id)
+    monitorNames.prefetch(workspaceId, ids)
     return page
   })
 
@@ -23,17 +30,17 @@ export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId
   queryOptions({
     queryKey: [...all(workspaceId), incidentId],
     queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal }),
-    // No event tells what becomes of a message. The first ones come soon after the incident changed.
+    // No live event reports deliveries. The first ones follow soon after a change of the incident.
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && (isFresh(data) || data.deliveries.some(isUnderWay)) ? 2_000 : false
+      data !== undefined && (isFresh(data) || data.deliveries.some(isUnfinished)) ? 2_000 : false
   })
 
 const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
   now() - Date.parse(closed_at ?? opened_at) < 60_000
 
-const isUnderWay = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
+const isUnfinished = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
 
-/** The incidents of a monitor, and for how many days incidents are kept. */
+/** The incidents of a monitor, and the number of days for which incidents are kept. */
 export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "of", monitorId],
@@ -44,6 +51,6 @@ export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: M
     }
   })
 
-/** After a change: what is shown of incidents is asked for again. */
+/** Fetches everything about incidents again, after a change. */
 export const incidentsChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -8,20 +8,6 @@ import { membersChanged } from "./queries.ts"
 import { roles } from "./roles.ts"
 
 export const InviteSheet = ({
-  isOpen,
-  onClose,
-  onInvited
-}: {
-  readonly isOpen: boolean
-  readonly onClose: () => void
-  readonly onInvited: (created: CreatedInvitation) => void
-}) => (
-  <Sheet isOpen={isOpen} onClose={onClose} title="Invite somebody">
-    <InviteForm onClose={onClose} onInvited={onInvited} />
-  </Sheet>
-)
-
-const InviteForm = ({
   onClose,
   onInvited
 }: {
@@ -39,14 +25,16 @@ const InviteForm = ({
     }
   })
   return (
-    <form className="flex flex-col gap-5" onSubmit={form.submit}>
-      <Field label="Email" error={form.errorOf("email")}>
-        <Input {...form.text("email")} type="email" autoComplete="off" required autoFocus />
-      </Field>
-      <Field label="Role" error={form.errorOf("role")}>
-        <Select {...form.text("role")} options={roles} />
-      </Field>
-      <FormEnd form={form} action="Invite" onCancel={onClose} />
-    </form>
+    <Sheet isOpen onClose={onClose} title="Invite a member">
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="Email" error={form.errorOf("email")}>
+          <Input {...form.text("email")} type="email" autoComplete="off" required autoFocus />
+        </Field>
+        <Field label="Role" error={form.errorOf("role")}>
+          <Select {...form.text("role")} options={roles} />
+        </Field>
+        <FormEnd form={form} action="Send invitation" onCancel={onClose} />
+      </form>
+    </Sheet>
   )
 }

@@ -8,12 +8,11 @@ import { Button, IconButton } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Select } from "../ui/forms/Field.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { Empty, Page, Section } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { Page, Section } from "../ui/layout/Page.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { Ago, At } from "../ui/values/Time.tsx"
-import { attempt, tell } from "../ui/messages/toast.ts"
+import { attempt, notify } from "../ui/messages/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
 import { invitationListOptions, memberListOptions, membersChanged } from "./queries.ts"
 import { roleNames } from "./roles.ts"
@@ -25,18 +24,18 @@ export const MembersPage = () => {
   return (
     <Page
       title="Members"
-      description="Who shares this workspace, and what each of them may do."
+      description="The people in this workspace and their roles."
       actions={
         <Only role="admin">
           <Button
             look="main"
-            icon={<Plus className="size-4" />}
+            icon={<Plus />}
             onClick={() => {
               setInvited(undefined)
               setInviting(true)
             }}
           >
-            Invite somebody
+            Invite a member
           </Button>
         </Only>
       }
@@ -48,14 +47,15 @@ export const MembersPage = () => {
           <Invitations />
         </Only>
       </div>
-      <InviteSheet
-        isOpen={isInviting}
-        onClose={() => setInviting(false)}
-        onInvited={(created) => {
-          setInvited(created)
-          if (created.token === null) tell(`A mail was sent to ${created.email}`)
-        }}
-      />
+      {isInviting && (
+        <InviteSheet
+          onClose={() => setInviting(false)}
+          onInvited={(created) => {
+            setInvited(created)
+            if (created.token === null) notify(`An invitation was sent to ${created.email}`)
+          }}
+        />
+      )}
     </Page>
   )
 }
@@ -68,49 +68,29 @@ const ShownInvitation = ({
   readonly token: string
 }) => (
   <ShownOnce
-    title={`Hand this link to ${email}. It cannot be shown again.`}
+    title={`Send this link to ${email}. It cannot be shown again.`}
     label="link"
     secret={`${location.origin}/invitation#${token}`}
   >
     <p className="text-sm text-soft">
-      This service sends no mail. The link works once, for the account with this email.
+      This service sends no mail. The link works once, for the account with this email address.
     </p>
   </ShownOnce>
 )
 
 const Members = () => {
   const { workspaceId } = useWorkspace()
-  const { error, refetch, ...list } = useList(memberListOptions(workspaceId))
-  return error === null ? (
-    <List
-      {...list}
-      label="Members"
-      columns={memberColumns}
-      keyOf={({ id }) => id}
-      empty={<Empty title="No members" />}
-    />
-  ) : (
-    <Problem error={error} retry={refetch} />
-  )
+  const list = useList(memberListOptions(workspaceId))
+  return <List {...list} label="Members" columns={memberColumns} empty={null} />
 }
 
 const Invitations = () => {
   const { workspaceId } = useWorkspace()
-  const { error, refetch, ...list } = useList(invitationListOptions(workspaceId))
-  if (error === null && list.rows.length === 0) return null
+  const list = useList(invitationListOptions(workspaceId))
+  if (list.error === null && list.rows.length === 0) return null
   return (
-    <Section title="Invited">
-      {error === null ? (
-        <List
-          {...list}
-          label="Invitations"
-          columns={invitationColumns}
-          keyOf={({ id }) => id}
-          empty={<Empty title="Nobody is invited" />}
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+    <Section title="Invitations">
+      <List {...list} label="Invitations" columns={invitationColumns} empty={null} />
     </Section>
   )
 }
@@ -118,7 +98,10 @@ const Invitations = () => {
 const MemberRole = ({ member: { email, id, name, role } }: { readonly member: Member }) => {
   const { api, workspaceId } = useWorkspace()
   const change = async (next: Role) => {
-    await attempt(() => api.members.update(id, { role: next }), `${name ?? email} is ${next} now`)
+    await attempt(
+      () => api.members.update(id, { role: next }),
+      `${name ?? email} now has the role ${next}`
+    )
     await membersChanged(workspaceId)
   }
   return (
@@ -147,15 +130,15 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`Remove ${name ?? email}?`}
-        action="Remove"
+        action="Remove member"
         onConfirm={async () => {
           await api.members.remove(id)
-          tell(`${name ?? email} was removed`)
+          notify(`${name ?? email} was removed`)
           await membersChanged(workspaceId)
         }}
       >
-        Their next request is refused. API keys that they made go on working, because keys belong to
-        the workspace. Invitations that they made end.
+        They lose access at once. API keys that they created keep working, because keys belong to
+        the workspace. Invitations that they created are withdrawn.
       </Confirm>
     </Only>
   )
@@ -190,7 +173,7 @@ const memberColumns: ReadonlyArray<Column<Member>> = [
   },
   {
     key: "joined",
-    head: "Since",
+    head: "Joined",
     className: "w-32 shrink-0 max-sm:hidden",
     cell: ({ joined_at }) => <At at={joined_at} />
   },
@@ -223,7 +206,7 @@ const invitationColumns: ReadonlyArray<Column<Invitation>> = [
   },
   {
     key: "ends",
-    head: "Ends",
+    head: "Expires",
     className: "w-24 shrink-0 max-sm:hidden",
     cell: ({ expires_at }) => <Ago at={expires_at} />
   },

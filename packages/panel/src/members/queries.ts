@@ -14,6 +14,6 @@ export const invitationListOptions = (workspaceId: WorkspaceId) =>
     clientOf(workspaceId).invitations.list({ cursor, limit: 100 }, { signal })
   )
 
-/** After a change: what is shown of members is asked for again. */
+/** Fetches everything about members again, after a change. */
 export const membersChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,10 +1,10 @@
 import type { Role } from "@scheduling/sdk"
 
 export const roles: ReadonlyArray<readonly [role: Role, name: string]> = [
-  ["viewer", "Viewer: reads"],
-  ["editor", "Editor: also edits tasks, queues, monitors and notifications"],
-  ["admin", "Admin: also keys, workers, members, secrets and the name"],
-  ["owner", "Owner: also deletes the workspace and makes owners"]
+  ["viewer", "Viewer: can read tasks, executions, monitors and notifications"],
+  ["editor", "Editor: can also edit tasks, queues, monitors and notifications"],
+  ["admin", "Admin: can also manage keys, workers, members, secrets and the name"],
+  ["owner", "Owner: can also delete the workspace and appoint owners"]
 ]
 
 export const roleNames: ReadonlyArray<readonly [role: Role, name: string]> = [

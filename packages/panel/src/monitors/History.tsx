@@ -18,8 +18,7 @@ import {
 
 const mostDays = 90
 
-/** How a monitor is shown here: what it is, and the oldest event of it that was read. */
-interface Shown {
+interface Props {
   readonly monitor: Pick<Monitor, "created_at" | "id" | "last_change_at" | "status">
   readonly oldest: OldestEvent | undefined
 }
@@ -27,8 +26,8 @@ interface Shown {
 const lasts = ({ closed_at }: Pick<Incident, "closed_at">, from: number) =>
   closed_at === null || Date.parse(closed_at) > from
 
-/** The last days of a monitor, each with how long it was down. */
-export const History = ({ monitor, oldest }: Shown) => {
+/** The last days of a monitor with its downtime on each day. */
+export const History = ({ monitor, oldest }: Props) => {
   const { workspaceId } = useWorkspace()
   const tick = useNow(5_000)
   const { data, dataUpdatedAt, error } = useQuery(
@@ -39,7 +38,7 @@ export const History = ({ monitor, oldest }: Shown) => {
   const now = notBefore(data.incidents, Math.max(tick, dataUpdatedAt))
   const watched = watchedBy(monitor, data.incidents, oldest)
   if (watched === undefined) return null
-  // The history of earlier days is deleted, so their status is unknown.
+  // The incidents of earlier days are deleted, so the status of those days is unknown.
   const shownDays = Math.min(data.keptDays, mostDays)
   const days = daysOf(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now
@@ -57,7 +56,7 @@ export const History = ({ monitor, oldest }: Shown) => {
               <span className="text-sm text-faint"> since {shortDateTime(from)}</span>
             )}
           </span>
-          <span className="text-sm text-faint">{count === 0 ? "No incident" : incidents}</span>
+          <span className="text-sm text-faint">{count === 0 ? "No incidents" : incidents}</span>
         </p>
         <div
           role="img"

@@ -3,10 +3,10 @@ import { type listOptions, useList } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Empty, Section } from "../ui/layout/Page.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
-import { askForEvents } from "./queries.ts"
+import { At } from "../ui/values/Time.tsx"
+import { pollEvents } from "./queries.ts"
 
-/** How the events of a kind are listed. */
+/** The list of the events of one kind of monitor. */
 export interface ListedEvent<Event> {
   readonly title: string
   readonly empty: string
@@ -18,7 +18,7 @@ export interface ListedEvent<Event> {
   }
 }
 
-/** What happened to a monitor, the newest first. */
+/** The events of a monitor, newest first. */
 export const MonitorEvents = <Event extends { readonly id: string }>({
   columns,
   detail,
@@ -27,20 +27,10 @@ export const MonitorEvents = <Event extends { readonly id: string }>({
   title
 }: ListedEvent<Event> & { readonly options: ReturnType<typeof listOptions<Event>> }) => {
   const [shown, show] = useState<Event>()
-  const { error, refetch, ...list } = useList({ ...options, ...askForEvents })
+  const list = useList({ ...options, ...pollEvents })
   return (
     <Section title={title}>
-      {error === null ? (
-        <List
-          {...list}
-          label={title}
-          columns={columns(show)}
-          keyOf={({ id }) => id}
-          empty={<Empty title={empty} />}
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+      <List {...list} label={title} columns={columns(show)} empty={<Empty title={empty} />} />
       {detail !== undefined && (
         <Sheet isOpen={shown !== undefined} onClose={() => show(undefined)} title={detail.title}>
           {shown !== undefined && <detail.Detail event={shown} />}
@@ -48,4 +38,11 @@ export const MonitorEvents = <Event extends { readonly id: string }>({
       )}
     </Section>
   )
+}
+
+export const eventTimeColumn: Column<{ readonly at: string }> = {
+  key: "at",
+  head: "Time",
+  className: "w-28 shrink-0",
+  cell: ({ at }) => <At at={at} />
 }

@@ -15,7 +15,7 @@ export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string })
   </AboveLink>
 )
 
-/** The page of a monitor, with what all kinds show. */
+/** The page of a monitor with the parts that all kinds have. */
 export const MonitorFrame = ({
   actions,
   aside,
@@ -28,9 +28,9 @@ export const MonitorFrame = ({
   readonly oldest: OldestEvent | undefined
   readonly actions: ReactNode
   readonly aside: ReactNode
-  /** Before all else. */
+  /** The first section. */
   readonly first?: ReactNode
-  /** What happened. */
+  /** The events. */
   readonly children: ReactNode
 }) => {
   const { last_change_at, name, status, tags, workspace_id: workspaceId } = monitor
@@ -60,7 +60,7 @@ export const MonitorFrame = ({
           <Section title="Incidents">
             <IncidentList
               search={{ monitor_id: monitor.id }}
-              empty={<Empty title="It was never down" />}
+              empty={<Empty title="No incidents yet" />}
             />
           </Section>
         </div>
@@ -69,13 +69,3 @@ export const MonitorFrame = ({
     </Page>
   )
 }
-
-/** `billing, nightly` as the API takes it. */
-export const tagsOf = (text: string): ReadonlyArray<string> => [
-  ...new Set(
-    text
-      .split(",")
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== "")
-  )
-]

@@ -1,7 +1,8 @@
 import type { Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Link } from "@tanstack/react-router"
 import { HeartPulse, Plus, X } from "lucide-react"
+import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
@@ -9,29 +10,23 @@ import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
-import { type Column, List, rowLink } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
+import { capital } from "../ui/values/format.ts"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { Ago, None } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
-import { MonitorExamples } from "./MonitorExamples.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
-import { type MonitorSearch, monitorSearch, monitorStatuses } from "./search.ts"
+import { monitorSearch, monitorStatuses } from "./search.ts"
 import { Only } from "../ui/role.tsx"
 
 export const MonitorListPage = () => {
   const { workspaceId } = useWorkspace()
-  const search = useSearch({ from: "/inside/w/$workspaceId/monitors" })
-  const navigate = useNavigate({ from: "/w/$workspaceId/monitors" })
-  const { error, refetch, ...list } = useList(monitorListOptions(workspaceId, search))
+  const { filter, isFiltered, search } = useFilters(monitorSearch)
+  const list = useList(monitorListOptions(workspaceId, search))
   const counts = useQuery(monitorCountsOptions(workspaceId)).data
-  const narrow = (change: {
-    readonly [Key in keyof MonitorSearch]: MonitorSearch[Key] | undefined
-  }) =>
-    void navigate({ search: (before) => monitorSearch({ ...before, ...change }), replace: true })
-  const isNarrowed = Object.keys(search).length > 0
   const create = (
     <Only role="editor">
       {monitorKindNames.toReversed().map((kind) => {
@@ -54,63 +49,59 @@ export const MonitorListPage = () => {
   return (
     <Page
       title="Monitors"
-      description="What runs elsewhere, and whether it still does."
+      description="Jobs, certificates and processes that this service checks."
       actions={create}
     >
-      {(isNarrowed || list.isLoading || list.rows.length > 0) && (
+      {(isFiltered || list.isLoading || list.rows.length > 0) && (
         <Filters>
           <NameFilter
             label="Filter by name"
             value={search.name}
-            onChange={(name) => narrow({ name })}
+            onChange={(name) => filter({ name })}
           />
           <Choice
             label="Kind"
             value={search.kind ?? "all"}
             options={kindOptions}
-            onChange={(kind) => narrow({ kind: kind === "all" ? undefined : kind })}
+            onChange={(kind) => filter({ kind })}
           />
           {counts !== undefined && (
             <CountFilter
               label="Status"
               chosen={search.status}
-              counts={monitorStatuses.map((status) => [status, words[status], counts[status]])}
-              onChange={(status) => narrow({ status })}
+              counts={monitorStatuses.map((status) => [status, capital(status), counts[status]])}
+              onChange={(status) => filter({ status })}
             />
           )}
           {search.tag !== undefined && (
-            <Button icon={<X className="size-4" />} onClick={() => narrow({ tag: undefined })}>
+            <Button icon={<X />} onClick={() => filter({ tag: undefined })}>
               Tag: {search.tag}
             </Button>
           )}
         </Filters>
       )}
-      {error === null ? (
-        <List
-          {...list}
-          label="Monitors"
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            isNarrowed ? (
-              <Empty title="No monitor fits the filters" />
-            ) : (
-              <Empty
-                title="No monitors yet"
-                icon={<HeartPulse className="size-5" />}
-                action={create}
-              >
-                <p className="mb-6">
-                  {monitorKindNames.map((kind) => monitorKinds[kind].purpose).join(" ")}
-                </p>
-                <MonitorExamples />
-              </Empty>
-            )
-          }
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+      <List
+        {...list}
+        label="Monitors"
+        columns={columns}
+        empty={
+          isFiltered ? (
+            <Empty title="No monitors match the filters" />
+          ) : (
+            <Empty title="No monitors yet" icon={<HeartPulse />} action={create}>
+              <p className="mb-6">
+                {monitorKindNames.map((kind) => monitorKinds[kind].purpose).join(" ")}
+              </p>
+              <ApiExample
+                label="Create a heartbeat monitor"
+                path="monitors/heartbeat"
+                method="heartbeatMonitors.create"
+                input={{ name: "Nightly backup", schedule: "0 3 * * *", grace_seconds: 600 }}
+              />
+            </Empty>
+          )
+        }
+      />
     </Page>
   )
 }
@@ -119,15 +110,6 @@ const kindOptions = [
   ["all", "All"] as const,
   ...monitorKindNames.map((kind) => [kind, monitorKinds[kind].plural] as const)
 ]
-
-const words = {
-  new: "New",
-  up: "Up",
-  late: "Late",
-  warning: "Warning",
-  down: "Down",
-  paused: "Paused"
-} as const
 
 const columns: ReadonlyArray<Column<Monitor>> = [
   {
@@ -149,7 +131,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
     className: "grow basis-0",
     cell: (monitor) => (
       <>
-        <Link {...monitorLink(monitor)} className={`block truncate font-medium ${rowLink}`}>
+        <Link {...monitorLink(monitor)} className={rowTitle}>
           {monitor.name}
         </Link>
         <span className="block truncate text-xs text-faint">{monitorKinds[monitor.kind].name}</span>
@@ -189,10 +171,5 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         </>
       )
   },
-  {
-    key: "menu",
-    head: <span className="sr-only">Actions</span>,
-    className: "relative w-8 shrink-0",
-    cell: (monitor) => <MonitorMenu monitor={monitor} />
-  }
+  menuColumn((monitor) => <MonitorMenu monitor={monitor} />)
 ]

@@ -5,18 +5,17 @@ import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
 import { incidentsChanged } from "../incidents/queries.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, tell } from "../ui/messages/toast.ts"
+import { attempt, notify } from "../ui/messages/toast.ts"
 import { editMonitorLink } from "./links.ts"
 import { monitorsChanged } from "./queries.ts"
 
-/** What can be done with a monitor of any kind, from wherever it is shown. */
 export const MonitorMenu = ({
   children,
   monitor,
   onRemoved
 }: {
   readonly monitor: Pick<Monitor, "id" | "kind" | "name" | "status" | "workspace_id">
-  /** Items that only its kind has. */
+  /** Items that only the kind of this monitor has. */
   readonly children?: ReactNode
   readonly onRemoved?: () => void
 }) => {
@@ -26,29 +25,29 @@ export const MonitorMenu = ({
   const { deletion, resource } = monitorKinds[kind]
   const monitors = resource(api)
   const changed = () => Promise.all([monitorsChanged(workspaceId), incidentsChanged(workspaceId)])
+  const act = async (work: () => Promise<unknown>, done: string) => {
+    await attempt(work, `${name} was ${done}`)
+    await changed()
+  }
   return (
     <RowMenu
       name={name}
       role="editor"
       pausing={{
         isPaused: status === "paused",
-        pause: async () => {
-          await attempt(() => monitors.pause(id), `${name} is paused`)
-          await changed()
-        },
-        resume: async () => {
-          await attempt(() => monitors.resume(id), `${name} is watched again`)
-          await changed()
-        }
+        pause: () => act(() => monitors.pause(id), "paused"),
+        resume: () => act(() => monitors.resume(id), "resumed")
       }}
       onEdit={() => void navigate(editMonitorLink(monitor))}
       onDelete={async () => {
         await monitors.remove(id)
-        tell(`${name} was deleted`)
+        notify(`${name} was deleted`)
         await changed()
         onRemoved?.()
       }}
-      warning={["Its events and incidents go with it.", deletion].join(" ").trim()}
+      warning={["The events and incidents of the monitor are deleted too.", deletion]
+        .join(" ")
+        .trim()}
     >
       {children}
     </RowMenu>

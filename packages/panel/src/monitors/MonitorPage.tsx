@@ -2,7 +2,7 @@ import type { MonitorKind } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
 import { pagesOfKinds } from "./kinds.ts"
 
-/** Its route has checked that the kind exists. */
+/** The pages of a kind. The route has checked that the kind exists. */
 const pagesOf = (kind: string) => pagesOfKinds[kind as MonitorKind]
 
 export const MonitorPage = () => {

@@ -4,7 +4,6 @@ import * as bounds from "../data/bounds.ts"
 
 type Named = "name" | "tags"
 
-/** The name and the tags of a monitor. */
 export const NameFields = ({
   example,
   form: { errorOf, text },
@@ -17,7 +16,7 @@ export const NameFields = ({
   }
   readonly example: string
   readonly tagsExample?: string
-  /** What the name is if it is left empty. It is required without a hint. */
+  /** The default of an empty name. Without a hint the name is required. */
   readonly hint?: string
 }) => (
   <>
@@ -30,7 +29,7 @@ export const NameFields = ({
         placeholder={example}
       />
     </Field>
-    <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
+    <Field label="Tags" hint="Separate tags with commas." error={errorOf("tags")}>
       <Input {...text("tags")} placeholder={tagsExample} />
     </Field>
   </>

@@ -4,7 +4,7 @@ type Span = Pick<Incident, "closed_at" | "opened_at">
 
 export interface DayOfHistory {
   readonly at: number
-  /** Whether it was watched on that day, and whether anything says that it was up. */
+  /** `no incident` means that the monitor existed, but nothing shows that it was up. */
   readonly known: "not watched" | "no incident" | "watched"
   readonly downMs: number
 }
@@ -17,34 +17,34 @@ const overlap = (incident: Span, from: number, to: number): number => {
 const downIn = (incidents: ReadonlyArray<Span>, from: number, to: number): number =>
   incidents.reduce((sum, incident) => sum + overlap(incident, from, to), 0)
 
-/** The oldest of the events that were read. */
+/** The oldest loaded event. */
 export interface OldestEvent {
   readonly at: string | undefined
-  /** Whether there is none before it. */
+  /** True if there are no older events. */
   readonly isFirst: boolean
 }
 
-/** The oldest event that tells how the monitor stood. */
+/** The oldest event that reports if the monitor was up or down. */
 export const oldestOf = (
   events: ReadonlyArray<{ readonly at: string; readonly status: MonitorStatus }>,
   isAll: boolean
 ): OldestEvent => ({
-  at: events.findLast(({ status }) => isVerdict(status))?.at,
+  at: events.findLast(({ status }) => isResult(status))?.at,
   isFirst: isAll
 })
 
-const isVerdict = (status: MonitorStatus): boolean => status !== "new" && status !== "paused"
+const isResult = (status: MonitorStatus): boolean => status !== "new" && status !== "paused"
 
 export interface Watched {
-  /** It may have been watched from then on. */
+  /** The time from which the monitor may have been checked. */
   readonly since: number
-  /** From then on it is known whether it was up. */
+  /** The time from which it is known if the monitor was up. */
   readonly from: number
 }
 
 /**
- * When a monitor was first seen up or down. Events go back only so far: before the oldest of them,
- * incidents and the latest change say something. Undefined if it was never seen.
+ * Finds when a monitor was first up or down. Old events are deleted, so incidents and the latest
+ * change count too. Returns undefined if the monitor was never up or down.
  */
 export const watchedBy = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
@@ -54,18 +54,18 @@ export const watchedBy = (
   const seen = [
     ...incidents.map(({ opened_at }) => opened_at),
     ...(oldest.at === undefined ? [] : [oldest.at]),
-    ...(last_change_at === null || !isVerdict(status) ? [] : [last_change_at])
+    ...(last_change_at === null || !isResult(status) ? [] : [last_change_at])
   ].map((at) => Date.parse(at))
   if (seen.length === 0) return undefined
   const from = Math.min(...seen)
   return { from, since: oldest.isFirst ? from : Date.parse(created_at) }
 }
 
-/** The clock of the page ticks rarely, so an incident may have begun after its last tick. */
+/** Corrects the coarse clock of the page, which may be behind the start of an incident. */
 export const notBefore = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 
-/** The last days on the reader's calendar, the oldest first. */
+/** The last days in the zone of the reader, oldest first. */
 export const daysOf = (
   incidents: ReadonlyArray<Span>,
   { from, since }: Watched,
@@ -86,6 +86,6 @@ export const daysOf = (
     }
   })
 
-/** How much of the time since then it was up. */
+/** The share of the time since `from` in which the monitor was up. */
 export const upShare = (incidents: ReadonlyArray<Span>, from: number, now: number): number =>
   now <= from ? 1 : 1 - downIn(incidents, from, now) / (now - from)

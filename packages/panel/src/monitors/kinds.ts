@@ -4,7 +4,6 @@ import type { MonitorPages } from "./monitorPages.tsx"
 import { processPages } from "./process/processPages.tsx"
 import { sslPages } from "./ssl/sslPages.tsx"
 
-/** The pages of each kind. */
 export const pagesOfKinds: Readonly<Record<MonitorKind, MonitorPages>> = {
   heartbeat: heartbeatPages,
   ssl: sslPages,

@@ -8,7 +8,6 @@ const paramsOf = ({ id, kind, workspace_id }: KnownMonitor) => ({
   monitorId: id
 })
 
-/** Where a monitor of any kind is shown. */
 export const monitorLink = (monitor: KnownMonitor) => ({
   to: "/w/$workspaceId/monitors/$kind/$monitorId" as const,
   params: paramsOf(monitor)

@@ -5,21 +5,21 @@ import { Pencil } from "lucide-react"
 import { type ComponentType, type ReactNode, useEffect, useRef } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
-import { anew, queries } from "../data/queries.ts"
+import { queries, uncached } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
-import { useForm } from "../ui/forms/useForm.ts"
+import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { Page } from "../ui/layout/Page.tsx"
-import { Loaded } from "../ui/messages/Loaded.tsx"
-import { tell } from "../ui/messages/toast.ts"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { notify } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import { editMonitorLink, monitorLink } from "./links.ts"
 import { type ListedEvent, MonitorEvents } from "./MonitorEvents.tsx"
 import { AboveMonitors, MonitorFrame } from "./MonitorFrame.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import {
-  askEvery,
+  pollMs,
   monitorEventsOptions,
   monitorOptions,
   type MonitorResource,
@@ -29,42 +29,37 @@ import { useOldestEvent } from "./useOldestEvent.ts"
 
 type AnyMonitor = Omit<Monitor, "kind">
 
-/** The form of a kind of monitor: `useForm` of its values. */
-export type MonitorForm<Values extends object> = ReturnType<typeof useForm<Values>>
-
-/** What a kind of monitor adds to the pages that all kinds have. */
+/** The parts of the pages that differ between the kinds of monitors. */
 interface PageParts<M extends AnyMonitor, Event, Values extends object, Input extends object> {
   readonly kind: MonitorKind
   readonly resource: (api: SchedulingClient) => MonitorResource<M, Event, Input>
   readonly form: {
     readonly description: string
-    /** The button that creates one. */
+    /** The text of the button that creates a monitor. */
     readonly action: string
     readonly initial: Values
     readonly valuesOf: (monitor: M) => Values
-    /** The input as the API takes it. */
     readonly inputOf: (values: Values) => Input
-    readonly Fields: ComponentType<{ readonly form: MonitorForm<Values> }>
+    readonly Fields: ComponentType<{ readonly form: FormOf<Values> }>
   }
-  /** A hook for what only this kind can do. */
+  /** A hook for the actions that only this kind has. */
   readonly useActions?: (monitor: M) => KindActions
-  /** What is shown before all else. */
+  /** The first section. */
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: ListedEvent<Event>
-  /** Whether it is watched from its creation on, and not from its first event. */
-  readonly isWatchedAtOnce: boolean
+  /** True if the kind is monitored from its creation, and not from its first event. */
+  readonly isMonitoredAtOnce: boolean
 }
 
 interface KindActions {
-  /** Before the buttons that all kinds have. */
+  /** Buttons before those that all kinds have. */
   readonly buttons?: ReactNode
   readonly menuItems?: ReactNode
 }
 
 const useNoActions = (): KindActions => ({})
 
-/** The pages of one kind. */
 export interface MonitorPages {
   readonly Show: ComponentType<{ readonly monitorId: string }>
   readonly Create: ComponentType
@@ -112,7 +107,7 @@ export const monitorPages = <
       <>
         {buttons}
         <Only role="editor">
-          <ButtonLink {...editMonitorLink(known)} icon={<Pencil className="size-4" />}>
+          <ButtonLink {...editMonitorLink(known)} icon={<Pencil />}>
             Edit
           </ButtonLink>
           <MonitorMenu
@@ -139,20 +134,20 @@ export const monitorPages = <
       const events = monitorEventsOptions(resource, workspaceId, monitorId)
       const query = useQuery({
         ...monitorOptions(resource, workspaceId, monitorId),
-        refetchInterval: askEvery
+        refetchInterval: pollMs
       })
       const { data } = query
-      const oldest = useOldestEvent(events, parts.isWatchedAtOnce ? data?.created_at : undefined)
+      const oldest = useOldestEvent(events, parts.isMonitoredAtOnce ? data?.created_at : undefined)
       const shown = useRef(data)
       useEffect(() => {
-        // Events that are older than the monitor would contradict it.
+        // Older events would contradict the new state of the monitor.
         if (shown.current !== undefined && shown.current !== data) {
           void queries.invalidateQueries({ queryKey: events.queryKey })
         }
         shown.current = data
       })
       return (
-        <Loaded query={query} name={name} above={<AboveMonitors workspaceId={workspaceId} />}>
+        <LoadedPage query={query} name={name} above={<AboveMonitors workspaceId={workspaceId} />}>
           {(monitor) => (
             <MonitorFrame
               monitor={monitor}
@@ -164,7 +159,7 @@ export const monitorPages = <
               <MonitorEvents options={events} {...parts.events} />
             </MonitorFrame>
           )}
-        </Loaded>
+        </LoadedPage>
       )
     },
 
@@ -186,7 +181,7 @@ export const monitorPages = <
             }
             onSend={async (input) => {
               const created = await parts.resource(api).create(input)
-              tell(`${created.name} was created`)
+              notify(`${created.name} was created`)
               void monitorsChanged(workspaceId)
               await navigate(monitorLink({ ...created, kind }))
             }}
@@ -203,24 +198,24 @@ export const monitorPages = <
       const back = () => navigate(monitorLink({ id: monitorId, kind, workspace_id: workspaceId }))
       const above = <AboveMonitors workspaceId={workspaceId} />
       return (
-        <Loaded query={useQuery(options)} name="Edit" above={above} width="narrow">
+        <LoadedPage query={useQuery(options)} name="Edit" above={above} width="narrow">
           {(monitor) => (
             <Page title={`Edit ${monitor.name}`} above={above} width="narrow">
               <Form
                 action="Save changes"
                 initial={form.valuesOf(monitor)}
-                latest={async () => form.valuesOf(await queries.fetchQuery(anew(options)))}
+                latest={async () => form.valuesOf(await queries.fetchQuery(uncached(options)))}
                 onCancel={() => void back()}
                 onSend={async (_, patch) => {
                   await patch((changes) => resource.update(monitorId, changes))
-                  tell(`${monitor.name} was changed`)
+                  notify(`${monitor.name} was changed`)
                   await monitorsChanged(workspaceId)
                   await back()
                 }}
               />
             </Page>
           )}
-        </Loaded>
+        </LoadedPage>
       )
     }
   }

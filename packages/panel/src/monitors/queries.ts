@@ -19,7 +19,7 @@ export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).monitors.list({ limit: 1 }, { signal })).counts
   })
 
-/** What the pages of a kind need of its resource in the SDK. */
+/** The part of the client of a kind of monitor that its pages use. */
 export interface MonitorResource<Monitor, Event, Input> {
   readonly get: (id: MonitorId, options: RequestOptions) => PromiseLike<Monitor>
   readonly events: (
@@ -50,19 +50,19 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
     resource.events(monitorId, { limit: 50, ...(cursor !== undefined && { cursor }) }, { signal })
   )
 
-/** Live events report status changes only, so the rest is polled. */
-export const askEvery = 5_000
+/** Live events report only status changes, so the rest is polled. */
+export const pollMs = 5_000
 
-/** The events of a monitor, while no more than the newest of them are shown. */
-export const askForEvents = {
+/** Polls the events of a monitor while only the newest page is loaded. */
+export const pollEvents = {
   refetchInterval: ({
     state: { data }
   }: {
     readonly state: { readonly data: { readonly pages: ReadonlyArray<unknown> } | undefined }
-  }) => ((data?.pages.length ?? 0) > 1 ? false : askEvery)
+  }) => ((data?.pages.length ?? 0) > 1 ? false : pollMs)
 }
 
-/** After a change: what is shown of monitors is asked for again, and so are their names. */
+/** Fetches everything about monitors again, after a change. */
 export const monitorsChanged = async (workspaceId: WorkspaceId): Promise<void> => {
   await Promise.all([
     queries.invalidateQueries({ queryKey: all(workspaceId) }),

@@ -9,16 +9,16 @@ interface Event {
 }
 
 /**
- * The oldest event that the page of a monitor has read. Undefined until some are read. A monitor that
- * is checked from its creation on was first seen `madeAt`, however many events there are.
+ * The oldest loaded event of a monitor. Undefined until events are loaded. `createdAt` is given for a
+ * monitor that is checked from its creation on.
  */
 export const useOldestEvent = <A extends Event>(
   options: ReturnType<typeof listOptions<A>>,
-  madeAt?: string
+  createdAt?: string
 ): OldestEvent | undefined => {
   const { data, hasNextPage, isPending } = useInfiniteQuery(options)
   if (isPending) return undefined
   const isAll = data !== undefined && !hasNextPage
   const oldest = oldestOf(data?.pages.flatMap((page) => page.data) ?? [], isAll)
-  return isAll || madeAt === undefined ? oldest : { at: madeAt, isFirst: false }
+  return isAll || createdAt === undefined ? oldest : { at: createdAt, isFirst: false }
 }

@@ -3,7 +3,6 @@ import { useWorkspace } from "../data/client.ts"
 import { LinkTab, LinkTabs } from "../ui/layout/LinkTabs.tsx"
 import { Page } from "../ui/layout/Page.tsx"
 
-/** The frame of the pages about notifications. */
 export const NotificationsPage = ({
   actions,
   children,
@@ -19,7 +18,7 @@ export const NotificationsPage = ({
     <Page
       title="Notifications"
       name={`Notifications: ${name}`}
-      description="Who hears of failures and recoveries, and how."
+      description="Who is notified of failures and recoveries, and how."
       actions={actions}
     >
       <LinkTabs label="Notifications">

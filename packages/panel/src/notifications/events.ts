@@ -1,6 +1,6 @@
 import type { DeliveredEvent, NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
 
-/** Events in words, in the groups in which rules name them. */
+/** The events of rules in words, by group. */
 export const eventGroups: ReadonlyArray<
   readonly [group: string, events: ReadonlyArray<readonly [NotificationEvent, string]>]
 > = [
@@ -8,10 +8,10 @@ export const eventGroups: ReadonlyArray<
     "Tasks",
     [
       ["task.failed", "a task fails"],
-      ["task.recovered", "a task works again"],
-      ["task.disabled", "a task is paused by the service"],
+      ["task.recovered", "a task recovers"],
+      ["task.disabled", "the service pauses a task"],
       ["chain.failed", "a chain fails"],
-      ["chain.recovered", "a chain works again"]
+      ["chain.recovered", "a chain recovers"]
     ]
   ],
   [
@@ -20,45 +20,44 @@ export const eventGroups: ReadonlyArray<
       ["monitor.down", "a monitor goes down"],
       ["monitor.up", "a monitor comes back"],
       ["certificate.expiring", "a certificate expires soon"],
-      ["certificate.changed", "a certificate changed"]
+      ["certificate.changed", "a certificate changes"]
     ]
   ],
   [
     "The service",
     [
-      ["worker.offline", "a worker is gone"],
-      ["worker.online", "a worker is back"],
+      ["worker.offline", "a worker goes offline"],
+      ["worker.online", "a worker comes online"],
       ["api_key.expiring", "an API key expires soon"],
-      ["quota.near", "a limit is near"],
-      ["channel.disabled", "a channel is disabled"]
+      ["quota.near", "a quota is nearly used up"],
+      ["channel.disabled", "the service disables a channel"]
     ]
   ]
 ]
 
 const words = new Map<string, string>(eventGroups.flatMap(([, events]) => events))
 
-/** What a rule waits for. */
 export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
 
-/** What is said of the task, monitor or other thing that it happened to. */
-const told: Readonly<Record<string, string>> = {
+/** The predicates of the sentences about events. */
+const predicates: Readonly<Record<string, string>> = {
   "task.failed": "failed",
-  "task.recovered": "works again",
+  "task.recovered": "recovered",
   "task.disabled": "was paused by the service",
   "task.succeeded": "succeeded",
   "chain.failed": "failed",
-  "chain.recovered": "works again",
+  "chain.recovered": "recovered",
   "chain.succeeded": "succeeded",
-  "monitor.down": "is down",
-  "monitor.up": "is up again",
+  "monitor.down": "went down",
+  "monitor.up": "came back",
   "certificate.expiring": "has a certificate that expires soon",
-  "certificate.changed": "has another certificate",
-  "worker.offline": "is gone",
-  "worker.online": "is back",
+  "certificate.changed": "has a new certificate",
+  "worker.offline": "went offline",
+  "worker.online": "came online",
   "api_key.expiring": "expires soon",
   "quota.near": "is nearly used up",
-  "channel.disabled": "is disabled",
-  test: "is tested"
+  "channel.disabled": "was disabled by the service",
+  test: "was tested"
 }
 
 /** `Nightly report failed`. */
@@ -68,7 +67,7 @@ export const happened = ({
 }: {
   readonly event: DeliveredEvent
   readonly name: string
-}) => `${name} ${told[event] ?? event}`
+}) => `${name} ${predicates[event] ?? event}`
 
 /** `Nightly report failed, and 2 more`. */
 export const titleOf = ({
@@ -76,10 +75,21 @@ export const titleOf = ({
   events_count
 }: Pick<NotificationDelivery, "events" | "events_count">): string => {
   const [first] = events
-  if (first === undefined) return "Asks to confirm the address"
+  if (first === undefined) return "Request to confirm the address"
   return happened(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
 }
 
 /** `a, b and c`. */
 export const listed = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
+
+/** The events of a new rule: failures and recoveries. */
+export const usualEvents: ReadonlyArray<NotificationEvent> = [
+  "task.failed",
+  "task.recovered",
+  "chain.failed",
+  "chain.recovered",
+  "monitor.down",
+  "monitor.up",
+  "certificate.expiring"
+]

@@ -2,14 +2,14 @@ import type { NotificationSettings } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { notificationsChanged } from "./queries.ts"
 
-/** Replaces the settings, if nobody else has changed them since they were read. */
+/** Replaces the settings, unless somebody else has changed them since they were read. */
 export const useReplaceSettings = ({ updated_at: _, ...settings }: NotificationSettings) => {
   const { api, workspaceId } = useWorkspace()
   return async (change: Partial<Omit<NotificationSettings, "updated_at" | "version">>) => {
     try {
       await api.notifications.replaceSettings({ ...settings, ...change })
     } finally {
-      // Also after a refusal: what is shown was not the newest then.
+      // After a refusal the shown settings are out of date.
       await notificationsChanged(workspaceId)
     }
   }

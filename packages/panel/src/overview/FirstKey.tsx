@@ -2,31 +2,30 @@ import type { Scope } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queries } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Code, Snippets } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
 const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
 
-/** Makes a key for tasks, and shows it once. */
+/** Creates a key for tasks and shows it once. */
 export const FirstKey = () => {
   const { api, workspaceId } = useWorkspace()
   const [key, setKey] = useState<string>()
   const form = useForm({
     initial: { name: "My scripts" },
     send: async ({ name }) => {
-      const made = await api.apiKeys.create({ name, scopes, expires_in_days: 90 })
-      setKey(made.key)
+      const created = await api.apiKeys.create({ name, scopes, expires_in_days: 90 })
+      setKey(created.key)
       await queries.invalidateQueries({ queryKey: ["w", workspaceId, "api-keys"] })
     }
   })
   if (key !== undefined) {
     return (
       <div className="flex flex-col gap-4">
-        <p>This is the only time that the key is shown. Save it where your scripts find it.</p>
+        <p>Save this key now. It cannot be shown again.</p>
         <Code label="API key" text={key} />
         <Snippets
           label="Use the key"
@@ -53,16 +52,13 @@ console.log((await client.cron.list()).data)`
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <Field
-        label="What is it for?"
-        hint="It may read and write tasks and read executions, for 90 days."
+        label="Name"
+        hint="The key can read and write tasks and read executions. It expires after 90 days."
         error={form.errorOf("name")}
       >
         <Input {...form.text("name")} {...bounds.ApiKeyInput.name} required />
       </Field>
-      <Problem error={form.problem} />
-      <Button type="submit" look="main" busy={form.isBusy}>
-        Create key
-      </Button>
+      <FormEnd form={form} action="Create API key" />
     </form>
   )
 }

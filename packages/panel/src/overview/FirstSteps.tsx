@@ -1,3 +1,5 @@
+import type { WorkspaceId } from "@scheduling/sdk"
+import { useQueries } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { CalendarClock, CircleCheck, HeartPulse, KeyRound, X } from "lucide-react"
 import { type ReactNode, useEffect, useState } from "react"
@@ -6,59 +8,87 @@ import { IconButton } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { FirstHeartbeat } from "./FirstHeartbeat.tsx"
 import { FirstKey } from "./FirstKey.tsx"
-import { areOver, begin, end } from "./firstStepsState.ts"
-import { useStepsDone } from "./useStepsDone.ts"
+
+const keyOf = (workspaceId: WorkspaceId) => `first-steps:${workspaceId}`
+
+/** The state of the first steps of a workspace, which is kept in this browser. */
+export const firstSteps = {
+  get: (workspaceId: WorkspaceId): string | null => localStorage.getItem(keyOf(workspaceId)),
+  set: (workspaceId: WorkspaceId, state: "begun" | "over"): void =>
+    localStorage.setItem(keyOf(workspaceId), state)
+}
+
+/** The steps that were done, because the workspace has a task, a monitor or a key. */
+const useStepsDone = () => {
+  const { api, workspaceId } = useWorkspace()
+  const lists = [
+    ["cron", (signal: AbortSignal) => api.cron.list({ limit: 1 }, { signal })],
+    ["monitors", (signal: AbortSignal) => api.monitors.list({ limit: 1 }, { signal })],
+    ["api-keys", (signal: AbortSignal) => api.apiKeys.list({ limit: 1 }, { signal })]
+  ] as const
+  return useQueries({
+    queries: lists.map(([noun, list]) => ({
+      // The key begins with the noun, so that a new record invalidates it.
+      queryKey: ["w", workspaceId, noun, "any"],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
+        (await list(signal)).data.length > 0
+    })),
+    combine: ([task, monitor, key]) => ({
+      task: task?.data,
+      monitor: monitor?.data,
+      key: key?.data
+    })
+  })
+}
 
 const choice =
   "flex flex-col gap-1 rounded-xl border border-line bg-surface p-5 text-left shadow-card transition-colors duration-100 hover:border-edge hover:bg-sunken/50 [&_svg]:mb-2 [&_svg]:size-5 [&_svg]:text-ok"
 
-/** What somebody can begin with, each in less than a minute. */
 export const FirstSteps = () => {
   const { workspaceId } = useWorkspace()
   const [open, setOpen] = useState<"heartbeat" | "key">()
   const close = () => setOpen(undefined)
-  const [isOver, setOver] = useState(() => areOver(workspaceId))
+  const [isOver, setOver] = useState(() => firstSteps.get(workspaceId) === "over")
   const done = useStepsDone()
   const isAllDone = done.task === true && done.monitor === true && done.key === true
-  // When all steps are done, the section disappears at the next visit. So nothing moves now, and a
-  // new key stays in view.
-  useEffect(() => {
-    if (isOver || isAllDone) end(workspaceId)
-    else begin(workspaceId)
-  }, [workspaceId, isOver, isAllDone])
+  // After the last step the section stays until the next visit, so that a new key stays in view.
+  useEffect(
+    () => firstSteps.set(workspaceId, isOver || isAllDone ? "over" : "begun"),
+    [workspaceId, isOver, isAllDone]
+  )
   if (isOver) return null
   return (
     <section aria-labelledby="first-steps">
       <div className="flex items-start justify-between gap-4">
         <h2 id="first-steps" className="text-lg font-semibold">
-          Where do you want to begin?
+          First steps
         </h2>
         <IconButton label="Dismiss the first steps" onClick={() => setOver(true)}>
           <X className="size-4" />
         </IconButton>
       </div>
-      <p className="mt-1 mb-4 text-soft">Each takes less than a minute.</p>
+      <p className="mt-1 mb-4 text-soft">Each of them takes less than a minute.</p>
       <div className="grid gap-3 md:grid-cols-3">
         <Link to="/w/$workspaceId/cron/new" params={{ workspaceId }} className={choice}>
           <Choice isDone={done.task} icon={<CalendarClock />} title="Call a URL on a schedule">
-            Make a cron task, and see what your server answers.
+            Create a cron task and see the answers of your server.
           </Choice>
         </Link>
         <button type="button" className={choice} onClick={() => setOpen("heartbeat")}>
-          <Choice isDone={done.monitor} icon={<HeartPulse />} title="Hear when a job is missing">
-            Make a heartbeat for a job that runs elsewhere.
+          <Choice isDone={done.monitor} icon={<HeartPulse />} title="Monitor a job">
+            Create a heartbeat monitor, and be notified when a job does not run.
           </Choice>
         </button>
         <button type="button" className={choice} onClick={() => setOpen("key")}>
           <Choice isDone={done.key} icon={<KeyRound />} title="Use the API">
-            Make a key for your scripts, and call it with curl.
+            Create a key for your scripts and call the API with curl.
           </Choice>
         </button>
       </div>
-      <Sheet isOpen={open === "heartbeat"} onClose={close} title="A first heartbeat">
+      <Sheet isOpen={open === "heartbeat"} onClose={close} title="New heartbeat monitor">
         <FirstHeartbeat />
       </Sheet>
-      <Sheet isOpen={open === "key"} onClose={close} title="A first key">
+      <Sheet isOpen={open === "key"} onClose={close} title="New API key">
         <FirstKey />
       </Sheet>
     </section>

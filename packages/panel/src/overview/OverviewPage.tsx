@@ -2,35 +2,37 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { StatsFigures } from "../executions/StatsFigures.tsx"
 import { ExecutionList } from "../executions/ExecutionList.tsx"
-import { statsOptions } from "../executions/queries.ts"
+import { executionQueries } from "../executions/queries.ts"
+import { StatsFigures } from "../executions/StatsFigures.tsx"
 import { forecastOptions, upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
-import { Empty, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { lastDay, latestFailures } from "./askForOverview.ts"
-import { FailingNow } from "./FailingNow.tsx"
-import { FirstSteps } from "./FirstSteps.tsx"
-import { areBegun } from "./firstStepsState.ts"
-import { Incidents } from "./Incidents.tsx"
-import { Timeline } from "./Timeline.tsx"
 import { Only } from "../ui/role.tsx"
+import { FailingNow } from "./FailingNow.tsx"
+import { FirstSteps, firstSteps } from "./FirstSteps.tsx"
+import { OpenIncidents } from "./OpenIncidents.tsx"
+import { lastDay, latestFailures } from "./prefetchOverview.ts"
+import { Timeline } from "./Timeline.tsx"
+
+const link = "text-sm font-medium text-live hover:underline"
 
 export const OverviewPage = () => {
   const { workspaceId } = useWorkspace()
-  const stats = useQuery(statsOptions(workspaceId, lastDay))
+  const stats = useQuery(executionQueries.stats(workspaceId, lastDay))
   const forecast = useQuery(forecastOptions(workspaceId, 1))
   const upcoming = useQuery(upcomingOptions(workspaceId))
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
   const isNew = counts !== undefined && upcoming.data?.length === 0 && !hasRun
-  const wereBegun = useMemo(() => areBegun(workspaceId), [workspaceId])
+  const hasBegun = useMemo(() => firstSteps.get(workspaceId) === "begun", [workspaceId])
+  const params = { workspaceId }
   return (
     <Page title="Overview">
       <div className="flex flex-col gap-8">
-        <Problem error={stats.error ?? forecast.error ?? upcoming.error} retry={stats.refetch} />
-        {(isNew || wereBegun) && (
+        <Problem error={stats.error ?? forecast.error} retry={stats.refetch} />
+        {(isNew || hasBegun) && (
           <Only role="admin">
             <FirstSteps key={workspaceId} />
           </Only>
@@ -40,54 +42,42 @@ export const OverviewPage = () => {
           <StatsFigures query={lastDay} />
         </Section>
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-          <Section title="Latest failures" actions={<FailuresLink />}>
+          <Section
+            title="Latest failures"
+            actions={
+              <Link
+                to="/w/$workspaceId/executions"
+                params={params}
+                search={latestFailures}
+                className={link}
+              >
+                Show all failures
+              </Link>
+            }
+          >
             <ExecutionList
               search={latestFailures}
               showsTask
               limit={8}
-              empty={<Empty title="Nothing has failed" />}
+              empty={<Empty title="No failures" />}
             />
           </Section>
           <aside className="flex min-w-0 flex-col gap-8">
             <FailingNow hasRun={hasRun} />
-            <Incidents />
-            <Section title="Coming up" actions={<ForecastLink />}>
-              {upcoming.data === undefined ? (
-                <Skeleton className="h-40" />
-              ) : (
-                <UpcomingList runs={upcoming.data.slice(0, 8)} />
-              )}
+            <OpenIncidents />
+            <Section
+              title="Next runs"
+              actions={
+                <Link to="/w/$workspaceId/forecast" params={params} className={link}>
+                  Show the forecast
+                </Link>
+              }
+            >
+              <UpcomingList limit={8} />
             </Section>
           </aside>
         </div>
       </div>
     </Page>
-  )
-}
-
-const FailuresLink = () => {
-  const { workspaceId } = useWorkspace()
-  return (
-    <Link
-      to="/w/$workspaceId/executions"
-      params={{ workspaceId }}
-      search={{ status: "failed" }}
-      className="text-sm font-medium text-live hover:underline"
-    >
-      All failures
-    </Link>
-  )
-}
-
-const ForecastLink = () => {
-  const { workspaceId } = useWorkspace()
-  return (
-    <Link
-      to="/w/$workspaceId/forecast"
-      params={{ workspaceId }}
-      className="text-sm font-medium text-live hover:underline"
-    >
-      All upcoming runs
-    </Link>
   )
 }

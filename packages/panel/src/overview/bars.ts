@@ -7,32 +7,32 @@ interface Bar {
   readonly runs: number
 }
 
-/** Runs that have ended. */
+/** Finished runs. */
 export interface Done extends Bar {
   readonly succeeded: number
   readonly failed: number
 }
 
 export interface Coming extends Bar {
-  /** How many of them begin in the same minute as another one. */
+  /** The number of runs that start in the same minute as another run. */
   readonly colliding: number
-  /** What runs in the fullest minutes of all. */
+  /** The names of tasks in the busiest minutes. */
   readonly names: ReadonlyArray<string>
 }
 
 const hourMs = 3_600_000
 
-/** A finger and a pointer need that much of a bar (WCAG 2.5.8). */
-const narrowestPx = 24
+/** The least width of a target (WCAG 2.5.8). */
+const minBarPx = 24
 
-/** What divides the past from what is to come. */
+/** The width of the line between the past and the future. */
 const nowPx = 9
 
-/** How many hours a bar stands for, if the last and the next 24 share the width. */
+/** The number of hours per bar, so that 48 hours fit into the width. */
 export const hoursPerBar = (widthPx: number): number =>
-  [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * narrowestPx) ?? 8
+  [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * minBarPx) ?? 8
 
-/** The last 24 hours and what has passed of this one. The latest bar holds whole hours, and ends now. */
+/** The bars of the last 24 hours and of the current hour, which ends now. */
 export const doneIn = (
   buckets: ReadonlyArray<ExecutionBucket>,
   hours: number,
@@ -52,7 +52,7 @@ export const doneIn = (
   })
 }
 
-/** The next 24 hours. The first bar begins now. */
+/** The bars of the next 24 hours. The first one begins now. */
 export const comingIn = (forecast: Forecast, hours: number, now: number): ReadonlyArray<Coming> =>
   chunksOf(bucketsOf(forecast, hourMs).slice(0, 24), hours, 0).map((chunk) => {
     const start = chunk[0]?.start ?? 0
@@ -69,7 +69,7 @@ export const comingIn = (forecast: Forecast, hours: number, now: number): Readon
     }
   })
 
-/** The first one holds `first`, if that is not 0, and each of the others `size`. */
+/** Splits a list into a first chunk of `first` items, if that is not 0, and chunks of `size` items. */
 const chunksOf = <A>(
   all: ReadonlyArray<A>,
   size: number,

@@ -6,9 +6,8 @@ import { Field, Select } from "../ui/forms/Field.tsx"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { limitInWords } from "./limitInWords.ts"
-import { queueListOptions } from "./queries.ts"
+import { queueQueries } from "./queries.ts"
 
-/** In which queue runs wait for their turn, if in any. */
 export const QueueField = ({
   error,
   onChange,
@@ -19,12 +18,12 @@ export const QueueField = ({
   readonly onChange: (queueId: QueueId | null) => void
 }) => {
   const { workspaceId } = useWorkspace()
-  const { error: problem, isLoading, refetch, rows } = useList(queueListOptions(workspaceId))
+  const { error: problem, isLoading, refetch, rows } = useList(queueQueries.list(workspaceId))
   if (problem !== null) return <Problem error={problem} retry={refetch} />
   return (
     <Field
       label="Queue"
-      hint="Limits how many runs go on at once, together with all that share it."
+      hint="Limits how many runs of all its tasks go on at once."
       error={error}
       side={
         <Link
@@ -32,7 +31,7 @@ export const QueueField = ({
           params={{ workspaceId }}
           className="text-sm text-faint hover:text-ink"
         >
-          Queues
+          Show queues
         </Link>
       }
     >
@@ -42,7 +41,7 @@ export const QueueField = ({
         <Select
           value={value ?? ""}
           options={[
-            ["", "None: each run starts when it is due"],
+            ["", "No queue: each run starts when it is due"],
             ...rows.map((queue) => [queue.id, `${queue.name} (${limitInWords(queue)})`] as const)
           ]}
           onChange={({ target }) =>

@@ -2,12 +2,13 @@ import type { QueueId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { queueListOptions } from "./queries.ts"
+import type { FactsByName } from "../ui/layout/Page.tsx"
+import { queueQueries } from "./queries.ts"
 
-/** The name of a queue, which leads to all of them. */
+/** The name of a queue, with a link to the list of queues. */
 const QueueLink = ({ queueId }: { readonly queueId: QueueId }) => {
   const { workspaceId } = useWorkspace()
-  const { rows } = useList(queueListOptions(workspaceId))
+  const { rows } = useList(queueQueries.list(workspaceId))
   return (
     <Link
       to="/w/$workspaceId/queues"
@@ -19,6 +20,6 @@ const QueueLink = ({ queueId }: { readonly queueId: QueueId }) => {
   )
 }
 
-/** The queue of a task that has one. */
-export const queueFacts = ({ queue_id }: { readonly queue_id: QueueId | null }) =>
-  queue_id === null ? [] : [["Queue", <QueueLink key="queue" queueId={queue_id} />] as const]
+export const queueFacts = ({ queue_id }: { readonly queue_id: QueueId | null }): FactsByName => ({
+  Queue: queue_id === null ? undefined : <QueueLink queueId={queue_id} />
+})

@@ -2,18 +2,17 @@ import type { Queue } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, tell } from "../ui/messages/toast.ts"
-import { queuesChanged } from "./queries.ts"
+import { attempt, notify } from "../ui/messages/toast.ts"
+import { queueQueries } from "./queries.ts"
 import { QueueSheet } from "./QueueSheet.tsx"
 
-/** All that can be done with a queue. */
 export const QueueMenu = ({ queue }: { readonly queue: Queue }) => {
   const { api, workspaceId } = useWorkspace()
   const [isEditing, setEditing] = useState(false)
   const { id, name } = queue
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, `${name} ${done}`)
-    await queuesChanged(workspaceId)
+    await queueQueries.changed(workspaceId)
   }
   return (
     <>
@@ -22,16 +21,16 @@ export const QueueMenu = ({ queue }: { readonly queue: Queue }) => {
         role="editor"
         pausing={{
           isPaused: queue.paused,
-          pause: () => act(() => api.queues.pause(id), "is paused"),
-          resume: () => act(() => api.queues.resume(id), "starts runs again")
+          pause: () => act(() => api.queues.pause(id), "was paused"),
+          resume: () => act(() => api.queues.resume(id), "was resumed")
         }}
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           await api.queues.remove(id)
-          tell(`${name} was deleted`)
-          await queuesChanged(workspaceId)
+          notify(`${name} was deleted`)
+          await queueQueries.changed(workspaceId)
         }}
-        warning="A queue that tasks or chains still name is not deleted."
+        warning="A queue that tasks or chains still use cannot be deleted."
       />
       {isEditing && <QueueSheet queue={queue} onClose={() => setEditing(false)} />}
     </>

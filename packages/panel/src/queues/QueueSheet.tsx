@@ -5,8 +5,8 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { tell } from "../ui/messages/toast.ts"
-import { queuesChanged } from "./queries.ts"
+import { notify } from "../ui/messages/toast.ts"
+import { queueQueries } from "./queries.ts"
 import * as bounds from "../data/bounds.ts"
 
 const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
@@ -25,7 +25,7 @@ const inputOf = (values: typeof newQueue) => ({
   rate_per_second: numberOrNull(values.rate_per_second)
 })
 
-/** Makes a queue, or changes one. */
+/** Creates or edits a queue. */
 export const QueueSheet = ({
   onClose,
   queue
@@ -41,15 +41,19 @@ export const QueueSheet = ({
       await (queue === undefined
         ? api.queues.create(input)
         : patch((changes) => api.queues.update(queue.id, changes)))
-      tell(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
-      void queuesChanged(workspaceId)
+      notify(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
+      void queueQueries.changed(workspaceId)
       onClose()
     })
   })
   return (
     <Sheet isOpen onClose={onClose} title={queue === undefined ? "New queue" : "Edit queue"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Field label="Name" hint="The server that its tasks call." error={form.errorOf("name")}>
+        <Field
+          label="Name"
+          hint="For example, the server that the tasks of the queue call."
+          error={form.errorOf("name")}
+        >
           <Input
             {...form.text("name")}
             required
@@ -59,8 +63,8 @@ export const QueueSheet = ({
           />
         </Field>
         <Field
-          label="Runs at once"
-          hint="Empty means no limit."
+          label="Maximum runs at once"
+          hint="If this is empty, there is no limit."
           error={form.errorOf("max_concurrency")}
         >
           <Input
@@ -70,8 +74,8 @@ export const QueueSheet = ({
           />
         </Field>
         <Field
-          label="Starts per second"
-          hint="0.2 means one every 5 seconds. Empty means no limit."
+          label="Maximum starts per second"
+          hint="0.2 means one start every 5 seconds. If this is empty, there is no limit."
           error={form.errorOf("rate_per_second")}
         >
           <Input

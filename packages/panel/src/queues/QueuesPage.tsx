@@ -1,30 +1,29 @@
 import type { Queue } from "@scheduling/sdk"
 import { ListOrdered, Plus } from "lucide-react"
 import { useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List } from "../ui/lists/List.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { type Column, List, menuColumn } from "../ui/lists/List.tsx"
 import { Only } from "../ui/role.tsx"
-import { Snippets } from "../ui/values/Code.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { limitInWords } from "./limitInWords.ts"
-import { askForQueuesMs, queueListOptions } from "./queries.ts"
+import { pollQueuesMs, queueQueries } from "./queries.ts"
 import { QueueMenu } from "./QueueMenu.tsx"
 import { QueueSheet } from "./QueueSheet.tsx"
 
 export const QueuesPage = () => {
   const { workspaceId } = useWorkspace()
-  const [isMaking, setMaking] = useState(false)
-  const { error, refetch, ...list } = useList({
-    ...queueListOptions(workspaceId),
-    refetchInterval: askForQueuesMs
+  const [isCreating, setCreating] = useState(false)
+  const list = useList({
+    ...queueQueries.list(workspaceId),
+    refetchInterval: pollQueuesMs
   })
   const create = (
     <Only role="editor">
-      <Button look="main" icon={<Plus className="size-4" />} onClick={() => setMaking(true)}>
+      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New queue
       </Button>
     </Only>
@@ -32,55 +31,30 @@ export const QueuesPage = () => {
   return (
     <Page
       title="Queues"
-      description="Limits that tasks and chains share: how many runs go on at once, and how often one starts."
+      description="Limits that tasks and chains share: how many runs go on at once, and how many start per second."
       actions={create}
     >
-      {error === null ? (
-        <List
-          {...list}
-          label="Queues"
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty title="No queues yet" icon={<ListOrdered className="size-5" />} action={create}>
-              <p className="mb-6">
-                Tasks that call the same server name the same queue, so that the server never gets
-                more calls at once than it can handle.
-              </p>
-              <Examples />
-            </Empty>
-          }
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
-      {isMaking && <QueueSheet onClose={() => setMaking(false)} />}
-    </Page>
-  )
-}
-
-const Examples = () => {
-  const { workspaceId } = useWorkspace()
-  return (
-    <div className="text-left">
-      <Snippets
-        label="Create a queue"
-        snippets={[
-          [
-            "curl",
-            `curl ${location.origin}/v1/workspaces/${workspaceId}/queues \\
-  -H "authorization: Bearer $API_KEY" \\
-  -H "content-type: application/json" \\
-  -d '{"name": "Billing server", "max_concurrency": 2}'`
-          ],
-          [
-            "TypeScript",
-            `const queue = await client.queues.create({ name: "Billing server", max_concurrency: 2 })
-await client.cron.update(taskId, { queue_id: queue.id })`
-          ]
-        ]}
+      <List
+        {...list}
+        label="Queues"
+        columns={columns}
+        empty={
+          <Empty title="No queues yet" icon={<ListOrdered />} action={create}>
+            <p className="mb-6">
+              Tasks that call the same server name the same queue, so that the server never gets
+              more calls at once than it can handle.
+            </p>
+            <ApiExample
+              label="Create a queue"
+              path="queues"
+              method="queues.create"
+              input={{ name: "Billing server", max_concurrency: 2 }}
+            />
+          </Empty>
+        }
       />
-    </div>
+      {isCreating && <QueueSheet onClose={() => setCreating(false)} />}
+    </Page>
   )
 }
 
@@ -93,10 +67,10 @@ const statusOf = (queue: Queue) => {
   return queue.running > 0 ? <Status of="running" /> : <Status of="idle" />
 }
 
-/** The service counts no further. */
-const countedTo = 10_000
+/** The API counts no further than this. */
+const countLimit = 10_000
 
-const waitingIn = ({ waiting }: Queue) => (waiting >= countedTo ? `${countedTo}+` : waiting)
+const waitingIn = ({ waiting }: Queue) => (waiting >= countLimit ? `${countLimit}+` : waiting)
 
 const columns: ReadonlyArray<Column<Queue>> = [
   {
@@ -133,10 +107,5 @@ const columns: ReadonlyArray<Column<Queue>> = [
     className: "w-18 shrink-0 text-right nums max-sm:hidden",
     cell: waitingIn
   },
-  {
-    key: "menu",
-    head: <span className="sr-only">Actions</span>,
-    className: "relative w-8 shrink-0",
-    cell: (queue) => <QueueMenu queue={queue} />
-  }
+  menuColumn((queue) => <QueueMenu queue={queue} />)
 ]

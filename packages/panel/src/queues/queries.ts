@@ -1,18 +1,8 @@
-import type { WorkspaceId } from "@scheduling/sdk"
-import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import type { Queue } from "@scheduling/sdk"
+import { recordQueries } from "../data/recordQueries.ts"
 
-const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "queues"] as const
+/** All queues of a workspace fit on one page. */
+export const queueQueries = recordQueries<Queue>("queues", ({ queues }) => queues)
 
-/** A workspace has at most so many queues as one page holds. */
-export const queueListOptions = (workspaceId: WorkspaceId) =>
-  listOptions([...all(workspaceId), "list"], (cursor, signal) =>
-    clientOf(workspaceId).queues.list({ cursor, limit: 100 }, { signal })
-  )
-
-/** Runs come and go without a word to those who look. */
-export const askForQueuesMs = 5_000
-
-/** After a change: what is shown of queues is asked for again. */
-export const queuesChanged = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+/** Live events do not report the counts of a queue, so they are polled. */
+export const pollQueuesMs = 5_000

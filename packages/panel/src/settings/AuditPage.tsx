@@ -1,5 +1,4 @@
 import type { AuditEvent } from "@scheduling/sdk"
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useChannelNames, useMemberNames } from "../data/names.ts"
@@ -9,58 +8,52 @@ import { Code } from "../ui/values/Code.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
 import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { capital } from "../ui/values/format.ts"
 import { At, None } from "../ui/values/Time.tsx"
-import { type AuditChange, AuditFilters } from "./AuditFilters.tsx"
+import { AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
-import { auditSearch } from "./search.ts"
+import { type AuditSearch, auditSearch } from "./search.ts"
 
 export const AuditPage = () => {
   const { workspaceId } = useWorkspace()
-  const search = useSearch({ from: "/inside/w/$workspaceId/audit" })
-  const navigate = useNavigate({ from: "/w/$workspaceId/audit" })
+  const { filter, search } = useFilters(auditSearch)
   const names = useMemberNames(workspaceId)
   const channels = useChannelNames(workspaceId)
   const [shown, show] = useState<AuditEvent>()
-  const { error, refetch, ...list } = useList(auditOptions(workspaceId, search))
+  const list = useList(auditOptions(workspaceId, search))
   const whoOf = (actorId: AuditEvent["actor_id"]) =>
-    actorId === null ? "The service" : (names.get(actorId) ?? "Somebody who has left")
-  const narrow = (change: AuditChange) => {
+    actorId === null ? "The service" : (names.get(actorId) ?? "A former member")
+  const clear = () => filter({ resource: "", actor_id: "", target_id: "", from: "", to: "" })
+  const filterClosed: typeof filter = (change) => {
     show(undefined)
-    void navigate({ search: (before) => auditSearch({ ...before, ...change }), replace: true })
+    filter(change)
   }
   return (
     <Page
       title="Audit log"
-      description="Who changed what, when and from where. Each event carries the hash of the one before it."
+      description="Who changed what, when and from which address. Each event has the hash of the one before it."
     >
-      <AuditFilters search={search} names={names} onNarrow={narrow} />
-      {error === null ? (
-        <List
-          {...list}
-          label="Audit log"
-          columns={columnsWith(whoOf, (event) => subjectOf(event, channels), show)}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty
-              title="No event fits the filters"
-              action={
-                <Button onClick={() => void navigate({ search: {} })}>Show all events</Button>
-              }
-            />
-          }
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+      <AuditFilters search={search} names={names} onFilter={filter} />
+      <List
+        {...list}
+        label="Audit log"
+        columns={columnsWith(whoOf, (event) => subjectOf(event, channels), show)}
+        empty={
+          <Empty
+            title="No events match the filters"
+            action={<Button onClick={clear}>Clear the filters</Button>}
+          />
+        }
+      />
       <Sheet
         isOpen={shown !== undefined}
         onClose={() => show(undefined)}
         title={shown === undefined ? "Event" : inWords(shown.action)}
       >
         {shown !== undefined && (
-          <EventDetail event={shown} who={whoOf(shown.actor_id)} onNarrow={narrow} />
+          <EventDetail event={shown} who={whoOf(shown.actor_id)} onFilter={filterClosed} />
         )}
       </Sheet>
     </Page>
@@ -68,12 +61,10 @@ export const AuditPage = () => {
 }
 
 /** `api_key.revoked` as `API key revoked`. */
-const inWords = (action: string): string => {
-  const text = action.replaceAll(/[._]/g, " ").replace("api key", "API key")
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
+const inWords = (action: string): string =>
+  capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
-/** What it was done to, as far as the details say. Of channels they say nothing. */
+/** The name of the changed resource, if the details or the channels have it. */
 const subjectOf = (
   { details, target_id }: AuditEvent,
   channels: ReadonlyMap<string, string>
@@ -84,34 +75,34 @@ const subjectOf = (
 
 const EventDetail = ({
   event,
-  onNarrow,
+  onFilter,
   who
 }: {
   readonly event: AuditEvent
   readonly who: string
-  readonly onNarrow: (change: AuditChange) => void
+  readonly onFilter: (change: { readonly [Key in keyof AuditSearch]?: unknown }) => void
 }) => (
   <div className="flex flex-col gap-4">
     <Facts
-      facts={[
-        ["Who", who],
-        ["When", <At key="0" at={event.created_at} />],
-        ["From", event.ip ?? <None />],
-        ["Of", event.target_id === null ? <None /> : <CopyText key="1" text={event.target_id} />],
-        ["Hash", event.hash === null ? <None /> : <CopyText key="2" text={event.hash} />],
-        ["Id", <CopyText key="3" text={event.id} />]
-      ]}
+      facts={{
+        Actor: who,
+        Time: <At at={event.created_at} />,
+        Address: event.ip,
+        Resource: event.target_id && <CopyText text={event.target_id} />,
+        Hash: event.hash && <CopyText text={event.hash} />,
+        Id: <CopyText text={event.id} />
+      }}
     />
     <Code label="details" text={JSON.stringify(event.details, null, 2)} />
     <div className="flex flex-wrap gap-2">
       {event.target_id !== null && (
-        <Button size="small" onClick={() => onNarrow({ target_id: event.target_id ?? undefined })}>
-          All that happened to it
+        <Button size="small" onClick={() => onFilter({ target_id: event.target_id })}>
+          Show all events of this resource
         </Button>
       )}
       {event.actor_id !== null && (
-        <Button size="small" onClick={() => onNarrow({ actor_id: event.actor_id ?? undefined })}>
-          All by {who}
+        <Button size="small" onClick={() => onFilter({ actor_id: event.actor_id })}>
+          Show all events by {who}
         </Button>
       )}
     </div>
@@ -125,7 +116,7 @@ const columnsWith = (
 ): ReadonlyArray<Column<AuditEvent>> => [
   {
     key: "what",
-    head: "What",
+    head: "Event",
     className: "grow basis-0",
     cell: (event) => (
       <>
@@ -144,13 +135,13 @@ const columnsWith = (
   },
   {
     key: "from",
-    head: "From",
+    head: "Address",
     className: "w-36 shrink-0 truncate font-mono text-sm max-md:hidden",
     cell: ({ ip }) => ip ?? <None />
   },
   {
     key: "at",
-    head: "When",
+    head: "Time",
     className: "w-28 shrink-0 max-sm:hidden",
     cell: ({ created_at }) => <At at={created_at} />
   },

@@ -8,10 +8,10 @@ import { CopyText } from "../ui/values/Copy.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { Loaded } from "../ui/messages/Loaded.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
 import { At } from "../ui/values/Time.tsx"
-import { tell } from "../ui/messages/toast.ts"
+import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { workspaceChanged, workspaceOptions } from "./queries.ts"
 import { SigningSecrets } from "./SigningSecrets.tsx"
@@ -21,18 +21,22 @@ import * as bounds from "../data/bounds.ts"
 export const SettingsPage = () => {
   const { workspaceId } = useWorkspace()
   return (
-    <Loaded query={useQuery(workspaceOptions(workspaceId))} name="Settings" width="narrow">
+    <LoadedPage query={useQuery(workspaceOptions(workspaceId))} name="Settings" width="narrow">
       {(workspace) => (
-        <Page title="Settings" width="narrow" description={`For the workspace ${workspace.name}.`}>
+        <Page
+          title="Settings"
+          width="narrow"
+          description={`Settings of the workspace ${workspace.name}.`}
+        >
           <div className="flex flex-col gap-10">
             <Section title="Workspace">
               <Card className="flex flex-col gap-5 p-5">
                 <NameForm workspace={workspace} />
                 <Facts
-                  facts={[
-                    ["Created", <At key="0" at={workspace.created_at} />],
-                    ["Id", <CopyText key="1" text={workspace.id} />]
-                  ]}
+                  facts={{
+                    Created: <At at={workspace.created_at} />,
+                    Id: <CopyText text={workspace.id} />
+                  }}
                 />
               </Card>
             </Section>
@@ -42,12 +46,12 @@ export const SettingsPage = () => {
               </Section>
             </Only>
             <Section title="Leave or delete">
-              <Ends workspace={workspace} />
+              <LeaveOrDelete workspace={workspace} />
             </Section>
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -57,7 +61,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
     initial: { name },
     send: async (values) => {
       await api.workspaces.rename(id, values)
-      tell(`The workspace is called ${values.name} now`)
+      notify(`The workspace was renamed to ${values.name}`)
       await workspaceChanged(id)
     }
   })
@@ -66,18 +70,18 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
       <Field label="Name" error={form.errorOf("name")}>
         <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required />
       </Field>
-      <FormEnd form={form} action="Rename" look="plain" needs="admin" />
+      <FormEnd form={form} action="Rename workspace" look="plain" needs="admin" />
     </form>
   )
 }
 
-const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) => {
+const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Workspace }) => {
   const { api } = useWorkspace()
   const navigate = useNavigate()
   const [asked, ask] = useState<"delete" | "leave">()
   const close = () => ask(undefined)
-  const gone = async (said: string) => {
-    tell(said)
+  const leavePage = async (message: string) => {
+    notify(message)
     await workspaceChanged(id)
     await navigate({ to: "/", replace: true })
   }
@@ -88,17 +92,16 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
           You lose access to this workspace. The last owner cannot leave.
         </p>
         <Button look="danger" onClick={() => ask("leave")}>
-          Leave
+          Leave workspace
         </Button>
       </div>
       <Only role="owner">
-        {" "}
         <div className="flex flex-wrap items-center justify-between gap-4 p-5">
           <p className="max-w-[26rem] text-soft">
             Deletes the workspace and everything in it: keys, tasks, monitors and their history.
           </p>
           <Button look="danger" onClick={() => ask("delete")}>
-            Delete
+            Delete workspace
           </Button>
         </div>
       </Only>
@@ -106,13 +109,13 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
         isOpen={asked === "leave"}
         onClose={close}
         title={`Leave ${name}?`}
-        action="Leave"
+        action="Leave workspace"
         onConfirm={async () => {
           await api.members.leave()
-          await gone(`You have left ${name}`)
+          await leavePage(`You have left ${name}`)
         }}
       >
-        Only an invitation brings you back. API keys that you made go on working.
+        You need a new invitation to come back. API keys that you created keep working.
       </Confirm>
       <Confirm
         isOpen={asked === "delete"}
@@ -122,10 +125,10 @@ const Ends = ({ workspace: { id, name } }: { readonly workspace: Workspace }) =>
         word={name}
         onConfirm={async () => {
           await api.workspaces.remove(id)
-          await gone(`${name} was deleted`)
+          await leavePage(`${name} was deleted`)
         }}
       >
-        All tasks stop, all keys are refused, and the history is gone. There is no way back.
+        All tasks stop, all keys stop working, and the history is lost. This cannot be undone.
       </Confirm>
     </Card>
   )

@@ -9,11 +9,11 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
-import { tell } from "../ui/messages/toast.ts"
+import { notify } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { At } from "../ui/values/Time.tsx"
 
-/** The secrets of one receiver, fetched when somebody asks for them and not kept. */
+/** The signing secrets of one server. They are fetched on demand and not cached. */
 export const SigningSecrets = () => {
   const { api } = useWorkspace()
   const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })
@@ -26,8 +26,8 @@ export const SigningSecrets = () => {
   return (
     <Card className="flex flex-col gap-4 p-5">
       <p className="text-soft">
-        Calls and messages are signed after Standard Webhooks, so that your server can tell them
-        from others. Each scheme, host and port has secrets of its own.
+        The service signs its calls and messages by Standard Webhooks, so that your server can
+        verify them. Each scheme, host and port has its own secrets.
       </p>
       <form className="flex flex-col gap-4" onSubmit={form.submit}>
         <Field label="URL of your server" error={form.errorOf("url")}>
@@ -38,29 +38,29 @@ export const SigningSecrets = () => {
             placeholder="https://api.example.com/jobs/nightly"
           />
         </Field>
-        <FormEnd form={form} action="Show its secrets" look="plain" needs="admin" />
+        <FormEnd form={form} action="Show secrets" look="plain" needs="admin" />
       </form>
       {secrets.map((secret) => (
         <Secrets key={secret.id} secret={secret} />
       ))}
       <div>
-        <Button icon={<RefreshCw className="size-4" />} onClick={() => setRotating(true)}>
-          Rotate
+        <Button icon={<RefreshCw />} onClick={() => setRotating(true)}>
+          Rotate signing secrets
         </Button>
       </div>
       <Confirm
         isOpen={isRotating}
         onClose={() => setRotating(false)}
         title="Rotate the signing secrets?"
-        action="Rotate"
+        action="Rotate secrets"
         onConfirm={async () => {
           await api.workspaces.rotateSigningSecret()
-          tell("There are new signing secrets")
+          notify("The signing secrets were rotated")
           if (shown !== undefined) await show(shown)
         }}
       >
-        The secrets of all your servers change. Calls and messages carry both signatures for 24
-        hours. Then the old secrets end.
+        The secrets of all your servers change. Calls and messages have both signatures for 24
+        hours. After that the old secrets are no longer used.
       </Confirm>
     </Card>
   )
@@ -79,7 +79,7 @@ const Secrets = ({
         {expires_at !== null && (
           <span className="text-faint">
             {" "}
-            The old secrets. They sign too, and end <Ago at={expires_at} />.
+            The old secrets, which are used until <At at={expires_at} />.
           </span>
         )}
       </p>
@@ -95,5 +95,5 @@ const Secrets = ({
   )
 }
 
-/** The rest of a URL may hold secrets of the receiver. */
+/** The rest of a URL may contain credentials, so it is not sent. */
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

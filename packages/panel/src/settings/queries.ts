@@ -26,14 +26,13 @@ export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: 
     )
   )
 
-/** The beginning of a day of the reader, or of one so many days later. */
+/** The midnight at which a day begins, or a day that many days later. */
 const midnight = (day: string, later: number): string => {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)
   return at.toISOString()
 }
 
-/** After a change of the workspace itself. */
 export const workspaceChanged = (workspaceId: WorkspaceId): Promise<unknown> =>
   Promise.all([
     queries.invalidateQueries({ queryKey: all(workspaceId) }),

@@ -1,50 +1,33 @@
-import type { AuditResource, UserId } from "@scheduling/sdk"
-import { given, oneOf, textIn } from "../ui/lists/search.ts"
+import type { AuditResource } from "@scheduling/sdk"
+import { momentIn, oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 
 export const resources = [
-  ["workspace", "The workspace"],
+  ["workspace", "Workspace"],
   ["member", "Members"],
   ["invitation", "Invitations"],
   ["api_key", "API keys"],
   ["signing_secret", "Signing secrets"],
-  ["billing", "Plan and bills"],
+  ["billing", "Billing"],
   ["notification_channel", "Notification channels"],
   ["notification_settings", "Notification rules"],
   ["worker", "Workers"]
 ] as const satisfies ReadonlyArray<readonly [AuditResource, string]>
 
-/** What the audit log is narrowed to. Days are those of the reader, and both count. */
-export interface AuditSearch {
-  readonly resource?: AuditResource
-  readonly actor_id?: UserId
-  readonly target_id?: string
-  readonly from?: string
-  readonly to?: string
-}
-
 const dayIn = (value: unknown) => {
-  const text = textIn(value)
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? text
-    : undefined
+  const day = momentIn(value)
+  return day !== undefined && /^\d{4}-\d\d-\d\d$/.test(day) ? day : undefined
 }
 
-/** The server whose signing secrets are asked for. */
-export interface SettingsSearch {
-  readonly receiver?: string
-}
+/** The filters of the audit log. Both days are inclusive, in the zone of the reader. */
+export const auditSearch = searchOf({
+  resource: oneOf(resources.map(([resource]) => resource)),
+  actor_id: textIn,
+  target_id: textIn,
+  from: dayIn,
+  to: dayIn
+})
 
-export const settingsSearch = (search: Record<string, unknown>): SettingsSearch =>
-  given({ receiver: textIn(search["receiver"]) })
+export type AuditSearch = ReturnType<typeof auditSearch>
 
-export const auditSearch = (search: Record<string, unknown>): AuditSearch =>
-  given({
-    resource: oneOf(
-      resources.map(([resource]) => resource),
-      search["resource"]
-    ),
-    actor_id: textIn(search["actor_id"]) as UserId | undefined,
-    target_id: textIn(search["target_id"]),
-    from: dayIn(search["from"]),
-    to: dayIn(search["to"])
-  })
+/** The server whose signing secrets are shown. */
+export const settingsSearch = searchOf({ receiver: textIn })

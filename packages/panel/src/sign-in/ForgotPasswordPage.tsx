@@ -2,10 +2,9 @@ import { ConflictError } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../data/client.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLink } from "./AuthPage.tsx"
 
 export const ForgotPasswordPage = () => {
@@ -20,7 +19,7 @@ export const ForgotPasswordPage = () => {
   return (
     <AuthPage
       title="Set a new password"
-      description="We send a link to your email address. It works for an hour."
+      description="You receive a link by email. It works for an hour."
       below={
         <Link to="/sign-in" className={textLink}>
           Back to sign in
@@ -29,10 +28,11 @@ export const ForgotPasswordPage = () => {
     >
       {isSent ? (
         <p role="status">
-          If there is an account for <b>{form.values.email}</b>, a mail with a link is on its way.
+          If an account has the email address <b>{form.values.email}</b>, a mail with a link was
+          sent to it.
         </p>
       ) : (
-        <form className="flex flex-col gap-4" onSubmit={form.submit}>
+        <AuthForm form={form} action="Send link">
           <Field label="Email" error={form.errorOf("email")}>
             <Input
               {...form.text("email")}
@@ -42,17 +42,13 @@ export const ForgotPasswordPage = () => {
               autoFocus
             />
           </Field>
-          <Problem error={form.problem} />
           {form.problem instanceof ConflictError && (
             <p className="text-soft">
-              Ask whoever runs this server:{" "}
-              <code className="font-mono text-sm">npm run account</code> makes a token for you.
+              Ask the operator of this server for a token. The command for it is{" "}
+              <code className="font-mono text-sm">npm run account</code>.
             </p>
           )}
-          <Button type="submit" look="main" busy={form.isBusy}>
-            Send the link
-          </Button>
-        </form>
+        </AuthForm>
       )}
     </AuthPage>
   )

@@ -3,18 +3,16 @@ import { useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { client } from "../data/client.ts"
 import { meOptions, queries, workspacesOptions } from "../data/queries.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
-import { tell } from "../ui/messages/toast.ts"
+import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
+import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLink } from "./AuthPage.tsx"
-import { InvitationFacts } from "./InvitationFacts.tsx"
+import { InvitationFacts, invalidInvitation, useInvitation } from "./Invitation.tsx"
 import { takeLinkToken } from "./linkToken.ts"
-import { useInvitation } from "./useInvitation.ts"
 import { session } from "../data/session.ts"
 
-/** Where the link of an invitation leads. Who is not signed in does that first, and comes back. */
+/** The page of an invitation link. Users who are not signed in do that first and come back. */
 export const InvitationPage = () => {
   const [linkToken] = useState(takeLinkToken)
   const navigate = useNavigate()
@@ -24,7 +22,7 @@ export const InvitationPage = () => {
     send: async ({ token }) => {
       const { id, name } = await client.invitations.accept({ token: token.trim() })
       await queries.invalidateQueries(workspacesOptions)
-      tell(`You are a member of ${name}.`)
+      notify(`You are a member of ${name}.`)
       await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
     }
   })
@@ -40,22 +38,18 @@ export const InvitationPage = () => {
         invitation ? (
           <InvitationFacts invitation={invitation} />
         ) : (
-          me && `You join as ${me.email}. The invitation must be for this address.`
+          me && `You join as ${me.email}. The invitation must be for this email address.`
         )
       }
       below={
         <button type="button" className={textLink} onClick={signOut}>
-          Sign in as somebody else
+          Sign in with another account
         </button>
       }
     >
-      <form className="flex flex-col gap-4" onSubmit={form.submit}>
+      <AuthForm form={form} action="Join workspace">
         {linkToken === "" && (
-          <Field
-            label="Invitation"
-            hint="The token that you were given."
-            error={form.errorOf("token")}
-          >
+          <Field label="Token" hint="The token of the invitation." error={form.errorOf("token")}>
             <Input {...form.text("token")} mono required autoFocus />
           </Field>
         )}
@@ -65,16 +59,8 @@ export const InvitationPage = () => {
             join.
           </p>
         )}
-        {invitation === null && (
-          <p className="text-sm text-warn">
-            This invitation was used, withdrawn or replaced, or it has expired. Ask for another one.
-          </p>
-        )}
-        <Problem error={form.problem} />
-        <Button type="submit" look="main" busy={form.isBusy}>
-          Join
-        </Button>
-      </form>
+        {invitation === null && <p className="text-sm text-warn">{invalidInvitation}</p>}
+      </AuthForm>
     </AuthPage>
   )
 }

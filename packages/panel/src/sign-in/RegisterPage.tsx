@@ -1,15 +1,12 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { NewPasswordField } from "../ui/forms/NewPasswordField.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
+import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLink } from "./AuthPage.tsx"
-import { Invited } from "./Invited.tsx"
-import { isInvited } from "./isInvited.ts"
+import { Invited, isInvited, useInvitation } from "./Invitation.tsx"
 import { session } from "../data/session.ts"
-import { useInvitation } from "./useInvitation.ts"
 import * as bounds from "../data/bounds.ts"
 
 export const RegisterPage = () => {
@@ -23,14 +20,14 @@ export const RegisterPage = () => {
         isInvited(next) ? (
           <Invited invitation={invitation} />
         ) : isFirst ? (
-          "Nobody has an account on this server yet. Yours comes with a workspace to begin with."
+          "This server has no accounts yet. Your account comes with a first workspace."
         ) : (
-          "With a workspace of your own to begin with."
+          "Your account comes with a first workspace."
         )
       }
       below={
         <>
-          Have an account?{" "}
+          Do you have an account?{" "}
           <Link to="/sign-in" search={next === undefined ? {} : { next }} className={textLink}>
             Sign in
           </Link>
@@ -59,7 +56,7 @@ const RegisterForm = ({
     }
   })
   return (
-    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+    <AuthForm form={form} action="Create account">
       <Field label="Name" hint="Optional." error={form.errorOf("name")}>
         <Input {...form.text("name")} autoComplete="name" {...bounds.Registration.name} autoFocus />
       </Field>
@@ -71,10 +68,6 @@ const RegisterForm = ({
         {...form.text("password")}
         error={form.errorOf("password")}
       />
-      <Problem error={form.problem} />
-      <Button type="submit" look="main" busy={form.isBusy}>
-        Create account
-      </Button>
-    </form>
+    </AuthForm>
   )
 }

@@ -5,11 +5,11 @@ import { Dialog } from "../ui/actions/Dialog.tsx"
 import { textLink } from "./AuthPage.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 
-/** Over the page, when its session has ended: what was typed stays, and requests wait. */
+/** The dialog after the session has expired. The page keeps its state, and requests wait. */
 const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
   const { data: me } = useQuery({ ...meOptions, enabled: false })
   const [asksForCode, setAsksForCode] = useState(false)
-  // Browsers close a dialog that is asked to twice. It is opened again.
+  // A browser closes a dialog on the second Escape. A new one opens.
   const [times, setTimes] = useState(0)
   return (
     <Dialog
@@ -21,7 +21,9 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
       <div className="flex flex-col gap-4 p-5">
         <div>
           <h2 className="text-lg font-semibold">Your session has ended</h2>
-          <p className="mt-1 text-soft">Sign in again and go on. What you typed is still here.</p>
+          <p className="mt-1 text-soft">
+            Sign in again to continue. Your input on this page is kept.
+          </p>
         </div>
         <SignInForm
           key={me?.email}

@@ -2,24 +2,23 @@ import { InvalidCodeError, InvalidCredentialsError, TotpRequiredError } from "@s
 import { Link } from "@tanstack/react-router"
 import { useRef } from "react"
 import { session } from "../data/session.ts"
-import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { AuthForm } from "./AuthForm.tsx"
 import { textLink } from "./AuthPage.tsx"
 
-/** Email, password and, where the account has a second factor, its code. */
+/** Asks for email and password, and then for the code of a second factor. */
 export const SignInForm = ({
   asksForCode,
   email: known,
   onCode,
   onSignedIn
 }: {
-  /** The account of somebody who was signed in before. */
+  /** The account whose session has expired. */
   readonly email?: string
   readonly asksForCode: boolean
-  /** Called when the password is right and a code is needed. */
+  /** Called if the account needs a code. */
   readonly onCode: () => void
   readonly onSignedIn: () => unknown
 }) => {
@@ -40,7 +39,7 @@ export const SignInForm = ({
     }
   })
   return (
-    <form className="flex flex-col gap-4" onSubmit={form.submit}>
+    <AuthForm form={form} action={asksForCode ? "Confirm code" : "Sign in"}>
       <div className={asksForCode ? "hidden" : "contents"}>
         <Field label="Email" error={form.errorOf("email")}>
           <Input
@@ -58,7 +57,7 @@ export const SignInForm = ({
           side={
             known === undefined && (
               <Link to="/forgot-password" className={`text-sm ${textLink}`}>
-                Forgot it?
+                Forgot your password?
               </Link>
             )
           }
@@ -89,10 +88,6 @@ export const SignInForm = ({
           />
         </Field>
       )}
-      <Problem error={form.problem} />
-      <Button type="submit" look="main" busy={form.isBusy}>
-        {asksForCode ? "Confirm" : "Sign in"}
-      </Button>
-    </form>
+    </AuthForm>
   )
 }

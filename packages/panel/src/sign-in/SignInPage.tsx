@@ -1,17 +1,15 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { AuthPage, textLink } from "./AuthPage.tsx"
-import { isInvited } from "./isInvited.ts"
-import { Invited } from "./Invited.tsx"
+import { Invited, isInvited, useInvitation } from "./Invitation.tsx"
 import { SignInForm } from "./SignInForm.tsx"
-import { useInvitation } from "./useInvitation.ts"
 
 export const SignInPage = () => {
   const { next } = useSearch({ from: "/sign-in" })
   const navigate = useNavigate()
   const [asksForCode, setAsksForCode] = useState(false)
   const invitation = useInvitation()
-  // Somebody else begins with an empty form.
+  // Another account starts with an empty form.
   const [times, setTimes] = useState(0)
   return (
     <AuthPage
@@ -27,13 +25,13 @@ export const SignInPage = () => {
               setAsksForCode(false)
             }}
           >
-            Sign in as somebody else
+            Sign in with another account
           </button>
         ) : (
           <>
             No account yet?{" "}
             <Link to="/register" search={next === undefined ? {} : { next }} className={textLink}>
-              Create one
+              Create an account
             </Link>
           </>
         )

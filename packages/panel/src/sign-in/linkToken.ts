@@ -1,8 +1,8 @@
 let kept = ""
 
 /**
- * The token of a link. It is after the `#`, which browsers send to no server. It is taken out of the
- * address at once, so that it stays in no history, and kept while its reader signs in.
+ * Takes the token of a link from the fragment of the address, which browsers do not send. The token
+ * is removed from the address and the history, and kept while the user signs in.
  */
 export const takeLinkToken = (): string => {
   if (location.hash.length > 1) {

@@ -3,52 +3,51 @@ import { type ReactNode, useState } from "react"
 import { Button, IconButton } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { messageOf } from "../ui/messages/Problem.tsx"
-import { tell, tellProblem } from "../ui/messages/toast.ts"
+import { notify, notifyProblem } from "../ui/messages/toast.ts"
 
-/** What can be done with many at once. */
 export interface BulkAction<Row> {
   readonly name: string
   readonly icon: ReactNode
-  /** What became of one: `is paused`. */
+  /** The participle for the message: `paused`. */
   readonly done: string
   readonly act: (row: Row) => Promise<unknown>
-  /** What it would do, where it cannot be undone. */
+  /** The consequences of an action that cannot be undone. It is then confirmed first. */
   readonly warning?: string
 }
 
-/** A few at once, so that nobody else of the workspace waits. */
-const atOnce = 4
+const tasksOf = (count: number) => (count === 1 ? "1 task" : `${count} tasks`)
 
-/** Does the same to all, and says how far it is. */
+/** The number of requests in parallel. More would slow down the other users of the workspace. */
+const concurrency = 4
+
+/** Applies an action to many rows and reports the progress. */
 const useBulk = <Row,>(onDone: () => void) => {
   const [progress, setProgress] = useState<string>()
   const start = async ({ act, done }: BulkAction<Row>, rows: ReadonlyArray<Row>) => {
     const waiting = rows.values()
     const problems: Array<unknown> = []
-    let ended = 0
+    let finished = 0
     setProgress(`0 of ${rows.length}`)
     const work = async () => {
       for (const row of waiting) {
         await act(row).catch((error: unknown) => problems.push(error))
-        setProgress(`${++ended} of ${rows.length}`)
+        setProgress(`${++finished} of ${rows.length}`)
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: concurrency }, work))
     setProgress(undefined)
     onDone()
-    const [problem] = problems
-    const well = rows.length - problems.length
-    if (well > 0) tell(well === 1 ? `1 ${done}` : `${well} ${done.replace(/^is |^was /, plural)}`)
-    if (problem !== undefined) {
-      tellProblem(new Error(`${problems.length} of ${rows.length} failed: ${messageOf(problem)}`))
+    const succeeded = rows.length - problems.length
+    if (succeeded > 0) notify(`${tasksOf(succeeded)} ${succeeded === 1 ? "was" : "were"} ${done}`)
+    if (problems.length > 0) {
+      const failed = `${problems.length} of ${tasksOf(rows.length)} failed`
+      notifyProblem(new Error(`${failed}: ${messageOf(problems[0])}`))
     }
   }
   return { progress, start }
 }
 
-const plural = (verb: string) => (verb === "is " ? "are " : "were ")
-
-/** Above a list, while some of its rows are chosen. */
+/** The toolbar for the selected rows of a list. */
 export const BulkBar = <Row,>({
   actions,
   chosen,
@@ -57,7 +56,7 @@ export const BulkBar = <Row,>({
   onDone
 }: {
   readonly chosen: ReadonlyArray<Row>
-  /** Chooses what matches and was not read yet, if there is any. */
+  /** Selects the matching rows that are not loaded yet, if there are any. */
   readonly more?: { readonly choose: () => void; readonly isBusy: boolean } | undefined
   readonly actions: ReadonlyArray<BulkAction<Row>>
   readonly onClear: () => void
@@ -65,7 +64,6 @@ export const BulkBar = <Row,>({
 }) => {
   const [asked, ask] = useState<BulkAction<Row>>()
   const { progress, start } = useBulk<Row>(onDone)
-  const many = chosen.length === 1 ? "1 task" : `${chosen.length} tasks`
   return (
     <>
       <div
@@ -78,7 +76,7 @@ export const BulkBar = <Row,>({
         </span>
         {more !== undefined && progress === undefined && (
           <Button size="small" busy={more.isBusy} onClick={more.choose}>
-            Select all that match
+            Select all matching tasks
           </Button>
         )}
         {actions.map((action) => (
@@ -102,8 +100,8 @@ export const BulkBar = <Row,>({
       <Confirm
         isOpen={asked !== undefined}
         onClose={() => ask(undefined)}
-        title={`${asked?.name} ${many}?`}
-        action={asked?.name ?? ""}
+        title={`${asked?.name} ${tasksOf(chosen.length)}?`}
+        action={`${asked?.name} ${tasksOf(chosen.length)}`}
         onConfirm={async () => asked && start(asked, chosen)}
       >
         {asked?.warning}

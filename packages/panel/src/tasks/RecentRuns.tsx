@@ -2,83 +2,81 @@ import type { RecentRun, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQueries, type UseQueryResult } from "@tanstack/react-query"
 import { createContext, use } from "react"
 import { clientOf } from "../data/client.ts"
-import { classes } from "../ui/classes.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { duration } from "../ui/values/format.ts"
 import { None } from "../ui/values/Time.tsx"
 
-type RunsOfTasks = ReadonlyMap<string, ReadonlyArray<RecentRun>>
-
-const none: RunsOfTasks = new Map()
+type RunsByTask = ReadonlyMap<string, ReadonlyArray<RecentRun>>
 
 interface Recent {
-  readonly runs: RunsOfTasks
+  readonly runs: RunsByTask
   readonly isLoading: boolean
 }
 
-export const RecentRunsOf = createContext<Recent>({ runs: none, isLoading: false })
+export const RecentRunsContext = createContext<Recent>({ runs: new Map(), isLoading: false })
 
-/** As many as the API tells of at once, which is a page of the list. */
-const atOnce = 100
+/** The number of tasks in one request, which is a page of the list. */
+const maxTasks = 100
 
-/** They are asked for by the clock: otherwise each run that ends would ask again. */
+/** The query is polled. Live events would fetch it again after every run. */
 const recentRunsOptions = (workspaceId: WorkspaceId, ids: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["w", workspaceId, "recent", ids],
     refetchInterval: 15_000,
-    queryFn: async ({ signal }): Promise<RunsOfTasks> => {
-      const query = { task_ids: ids.join(","), runs: shown }
+    queryFn: async ({ signal }): Promise<RunsByTask> => {
+      const query = { task_ids: ids.join(","), runs: maxRuns }
       const { data } = await clientOf(workspaceId).activity.recent(query, { signal })
       return new Map(data.map(({ runs, task_id }) => [task_id, runs]))
     }
   })
 
-const combine = (pages: ReadonlyArray<UseQueryResult<RunsOfTasks>>): Recent => ({
-  runs: new Map(pages.flatMap(({ data }) => [...(data ?? none)])),
+const combine = (pages: ReadonlyArray<UseQueryResult<RunsByTask>>): Recent => ({
+  runs: new Map(pages.flatMap(({ data }) => (data === undefined ? [] : [...data]))),
   isLoading: pages.some(({ isPending }) => isPending)
 })
 
-/** The latest runs of each task that a list has read, with one request per page. */
+/** The latest runs of each loaded task of a list, with one request per page. */
 export const useRecentRuns = (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): Recent =>
   useQueries({
-    queries: Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, page) =>
-      recentRunsOptions(workspaceId, ids.slice(page * atOnce, (page + 1) * atOnce))
+    queries: Array.from({ length: Math.ceil(ids.length / maxTasks) }, (_, page) =>
+      recentRunsOptions(workspaceId, ids.slice(page * maxTasks, (page + 1) * maxTasks))
     ),
     combine
   })
 
-const shown = 12
-const high = 20
+const maxRuns = 12
+const chartHeight = 20
 const pitch = 6
 
-/** The outcomes and durations of the latest runs, the newest at the right. */
+const fills: Readonly<Record<string, string>> = { failed: "fill-bad", succeeded: "fill-ok" }
+
+/** The results and durations of the latest runs as bars, the newest at the right. */
 export const RecentRuns = ({ taskId }: { readonly taskId: string }) => {
-  const recent = use(RecentRunsOf)
+  const recent = use(RecentRunsContext)
   const runs = recent.runs.get(taskId)
   if (runs === undefined) return recent.isLoading ? <Skeleton className="h-4 w-16" /> : <None />
   const longest = Math.max(1, ...runs.map(({ duration_ms }) => duration_ms ?? 0))
+  const summary = inShort(runs)
   return (
     <svg
       role="img"
-      aria-label={inShort(runs)}
-      width={shown * pitch}
-      height={high}
+      aria-label={summary}
+      width={maxRuns * pitch}
+      height={chartHeight}
       className="block"
     >
-      <title>{inShort(runs)}</title>
-      {runs.slice(0, shown).map(({ duration_ms, id, status }, index) => {
-        const height = duration_ms === null ? 3 : Math.max(4, (duration_ms / longest) * high)
+      <title>{summary}</title>
+      {runs.slice(0, maxRuns).map(({ duration_ms, id, status }, index) => {
+        const height = duration_ms === null ? 3 : Math.max(4, (duration_ms / longest) * chartHeight)
         return (
           <rect
             key={id}
-            x={(shown - 1 - index) * pitch}
-            y={high - height}
+            x={(maxRuns - 1 - index) * pitch}
+            y={chartHeight - height}
             width={4}
             height={height}
             rx={1}
-            className={classes(
-              status === "failed" ? "fill-bad" : status === "succeeded" ? "fill-ok" : "fill-edge"
-            )}
+            className={fills[status] ?? "fill-edge"}
           />
         )
       })}

@@ -1,33 +1,34 @@
+import type { ExecutionKind, WorkspaceId } from "@scheduling/sdk"
 import { Plus } from "lucide-react"
-import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react"
+import { useEffect, useEffectEvent, useMemo, useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import type { useList } from "../data/queries.ts"
+import { type listOptions, useList } from "../data/queries.ts"
+import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
-import { Problem } from "../ui/messages/Problem.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
 import { Only, useMay } from "../ui/role.tsx"
 import { type BulkAction, BulkBar } from "./BulkBar.tsx"
-import { TaskExamples } from "./TaskExamples.tsx"
-import { choosing, SelectionOf } from "./Choosing.tsx"
-import { RecentRunsOf, useRecentRuns } from "./RecentRuns.tsx"
-import type { TaskWords } from "./TaskPages.tsx"
+import { RecentRunsContext, useRecentRuns } from "./RecentRuns.tsx"
+import { selectionColumn, SelectionContext } from "./SelectionColumn.tsx"
 import { useSelection } from "./useSelection.ts"
 
-/** Reads the rest of a list and chooses all of it. The header of the list chooses what was read. */
-const useAllThatMatch = (
+/** Loads the rest of a list and selects all of it. */
+const useSelectAll = (
   {
     error,
     hasMore,
     isWhole,
     onMore
   }: Pick<ReturnType<typeof useList>, "error" | "hasMore" | "isWhole" | "onMore">,
-  chooseAll: () => void
+  selectAll: () => void
 ) => {
   const [isWanted, setWanted] = useState(false)
-  const choose = useEffectEvent(chooseAll)
+  const choose = useEffectEvent(selectAll)
   useEffect(() => {
     if (!isWanted) return
     if (isWhole) choose()
@@ -37,132 +38,132 @@ const useAllThatMatch = (
   return { isBusy: isWanted, choose: () => setWanted(true) }
 }
 
-interface Narrowed<Status> {
+interface TaskSearch<Status> {
   readonly name?: string
   readonly status?: Status
 }
 
-/** Tasks of one kind: what narrows them, the list, and what is done with many at once. */
+/** The list of the tasks of one kind, with its filters and the actions for selected tasks. */
 export const TaskListPage = <
   Row extends { readonly id: string; readonly name: string | null },
   Status extends string
 >({
-  about,
   bulk,
   columns,
   description,
   example,
-  icon,
-  list: { error, refetch, ...list },
-  onNarrow,
-  search,
-  statuses,
-  words: { noun, one, title }
+  kind,
+  purpose,
+  queries,
+  readSearch,
+  statuses
 }: {
-  readonly words: TaskWords
+  readonly kind: ExecutionKind
   readonly description: string
-  readonly list: ReturnType<typeof useList<Row>>
+  readonly queries: {
+    readonly list: (
+      workspaceId: WorkspaceId,
+      search: TaskSearch<Status>
+    ) => ReturnType<typeof listOptions<Row>>
+  }
+  readonly readSearch: (search: Readonly<Record<string, unknown>>) => TaskSearch<Status>
   readonly columns: ReadonlyArray<Column<Row>>
-  readonly search: Narrowed<Status>
   readonly statuses: ReadonlyArray<readonly [status: Status, name: string]>
-  readonly onNarrow: (change: {
-    readonly name?: string | undefined
-    readonly status?: Status | undefined
-  }) => void
   readonly bulk: ReadonlyArray<BulkAction<Row>>
-  /** For who has none yet: what they are good for, and one to begin with. */
-  readonly icon: ReactNode
-  readonly about: string
+  /** The text and the example of a workspace without tasks of this kind. */
+  readonly purpose: string
   readonly example: object
 }) => {
   const { workspaceId } = useWorkspace()
-  const [cleared, setCleared] = useState(0)
+  const { filter, isFiltered, search } = useFilters(readSearch)
+  const list = useList(queries.list(workspaceId, search))
+  const [timesCleared, setTimesCleared] = useState(0)
   const selection = useSelection(list.rows)
-  const allThatMatch = useAllThatMatch({ ...list, error }, selection.all)
-  const repeating = noun === "delayed" ? [] : list.rows.map(({ id }) => id)
+  const selectAll = useSelectAll(list, selection.all)
+  const repeating = kind === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
-  const offer = (
+  const maySelect = useMay()("editor")
+  // Memoized, so that the next page of the list does not render all rows again.
+  const shown = useMemo(
+    () => (maySelect ? [selectionColumn, ...columns] : columns),
+    [maySelect, columns]
+  )
+  const { icon: Icon, name, noun, plural } = taskKinds[kind]
+  const create = (
     <Only role="editor">
       <ButtonLink
         to={`/w/$workspaceId/${noun}/new`}
         params={{ workspaceId }}
         look="main"
-        icon={<Plus className="size-4" />}
+        icon={<Plus />}
       >
-        New {one.toLowerCase()}
+        New {name.toLowerCase()}
       </ButtonLink>
     </Only>
   )
-  const isNarrowed = Object.keys(search).length > 0
-  const mayChoose = useMay()("editor")
-  const things = title.toLowerCase()
-  // Otherwise all rows are drawn again when further ones are read.
-  const shown = useMemo(() => (mayChoose ? [choosing, ...columns] : columns), [mayChoose, columns])
   return (
-    <Page title={title} description={description} actions={offer}>
-      {(isNarrowed || list.isLoading || list.rows.length > 0) && (
+    <Page title={plural} description={description} actions={create}>
+      {(isFiltered || list.isLoading || list.rows.length > 0) && (
         <Filters>
           <NameFilter
-            key={cleared}
+            key={timesCleared}
             label="Filter by name"
             value={search.name}
-            onChange={(name) => onNarrow({ name })}
+            onChange={(text) => filter({ name: text })}
           />
           <Choice<Status | "all">
             label="Status"
             value={search.status ?? "all"}
             options={[["all", "All"], ...statuses]}
-            onChange={(status) => onNarrow({ status: status === "all" ? undefined : status })}
+            onChange={(status) => filter({ status })}
           />
         </Filters>
       )}
-      {error === null ? (
-        <SelectionOf value={selection}>
-          <RecentRunsOf value={recent}>
-            <List
-              {...list}
-              label={title}
-              columns={shown}
-              keyOf={({ id }) => id}
-              empty={
-                isNarrowed ? (
-                  <Empty
-                    title={`No ${things} fit the filters`}
-                    action={
-                      <Button
-                        onClick={() => {
-                          onNarrow({ name: undefined, status: undefined })
-                          setCleared(cleared + 1)
-                        }}
-                      >
-                        Show all
-                      </Button>
-                    }
+      <SelectionContext value={selection}>
+        <RecentRunsContext value={recent}>
+          <List
+            {...list}
+            label={plural}
+            columns={shown}
+            empty={
+              isFiltered ? (
+                <Empty
+                  title={`No ${plural.toLowerCase()} match the filters`}
+                  action={
+                    <Button
+                      onClick={() => {
+                        filter({ name: undefined, status: undefined })
+                        setTimesCleared(timesCleared + 1)
+                      }}
+                    >
+                      Clear the filters
+                    </Button>
+                  }
+                />
+              ) : (
+                <Empty title={`No ${plural.toLowerCase()} yet`} icon={<Icon />} action={create}>
+                  <p className="mb-6">{purpose}</p>
+                  <ApiExample
+                    label="The same by API"
+                    path={noun}
+                    method={`${noun}.create`}
+                    input={example}
                   />
-                ) : (
-                  <Empty title={`No ${things} yet`} icon={icon} action={offer}>
-                    <p className="mb-6">{about}</p>
-                    <TaskExamples noun={noun} input={example} />
-                  </Empty>
-                )
-              }
-            />
-          </RecentRunsOf>
-        </SelectionOf>
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+                </Empty>
+              )
+            }
+          />
+        </RecentRunsContext>
+      </SelectionContext>
       {selection.chosen.length > 0 && (
         <BulkBar
           chosen={selection.chosen}
-          more={
-            list.isWhole || selection.chosen.length < list.rows.length ? undefined : allThatMatch
-          }
+          more={list.isWhole || selection.chosen.length < list.rows.length ? undefined : selectAll}
           actions={bulk}
           onClear={selection.none}
           onDone={() => {
             selection.none()
-            refetch()
+            void list.refetch()
           }}
         />
       )}

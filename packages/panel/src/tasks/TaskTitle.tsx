@@ -1,7 +1,7 @@
 import type { CronTask } from "@scheduling/sdk"
 import { Badge } from "../ui/values/Status.tsx"
 
-/** The name of a task, with a mark if it is paused, and why if the service paused it. */
+/** The name of a task, with a badge if it is paused and the reason if the service paused it. */
 export const TaskTitle = ({
   task: { name, paused_reason, status }
 }: {

@@ -1,26 +1,59 @@
-import type { CronTask, LastRun } from "@scheduling/sdk"
-import type { Column } from "../ui/lists/List.tsx"
+import type { CronTask, ExecutionKind, LastRun } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { taskLink } from "../data/tasks.ts"
+import { type Column, menuColumn, rowLink, rowName } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { Ago, At, None } from "../ui/values/Time.tsx"
-import { inWords } from "./schedule/inWords.ts"
 import { RecentRuns } from "./RecentRuns.tsx"
-import { type Repeating, type RepeatingKind, RepeatingMenu } from "./repeating.tsx"
+import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
+import { inWords } from "./schedule/inWords.ts"
 
-interface Scheduled extends Pick<CronTask, "next_run_at" | "status" | "timezone"> {
-  readonly id: string
-  readonly schedule: string | null
+/** A moment as a distance, with the time below. */
+export const TwoLineTime = ({ at }: { readonly at: string }) => (
+  <>
+    <Ago at={at} className="block" />
+    <At at={at} className="block text-xs text-faint" />
+  </>
+)
+
+/** The column with the name of a task and a line about its call. */
+export const nameColumn = <Row extends { readonly id: string; readonly workspace_id: string }>(
+  kind: ExecutionKind,
+  nameOf: (row: Row) => string,
+  below: (row: Row) => ReactNode
+): Column<Row> => ({
+  key: "name",
+  head: "Name",
+  className: "grow basis-0",
+  cell: (row) => (
+    <>
+      <Link {...taskLink(row.workspace_id, kind, row.id)} className={`${rowName} ${rowLink}`}>
+        {nameOf(row)}
+      </Link>
+      {below(row)}
+    </>
+  )
+})
+
+interface ScheduledRow extends RepeatingTask, Pick<CronTask, "next_run_at" | "timezone"> {
+  readonly workspace_id: string
   readonly last_run: Pick<LastRun, "finished_at" | "status"> | null
 }
 
-/** What lists show of everything that repeats. */
-export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
+/** The columns of cron tasks and chains. */
+export const repeatingColumns = <Row extends ScheduledRow>(
+  kind: RepeatingKind,
+  below: (row: Row) => ReactNode
+): ReadonlyArray<Column<Row>> => [
+  nameColumn(kind.kind, ({ name }) => name, below),
   {
     key: "schedule",
     head: "Schedule",
     className: "w-56 shrink-0 max-lg:hidden",
     cell: ({ schedule, timezone }) =>
       schedule === null ? (
-        <span className="text-faint">Only by hand</span>
+        <span className="text-faint">Manual runs only</span>
       ) : (
         <>
           <span className="block truncate" title={inWords(schedule)}>
@@ -42,10 +75,7 @@ export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
       ) : next_run_at === null ? (
         <None />
       ) : (
-        <>
-          <Ago at={next_run_at} className="block" />
-          <At at={next_run_at} className="block text-xs text-faint" />
-        </>
+        <TwoLineTime at={next_run_at} />
       )
   },
   {
@@ -69,13 +99,6 @@ export const scheduleColumns: ReadonlyArray<Column<Scheduled>> = [
           )}
         </>
       )
-  }
+  },
+  menuColumn((task) => <RepeatingMenu kind={kind} task={task} />)
 ]
-
-/** The menu at the end of each row. */
-export const menuColumn = (kind: RepeatingKind): Column<Repeating> => ({
-  key: "menu",
-  head: <span className="sr-only">Actions</span>,
-  className: "relative w-8 shrink-0",
-  cell: (task) => <RepeatingMenu kind={kind} task={task} />
-})

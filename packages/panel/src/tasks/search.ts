@@ -1,25 +1,15 @@
-import { given, oneOf, textIn } from "../ui/lists/search.ts"
+import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 
-/** What a list of tasks is narrowed to. */
-export interface TaskSearch<Status> {
-  readonly name?: string
-  readonly status?: Status
-}
+/** The filters of cron tasks and chains. */
+export const repeatingSearch = searchOf({ name: textIn, status: oneOf(["active", "paused"]) })
 
-const taskSearch =
-  <const Status extends string>(statuses: ReadonlyArray<Status>) =>
-  ({ name, status }: Record<string, unknown>): TaskSearch<Status> =>
-    given({ name: textIn(name), status: oneOf(statuses, status) })
+export const delayedSearch = searchOf({
+  name: textIn,
+  status: oneOf(["pending", "running", "finished", "cancelled"])
+})
 
-/** For cron tasks and chains, which repeat until they are paused. */
-export const repeatingSearch = taskSearch(["active", "paused"])
+/** The task that a new task is a copy of. */
+export const copySearch = searchOf({ from: textIn })
 
-export const delayedSearch = taskSearch(["pending", "running", "finished", "cancelled"])
-
-/** The task that a new one is a copy of. */
-export const copySearch = ({ from }: Record<string, unknown>): { readonly from?: string } =>
-  given({ from: textIn(from) })
-
-/** The run that is shown on a chain. */
-export const runSearch = ({ run }: Record<string, unknown>): { readonly run?: string } =>
-  given({ run: textIn(run) })
+/** The run that the page of a chain shows. */
+export const runSearch = searchOf({ run: textIn })

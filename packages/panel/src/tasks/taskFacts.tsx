@@ -1,20 +1,21 @@
 import type { CronTask } from "@scheduling/sdk"
 import { queueFacts } from "../queues/QueueLink.tsx"
+import type { FactsByName } from "../ui/layout/Page.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { At } from "../ui/values/Time.tsx"
-import { callbackFacts, type Callbacks } from "./call/callbackValues.ts"
+import type { Callbacks } from "./call/callbackValues.ts"
 import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
 import type { FiringOptions } from "./schedule/firingOptionValues.ts"
 
-type Facts = Pick<CronTask, "created_at" | "queue_id"> & { readonly id: string } & Callbacks &
-  FiringOptions
-
-/** What the pages of all kinds of tasks show at the end of the facts. */
-export const taskFacts = (task: Facts) =>
-  [
-    ...firingOptionFacts(task),
-    ...queueFacts(task),
-    ...callbackFacts(task),
-    ["Created", <At key="created" at={task.created_at} />],
-    ["Id", <CopyText key="id" text={task.id} />]
-  ] as const
+/** The last facts on the pages of all kinds of tasks. */
+export const taskFacts = (
+  task: Pick<CronTask, "created_at" | "queue_id"> & { readonly id: string } & Callbacks &
+    FiringOptions
+): FactsByName => ({
+  ...firingOptionFacts(task),
+  ...queueFacts(task),
+  "Failure callback": task.on_failure?.url,
+  "Success callback": task.on_success?.url,
+  Created: <At at={task.created_at} />,
+  Id: <CopyText text={task.id} />
+})

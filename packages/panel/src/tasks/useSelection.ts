@@ -6,7 +6,7 @@ interface Identified {
 
 export interface Selection<Row extends Identified = Identified> {
   readonly chosen: ReadonlyArray<Row>
-  /** How many could be chosen. */
+  /** The number of rows that can be selected. */
   readonly count: number
   readonly has: (row: Identified) => boolean
   readonly toggle: (row: Identified) => void
@@ -14,7 +14,7 @@ export interface Selection<Row extends Identified = Identified> {
   readonly none: () => void
 }
 
-/** Rows of a list that were chosen, as long as they are in it. */
+/** The selected rows of a list. A row that leaves the list is no longer selected. */
 export const useSelection = <Row extends Identified>(rows: ReadonlyArray<Row>): Selection<Row> => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   return useMemo(

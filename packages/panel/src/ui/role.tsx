@@ -3,12 +3,12 @@ import { createContext, type ReactNode, use } from "react"
 
 const order: ReadonlyArray<Role> = ["viewer", "editor", "admin", "owner"]
 
-/** The reader's role in the workspace of the page. Undefined outside of one, and until it is known. */
+/** The role of the reader in the workspace. Undefined outside of a workspace and until it is known. */
 export const RoleContext = createContext<Role | undefined>(undefined)
 
 /**
- * Whether the reader may do what asks for a role. As long as nobody knows, it is offered: the API
- * decides in any case.
+ * Returns a function that says if the reader has a role. While the role is unknown it says yes,
+ * because the API decides in any case.
  */
 export const useMay = (): ((needed: Role | undefined) => boolean) => {
   const role = use(RoleContext)
@@ -16,7 +16,7 @@ export const useMay = (): ((needed: Role | undefined) => boolean) => {
     role === undefined || needed === undefined || order.indexOf(role) >= order.indexOf(needed)
 }
 
-/** What is offered to those who have at least this role. */
+/** Content for readers who have at least this role. */
 export const Only = ({
   children,
   instead = null,
@@ -25,18 +25,15 @@ export const Only = ({
 }: {
   readonly role: Role
   readonly children: ReactNode
-  /** What the others see. */
+  /** Content for the others. */
   readonly instead?: ReactNode
-  /**
-   * While the role is unknown, the content is requested. The API refuses it if the role is too low.
-   */
+  /** True for content that makes requests. It then waits until the role is known. */
   readonly waits?: boolean
 }) => {
   const isKnown = use(RoleContext) !== undefined
   return useMay()(role) && (isKnown || !waits) ? children : instead
 }
 
-const names = { viewer: "members", editor: "editors", admin: "admins", owner: "owners" }
-
-/** Why something is not offered. */
-export const whoMay = (role: Role): string => `Only ${names[role]} of the workspace may do this.`
+/** The sentence for readers without the role. */
+export const roleNeeded = (role: Role): string =>
+  `You need the role ${role}${role === "owner" ? "" : " or a higher role"} to do this.`

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react"
 
-/** What is typed, a moment after the last letter: what asks the service should not ask for each. */
+/** The typed text, 150 ms after the last letter, so that not every letter causes a request. */
 export const useSettled = (text: string): string => {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
     const timer = window.setTimeout(() => setSettled(text), 150)
     return () => window.clearTimeout(timer)
   }, [text])
-  // What was taken out again is not asked for.
+  // An emptied field takes effect at once.
   return text === "" ? "" : settled
 }

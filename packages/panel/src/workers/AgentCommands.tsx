@@ -3,8 +3,8 @@ import { Snippets } from "../ui/values/Code.tsx"
 const run = "run --allow 10.0.0.0/8"
 
 /**
- * How an agent is started with a token: from a clone, or as an image built from one. No package name
- * is shown, because none is published yet: the owner of an unpublished name could read the token.
+ * The commands that start an agent from a clone or from an image built from it. No package name is
+ * shown, because none is published yet, and the owner of that name could read the token.
  */
 export const AgentCommands = ({ token }: { readonly token: string }) => {
   const environment = `export SCHEDULING_URL=${location.origin}

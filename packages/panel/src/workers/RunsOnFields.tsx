@@ -2,22 +2,15 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
-import { SpanInput } from "../ui/forms/SpanInput.tsx"
-import { labelsOf } from "./labelsOf.ts"
+import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
+import { SpanField } from "../ui/forms/SpanField.tsx"
+import { labelsOf } from "./runOnValues.ts"
 import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
 import * as bounds from "../data/bounds.ts"
 
-/** The choice between the service and a worker that makes the call. */
-export const RunsOnFields = ({
-  errorOf,
-  onChange,
-  values
-}: {
-  readonly values: RunOnValues
-  readonly onChange: (change: Partial<RunOnValues>) => void
-  readonly errorOf: (field: keyof RunOnValues) => string | undefined
-}) => {
+/** The choice between the service and a worker, which makes the call. */
+export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunOnValues>) => {
   const { workspaceId } = useWorkspace()
   const isOnWorkers = values.run_on !== null
   return (
@@ -26,8 +19,8 @@ export const RunsOnFields = ({
         label="Runs on"
         hint={
           isOnWorkers
-            ? "A worker reaches what its network reaches, as far as its agent allows."
-            : "The service reaches public addresses, and what its operator allows."
+            ? "A worker can reach the addresses in its network that its agent allows."
+            : "The service can reach public addresses and those that its operator allows."
         }
         error={isOnWorkers ? undefined : errorOf("run_on")}
         side={
@@ -36,7 +29,7 @@ export const RunsOnFields = ({
             params={{ workspaceId }}
             className="text-sm text-faint hover:text-ink"
           >
-            Workers
+            Show workers
           </Link>
         }
       >
@@ -66,25 +59,21 @@ export const RunsOnFields = ({
               onChange={({ target }) => onChange({ run_on: target.value })}
             />
           </Field>
-          <Field
+          <SpanField
             label="Wait for a worker"
-            hint="A run that no worker takes in this time fails with no_worker."
+            hint="If no worker takes the run in this time, the run fails with no_worker."
             error={errorOf("worker_wait_seconds")}
-          >
-            <SpanInput
-              label="Wait for a worker"
-              limits={bounds.CronTaskInput.worker_wait_seconds}
-              seconds={values.worker_wait_seconds}
-              onChange={(worker_wait_seconds) => onChange({ worker_wait_seconds })}
-            />
-          </Field>
+            limits={bounds.CronTaskInput.worker_wait_seconds}
+            value={values.worker_wait_seconds}
+            onChange={(worker_wait_seconds) => onChange({ worker_wait_seconds })}
+          />
         </div>
       )}
     </>
   )
 }
 
-/** Which workers have all of the labels that were typed, so that a misspelt label is noticed. */
+/** The workers that have all of the typed labels, so that a misspelt label is noticed. */
 const WorkersFound = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
   const { workspaceId } = useWorkspace()
   const { data } = useQuery(allWorkersOptions(workspaceId))
@@ -100,7 +89,7 @@ const WorkersFound = ({ labels }: { readonly labels: ReadonlyArray<string> }) =>
   return found.length === 0 ? (
     <span className="text-warn">No worker has all of these labels yet.</span>
   ) : (
-    `Now: ${listOf(found.map(({ name }) => name))}.`
+    `Workers with these labels: ${listOf(found.map(({ name }) => name))}.`
   )
 }
 

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
-import { workerOptions } from "./queries.ts"
+import { workerQueries } from "./queries.ts"
 
-/** The name of a worker, which leads to it. */
+/** The name of a worker, with a link to its page. */
 export const WorkerLink = ({ workerId }: { readonly workerId: WorkerId }) => {
   const { workspaceId } = useWorkspace()
-  const { data, isError } = useQuery(workerOptions(workspaceId, workerId))
+  const { data, isError } = useQuery(workerQueries.one(workspaceId, workerId))
   if (isError) return "A deleted worker"
   if (data === undefined) return <Skeleton className="inline-block h-4 w-32" />
   return (

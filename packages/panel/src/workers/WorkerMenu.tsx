@@ -3,19 +3,19 @@ import { RefreshCw } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { MenuItem } from "../ui/actions/Menu.tsx"
+import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, tell } from "../ui/messages/toast.ts"
-import { workersChanged } from "./queries.ts"
-import { RotateSheet, WorkerSheet } from "./WorkerSheets.tsx"
+import { attempt, notify } from "../ui/messages/toast.ts"
+import { workerQueries } from "./queries.ts"
+import { WorkerSheet } from "./WorkerSheet.tsx"
 
-/** All that can be done with a worker. */
 export const WorkerMenu = ({
   onCreated,
   onRemoved,
   worker
 }: {
   readonly worker: Worker
-  /** Called with the new token, which has to be shown now. */
+  /** Called with the new token, which is shown once. */
   readonly onCreated: (created: CreatedWorker) => void
   readonly onRemoved?: () => void
 }) => {
@@ -25,7 +25,7 @@ export const WorkerMenu = ({
   const { id, name } = worker
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, `${name} ${done}`)
-    await workersChanged(workspaceId)
+    await workerQueries.changed(workspaceId)
   }
   return (
     <>
@@ -34,24 +34,34 @@ export const WorkerMenu = ({
         role="admin"
         pausing={{
           isPaused: worker.status === "paused",
-          pause: () => act(() => api.workers.pause(id), "is paused"),
-          resume: () => act(() => api.workers.resume(id), "takes runs again")
+          pause: () => act(() => api.workers.pause(id), "was paused"),
+          resume: () => act(() => api.workers.resume(id), "was resumed")
         }}
         onEdit={() => ask("edit")}
         onDelete={async () => {
           await api.workers.remove(id)
-          tell(`${name} was deleted`)
+          notify(`${name} was deleted`)
           onRemoved?.()
-          await workersChanged(workspaceId)
+          await workerQueries.changed(workspaceId)
         }}
-        warning="Its token stops working at once. Runs that it holds start on other workers."
+        warning="The token stops working at once. The runs of this worker start again on other workers."
       >
-        <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => ask("rotate")}>
-          New token
+        <MenuItem icon={<RefreshCw />} onSelect={() => ask("rotate")}>
+          Rotate token
         </MenuItem>
       </RowMenu>
       {asked === "edit" && <WorkerSheet worker={worker} onClose={close} onCreated={onCreated} />}
-      {asked === "rotate" && <RotateSheet worker={worker} onClose={close} onCreated={onCreated} />}
+      {asked === "rotate" && (
+        <RotateSheet
+          title={`Rotate the token of ${name}`}
+          secret="token"
+          onClose={close}
+          onRotate={async (grace_seconds) => {
+            onCreated(await api.workers.rotate(id, { grace_seconds }))
+            void workerQueries.changed(workspaceId)
+          }}
+        />
+      )}
     </>
   )
 }

@@ -1,19 +1,18 @@
 import type { CreatedWorker, Worker } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { AboveLink } from "../ui/layout/AboveLink.tsx"
-import { Snippets } from "../ui/values/Code.tsx"
-import { createSnippets } from "../ui/values/createSnippets.ts"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
-import { Loaded } from "../ui/messages/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, At, None } from "../ui/values/Time.tsx"
+import { Ago, At } from "../ui/values/Time.tsx"
 import { AgentCommands } from "./AgentCommands.tsx"
-import { askForWorkersMs, workerOptions } from "./queries.ts"
+import { pollWorkersMs, workerQueries } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 
@@ -21,8 +20,8 @@ export const WorkerPage = () => {
   const { workspaceId } = useWorkspace()
   const { workerId } = useParams({ from: "/inside/w/$workspaceId/workers/$workerId" })
   const query = useQuery({
-    ...workerOptions(workspaceId, workerId),
-    refetchInterval: askForWorkersMs
+    ...workerQueries.one(workspaceId, workerId),
+    refetchInterval: pollWorkersMs
   })
   const above = (
     <AboveLink to="/w/$workspaceId/workers" params={{ workspaceId }}>
@@ -30,19 +29,13 @@ export const WorkerPage = () => {
     </AboveLink>
   )
   return (
-    <Loaded query={query} name="Worker" above={above}>
+    <LoadedPage query={query} name="Worker" above={above}>
       {(worker) => <OneWorker worker={worker} above={above} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
-const OneWorker = ({
-  above,
-  worker
-}: {
-  readonly worker: Worker
-  readonly above: React.ReactNode
-}) => {
+const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above: ReactNode }) => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
   const [created, setCreated] = useState<CreatedWorker>()
@@ -74,10 +67,10 @@ const OneWorker = ({
         {created !== undefined && <ShownToken created={created} />}
         <Figures>
           <Figure name="Running now" value={running} />
-          <Figure name="Call slots" value={slots ?? "–"} note="reported by the agent" />
-          <Figure name="Agent" value={version ?? "–"} note="version" />
+          <Figure name="Slots" value={slots ?? "–"} note="reported by the agent" />
+          <Figure name="Agent version" value={version ?? "–"} />
           <Figure
-            name="Last heard of"
+            name="Last seen"
             value={last_seen_at === null ? "Never" : <Ago at={last_seen_at} />}
           />
         </Figures>
@@ -86,24 +79,16 @@ const OneWorker = ({
             {status === "never_seen" && <StartAgent />}
             <RunThere labels={labels} />
           </div>
-          <Section title="Worker">
-            <Card className="p-5">
-              <Facts
-                facts={[
-                  ["Machine", host ?? <None />],
-                  [
-                    "Token",
-                    <code key="0" className="font-mono text-sm">
-                      {worker.token_prefix}…
-                    </code>
-                  ],
-                  ["Created", <At key="1" at={worker.created_at} />],
-                  ["Changed", <At key="2" at={worker.updated_at} />],
-                  ["Id", <CopyText key="3" text={worker.id} />]
-                ]}
-              />
-            </Card>
-          </Section>
+          <FactsSection
+            title="Worker"
+            facts={{
+              Machine: host,
+              Token: <code className="font-mono text-sm">{worker.token_prefix}…</code>,
+              Created: <At at={worker.created_at} />,
+              Changed: <At at={worker.updated_at} />,
+              Id: <CopyText text={worker.id} />
+            }}
+          />
         </div>
       </div>
     </Page>
@@ -111,41 +96,38 @@ const OneWorker = ({
 }
 
 const StartAgent = () => (
-  <Section title="Waiting for its agent">
+  <Section title="Waiting for the agent">
     <p className="mb-3 text-soft">
-      Start it where the calls should be made from, with the token that was shown when the worker
-      was created.
+      Start the agent on the machine that should make the calls, with the token that was shown when
+      the worker was created.
     </p>
     <AgentCommands token="pwk_…" />
   </Section>
 )
 
-/** How a task comes to be run by it. */
-const RunThere = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
-  const { workspaceId } = useWorkspace()
-  const url = `${location.origin}/v1/workspaces/${workspaceId}/cron`
-  return (
-    <Section title="Run a task on it">
-      {labels.length === 0 ? (
-        <p className="text-soft">
-          Edit the worker and give it a label first: tasks name the labels of their worker.
+const RunThere = ({ labels }: { readonly labels: ReadonlyArray<string> }) => (
+  <Section title="Run a task on this worker">
+    {labels.length === 0 ? (
+      <p className="text-soft">
+        Tasks choose their worker by its labels. Edit the worker and give it a label first.
+      </p>
+    ) : (
+      <>
+        <p className="mb-3 text-soft">
+          Choose “Workers with labels” under “Runs on” in the form of a task, or use the API.
         </p>
-      ) : (
-        <>
-          <p className="mb-3 text-soft">
-            Choose “Workers with labels” under “Runs on” in the form of a task, or use the API.
-          </p>
-          <Snippets
-            label="Run a task on it"
-            snippets={createSnippets(url, "cron.create", {
-              name: "Nightly report",
-              schedule: "0 3 * * *",
-              url: "http://10.0.0.7/report",
-              run_on: { labels: labels.slice(0, 1) }
-            })}
-          />
-        </>
-      )}
-    </Section>
-  )
-}
+        <ApiExample
+          label="Run a task on this worker"
+          path="cron"
+          method="cron.create"
+          input={{
+            name: "Nightly report",
+            schedule: "0 3 * * *",
+            url: "http://10.0.0.7/report",
+            run_on: { labels: labels.slice(0, 1) }
+          }}
+        />
+      </>
+    )}
+  </Section>
+)

@@ -7,7 +7,6 @@ import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { allWorkersOptions } from "./queries.ts"
 
-/** One of the workers of the workspace. */
 export const WorkerSelect = ({
   onChange,
   value
@@ -22,13 +21,13 @@ export const WorkerSelect = ({
   if (data.length === 0) {
     return (
       <p className="text-soft">
-        There is none yet.{" "}
+        This workspace has no workers yet.{" "}
         <Link
           to="/w/$workspaceId/workers"
           params={{ workspaceId }}
           className="font-medium text-live underline-offset-2 hover:underline"
         >
-          Make one first
+          Create a worker first
         </Link>
         .
       </p>
@@ -39,7 +38,7 @@ export const WorkerSelect = ({
       required
       value={value}
       options={[
-        ["", "Choose one"],
+        ["", "Choose a worker"],
         ...data.map(
           ({ host, id, name }) => [id, host === null ? name : `${name} (${host})`] as const
         )

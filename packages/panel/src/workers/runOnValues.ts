@@ -1,9 +1,10 @@
 import type { RunOn } from "@scheduling/sdk"
-import { labelsOf } from "./labelsOf.ts"
+import type { FactsByName } from "../ui/layout/Page.tsx"
+import { duration } from "../ui/values/format.ts"
 
-/** Where a call is made, as it is typed. */
+/** The workers of a task as form values. */
 export interface RunOnValues {
-  /** The labels of the workers. Null: the service makes the call. */
+  /** The labels of the workers. Null means that the service makes the call. */
   readonly run_on: string | null
   readonly worker_wait_seconds: number | null
 }
@@ -15,13 +16,24 @@ export interface RunsOn {
 
 export const newRunOn: RunsOn = { run_on: null, worker_wait_seconds: 300 }
 
+/** Splits a text into labels. */
+export const labelsOf = (text: string): ReadonlyArray<string> =>
+  text.split(/[\s,]+/).filter((label) => label !== "")
+
 export const runOnValuesOf = ({ run_on, worker_wait_seconds }: RunsOn): RunOnValues => ({
   run_on: run_on === null ? null : run_on.labels.join(", "),
   worker_wait_seconds
 })
 
-/** As the API takes it. */
 export const runOnInputOf = ({ run_on, worker_wait_seconds }: RunOnValues): RunsOn => ({
   run_on: run_on === null ? null : { labels: labelsOf(run_on) },
   worker_wait_seconds: worker_wait_seconds ?? newRunOn.worker_wait_seconds
 })
+
+export const runOnFacts = ({ run_on, worker_wait_seconds }: RunsOn): FactsByName =>
+  run_on === null
+    ? {}
+    : {
+        "Runs on": `Workers with ${run_on.labels.join(", ")}`,
+        "Waits for a worker": duration(worker_wait_seconds * 1_000)
+      }

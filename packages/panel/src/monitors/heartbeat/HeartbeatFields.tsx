@@ -4,10 +4,10 @@ import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Choice, Field, Input } from "../../ui/forms/Field.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { tagsOf } from "../MonitorFrame.tsx"
+import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
 import * as bounds from "../../data/bounds.ts"
-import type { MonitorForm } from "../monitorPages.tsx"
+import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
 
 export const newHeartbeat = {
@@ -47,30 +47,29 @@ export const heartbeatInputOf = (values: HeartbeatValues): HeartbeatMonitorInput
     : { period_seconds: values.period_seconds ?? 0 })
 })
 
-export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<HeartbeatValues> }) => {
-  const { errorOf, set, values } = form
+export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValues> }) => {
+  const { errorOf, values } = form
   return (
     <>
       <Card className="flex flex-col gap-5 p-5">
         <NameFields form={form} example="Nightly backup" />
       </Card>
-      <Section title="When it pings">
+      <Section title="Expected pings">
         <Card className="flex flex-col gap-5 p-5">
           <Choice
-            label="Pings come"
-            value={values.by}
+            label="Expected pings"
             options={[
               ["schedule", "On a schedule"],
-              ["period", "Every so often"]
+              ["period", "At an interval"]
             ]}
-            onChange={(by) => set({ by })}
+            {...form.field("by")}
           />
           {values.by === "schedule" ? (
             <>
               <div className="grid gap-5 sm:grid-cols-2">
                 <Field
                   label="Schedule"
-                  hint="As in the crontab of the job."
+                  hint="The schedule of the job, as in its crontab."
                   error={errorOf("schedule")}
                 >
                   <Input
@@ -84,10 +83,10 @@ export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<Heartbeat
                 </Field>
                 <Field
                   label="Time zone"
-                  hint="Of the machine that runs it."
+                  hint="The time zone of the machine that runs the job."
                   error={errorOf("timezone")}
                 >
-                  <ZoneInput value={values.timezone} onChange={(timezone) => set({ timezone })} />
+                  <ZoneInput {...form.field("timezone")} />
                 </Field>
               </div>
               <SchedulePreview
@@ -98,61 +97,37 @@ export const HeartbeatFields = ({ form }: { readonly form: MonitorForm<Heartbeat
               />
             </>
           ) : (
-            <Field
-              label="A ping every"
-              hint="Counts from the latest ping."
-              error={errorOf("period_seconds")}
-            >
-              <SpanInput
-                label="A ping every"
-                limits={bounds.HeartbeatMonitorInput.period_seconds}
-                seconds={values.period_seconds}
-                onChange={(period_seconds) => set({ period_seconds })}
-              />
-            </Field>
-          )}
-          <Field
-            label="Grace"
-            hint="How late a ping may be before the monitor goes down."
-            error={errorOf("grace_seconds")}
-          >
-            <SpanInput
-              label="Grace"
-              limits={bounds.HeartbeatMonitorInput.grace_seconds}
-              seconds={values.grace_seconds}
-              onChange={(grace_seconds) => set({ grace_seconds })}
+            <SpanField
+              label="Ping interval"
+              hint="The longest time between two pings."
+              limits={bounds.HeartbeatMonitorInput.period_seconds}
+              {...form.field("period_seconds")}
             />
-          </Field>
+          )}
+          <SpanField
+            label="Grace period"
+            hint="How late a ping can be before the monitor goes down."
+            limits={bounds.HeartbeatMonitorInput.grace_seconds}
+            {...form.field("grace_seconds")}
+          />
         </Card>
       </Section>
-      <Section title="How it runs">
+      <Section title="Runs">
         <Card className="flex flex-col gap-5 p-5">
-          <Field
-            label="A run takes at most"
-            hint="From its /start to its end. As long as it likes if empty."
-            error={errorOf("max_duration_seconds")}
-          >
-            <SpanInput
-              label="A run takes at most"
-              limits={bounds.HeartbeatMonitorInput.max_duration_seconds}
-              isOptional
-              seconds={values.max_duration_seconds}
-              onChange={(max_duration_seconds) => set({ max_duration_seconds })}
-            />
-          </Field>
-          <Field
-            label="Two runs begin at least this far apart"
-            hint="A run that begins earlier also opens an incident. No limit if empty."
-            error={errorOf("min_interval_seconds")}
-          >
-            <SpanInput
-              label="Two runs begin at least this far apart"
-              limits={bounds.HeartbeatMonitorInput.min_interval_seconds}
-              isOptional
-              seconds={values.min_interval_seconds}
-              onChange={(min_interval_seconds) => set({ min_interval_seconds })}
-            />
-          </Field>
+          <SpanField
+            label="Maximum duration"
+            hint="The time between the ping to /start and the next ping. If this is empty, there is no limit."
+            limits={bounds.HeartbeatMonitorInput.max_duration_seconds}
+            isOptional
+            {...form.field("max_duration_seconds")}
+          />
+          <SpanField
+            label="Minimum time between two runs"
+            hint="A run that starts earlier opens an incident. If this is empty, there is no limit."
+            limits={bounds.HeartbeatMonitorInput.min_interval_seconds}
+            isOptional
+            {...form.field("min_interval_seconds")}
+          />
         </Card>
       </Section>
     </>

@@ -1,6 +1,6 @@
 import { Snippets } from "../../ui/values/Code.tsx"
 
-/** How a job says that it is alive. */
+/** Commands that ping a heartbeat monitor. */
 export const PingRecipes = ({ url }: { readonly url: string }) => (
   <Snippets
     label="Ping"
@@ -24,19 +24,19 @@ ExecStopPost=/usr/bin/sh -c 'curl -fsS -m 10 --retry 5 -o /dev/null "$PING_URL/$
         "GitHub Actions",
         `# Keep the URL as the secret PING_URL:
 # ${url}
-- name: Tell the monitor
+- name: Ping the monitor
   if: always()
   run: curl -fsS -m 10 --retry 5 -o /dev/null "$PING_URL/\${{ job.status == 'success' && '0' || 'fail' }}"
   env:
     PING_URL: \${{ secrets.PING_URL }}`
       ],
       [
-        "Others",
-        `${url}/start   a run begins
-${url}         it went well
-${url}/fail    it failed
-${url}/0       it ended with this exit status, up to /255
-${url}/log     noted, changes nothing`
+        "Other pings",
+        `${url}/start   a run starts
+${url}         the run succeeded
+${url}/fail    the run failed
+${url}/0       the run finished with this exit status, up to /255
+${url}/log     a log entry, which does not change the status`
       ]
     ]}
   />

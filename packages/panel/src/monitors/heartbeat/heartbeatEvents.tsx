@@ -4,8 +4,8 @@ import { Code } from "../../ui/values/Code.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
-import { At, Duration, None } from "../../ui/values/Time.tsx"
-import type { ListedEvent } from "../MonitorEvents.tsx"
+import { At, Duration } from "../../ui/values/Time.tsx"
+import { eventTimeColumn, type ListedEvent } from "../MonitorEvents.tsx"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -18,10 +18,10 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   resumed: "none"
 }
 
-/** What a monitor was told, and what it missed. */
+/** Received and missed pings. */
 export const heartbeatEvents: ListedEvent<HeartbeatEvent> = {
   title: "Pings",
-  empty: "No ping yet",
+  empty: "No pings yet",
   columns: (show) => columnsWith(show),
   detail: { title: "Ping", Detail: ({ event }) => <EventDetail event={event} /> }
 }
@@ -29,21 +29,21 @@ export const heartbeatEvents: ListedEvent<HeartbeatEvent> = {
 const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
   <div className="flex flex-col gap-4">
     <Facts
-      facts={[
-        ["What", <Status key="0" of={event.type} tone={tones[event.type]} />],
-        ["When", <At key="1" at={event.at} />],
-        ["Method", event.method ?? <None />],
-        ["From", event.ip ?? <None />],
-        ["User agent", event.user_agent ?? <None />],
-        ["Run", event.rid ?? <None />],
-        ["Exit status", event.exit_status ?? <None />],
-        ["Took", <Duration key="2" ms={event.duration_ms} />]
-      ]}
+      facts={{
+        Event: <Status of={event.type} tone={tones[event.type]} />,
+        Time: <At at={event.at} />,
+        Method: event.method,
+        Address: event.ip,
+        "User agent": event.user_agent,
+        "Run id": event.rid,
+        "Exit status": event.exit_status,
+        Duration: <Duration ms={event.duration_ms} />
+      }}
     />
     {event.body !== null && <Code label="body" text={event.body} wrap />}
     {event.body_dropped && (
       <p className="text-xs text-faint">
-        The body of this ping was not kept: the workspace had used up its bytes of the day.
+        The body of this ping was not stored, because the workspace had reached its daily limit.
       </p>
     )}
   </div>
@@ -54,19 +54,14 @@ const columnsWith = (
 ): ReadonlyArray<Column<HeartbeatEvent>> => [
   {
     key: "type",
-    head: "What",
+    head: "Event",
     className: "w-24 shrink-0",
     cell: ({ type }) => <Status of={type} tone={tones[type]} />
   },
-  {
-    key: "at",
-    head: "When",
-    className: "w-28 shrink-0",
-    cell: ({ at }) => <At at={at} />
-  },
+  eventTimeColumn,
   {
     key: "said",
-    head: "Said",
+    head: "Message",
     className: "grow basis-0 max-sm:hidden",
     cell: ({ body, exit_status, ip }) => (
       <span className="flex items-center gap-2 overflow-hidden">
@@ -79,7 +74,7 @@ const columnsWith = (
   },
   {
     key: "took",
-    head: "Took",
+    head: "Duration",
     className: "w-20 shrink-0 text-right max-sm:hidden",
     cell: ({ duration_ms }) => <Duration ms={duration_ms} />
   },

@@ -5,12 +5,12 @@ import { useWorkspace } from "../../data/client.ts"
 import { inWords } from "../../tasks/schedule/inWords.ts"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
-import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
-import { tell } from "../../ui/messages/toast.ts"
+import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
+import { notify } from "../../ui/messages/toast.ts"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
-import { Ago, At, Duration, ExactAt, None } from "../../ui/values/Time.tsx"
+import { Ago, At, Duration, ExactAt } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { monitorsChanged } from "../queries.ts"
 import { heartbeatEvents } from "./heartbeatEvents.tsx"
@@ -30,11 +30,13 @@ const PingUrl = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
   const { ping_url } = monitor
   if (ping_url === null) return null
   return (
-    <Section title={waits(monitor) ? "Waiting for its first ping" : "Ping URL"}>
+    <Section title={waits(monitor) ? "Waiting for the first ping" : "Ping URL"}>
       <div className="flex flex-col gap-4">
         <Code label="ping URL" text={ping_url} wrap />
         <PingRecipes url={ping_url} />
-        <p className="text-xs text-faint">The URL is a secret: who has it can ping.</p>
+        <p className="text-xs text-faint">
+          This URL is a secret. Everybody who has it can ping the monitor.
+        </p>
       </div>
     </Section>
   )
@@ -45,7 +47,7 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
   const [isRotating, setRotating] = useState(false)
   return {
     menuItems: (
-      <MenuItem icon={<RefreshCw className="size-4" />} onSelect={() => setRotating(true)}>
+      <MenuItem icon={<RefreshCw />} onSelect={() => setRotating(true)}>
         Replace the ping URL
       </MenuItem>
     ),
@@ -54,15 +56,15 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
         isOpen={isRotating}
         onClose={() => setRotating(false)}
         title="Replace the ping URL?"
-        action="Replace"
+        action="Replace URL"
         onConfirm={async () => {
           await api.heartbeatMonitors.rotateUrl(id)
-          tell("The ping URL was replaced")
+          notify("The ping URL was replaced")
           await monitorsChanged(workspaceId)
         }}
       >
-        The old one answers 404 at once. Jobs that still ask for it are missed until they have the
-        new one.
+        The old URL stops working at once. The monitor misses the pings of a job until the job uses
+        the new URL.
       </Confirm>
     )
   }
@@ -70,15 +72,15 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
 
 const spanOf = (seconds: number) => duration(seconds * 1_000)
 
-/** Whether a minute is too coarse for when it pings and when it is down. */
+/** True if the times of pings must be shown to the second. */
 const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
   Math.min(grace_seconds, period_seconds ?? grace_seconds) < 120
 
-const factsOf = (monitor: HeartbeatMonitor) => {
+const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
   const Moment = isShort(monitor) ? ExactAt : At
-  return [
-    [
-      "Expected",
+  const spanOrNull = (seconds: number | null) => (seconds === null ? null : spanOf(seconds))
+  return {
+    "Expected pings":
       monitor.schedule === null ? (
         `Every ${spanOf(monitor.period_seconds ?? 0)}`
       ) : (
@@ -88,31 +90,18 @@ const factsOf = (monitor: HeartbeatMonitor) => {
             <span className="font-mono">{monitor.schedule}</span> · {monitor.timezone}
           </span>
         </>
-      )
-    ],
-    ["Last ping", monitor.last_ping_at === null ? "None yet" : <Ago at={monitor.last_ping_at} />],
-    ["Last run took", <Duration key="0" ms={monitor.last_duration_ms} />],
-    [
-      "Running since",
-      monitor.running_since === null ? <None /> : <Ago key="1" at={monitor.running_since} />
-    ],
-    [
-      "Next ping",
-      monitor.expected_at === null ? <None /> : <Moment key="2" at={monitor.expected_at} />
-    ],
-    ["Down from", monitor.alert_at === null ? <None /> : <Moment key="3" at={monitor.alert_at} />],
-    ["Grace", spanOf(monitor.grace_seconds)],
-    [
-      "Takes at most",
-      monitor.max_duration_seconds === null ? <None /> : spanOf(monitor.max_duration_seconds)
-    ],
-    [
-      "Apart by",
-      monitor.min_interval_seconds === null ? <None /> : spanOf(monitor.min_interval_seconds)
-    ],
-    ["Created", <At key="4" at={monitor.created_at} />],
-    ["Id", <CopyText key="5" text={monitor.id} />]
-  ] as const
+      ),
+    "Last ping": monitor.last_ping_at === null ? "None yet" : <Ago at={monitor.last_ping_at} />,
+    "Duration of last run": <Duration ms={monitor.last_duration_ms} />,
+    "Running since": <Ago at={monitor.running_since} />,
+    "Next ping": <Moment at={monitor.expected_at} />,
+    "Goes down at": <Moment at={monitor.alert_at} />,
+    "Grace period": spanOf(monitor.grace_seconds),
+    "Maximum duration": spanOrNull(monitor.max_duration_seconds),
+    "Minimum time between runs": spanOrNull(monitor.min_interval_seconds),
+    Created: <At at={monitor.created_at} />,
+    Id: <CopyText text={monitor.id} />
+  }
 }
 
 export const heartbeatPages = monitorPages<
@@ -126,7 +115,7 @@ export const heartbeatPages = monitorPages<
   form: {
     description:
       "Your job requests a URL when it finishes. If the request does not arrive, you are notified.",
-    action: "Create heartbeat",
+    action: "Create heartbeat monitor",
     initial: newHeartbeat,
     valuesOf: heartbeatValuesOf,
     inputOf: heartbeatInputOf,
@@ -136,14 +125,10 @@ export const heartbeatPages = monitorPages<
   First: ({ monitor }) => waits(monitor) && <PingUrl monitor={monitor} />,
   Aside: ({ monitor }) => (
     <>
-      <Section title="Heartbeat">
-        <Card className="p-5">
-          <Facts facts={factsOf(monitor)} />
-        </Card>
-      </Section>
+      <FactsSection title="Monitor" facts={factsOf(monitor)} />
       {!waits(monitor) && <PingUrl monitor={monitor} />}
     </>
   ),
   events: heartbeatEvents,
-  isWatchedAtOnce: false
+  isMonitoredAtOnce: false
 })

@@ -1,11 +1,11 @@
 import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { labelsOf } from "../../workers/labelsOf.ts"
+import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { labelsOf } from "../../workers/runOnValues.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
-import { tagsOf } from "../MonitorFrame.tsx"
-import type { MonitorForm } from "../monitorPages.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
+import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
 import { matchOf, type MatchBy, matchWords } from "./match.ts"
 import * as bounds from "../../data/bounds.ts"
@@ -15,7 +15,7 @@ const mebibyte = 1_048_576
 export const newProcess = {
   name: "",
   tags: "",
-  place: "worker" as "worker" | "labels",
+  where: "worker" as "worker" | "labels",
   worker_id: "" as WorkerId | "",
   labels: "",
   judge: "each" as ProcessMonitor["judge"],
@@ -38,7 +38,7 @@ export const processValuesOf = (monitor: ProcessMonitor): ProcessValues => {
   return {
     name: monitor.name,
     tags: monitor.tags.join(", "),
-    place: monitor.worker_id === null ? "labels" : "worker",
+    where: monitor.worker_id === null ? "labels" : "worker",
     worker_id: monitor.worker_id ?? "",
     labels: (monitor.labels ?? []).join(", "),
     judge: monitor.judge,
@@ -58,7 +58,7 @@ const numberOf = (text: string) => (text === "" ? null : Number(text))
 export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   name: values.name.trim() || values.match.trim(),
   tags: tagsOf(values.tags),
-  ...(values.place === "worker"
+  ...(values.where === "worker"
     ? { worker_id: values.worker_id as WorkerId }
     : { labels: labelsOf(values.labels), judge: values.judge }),
   match: { [values.match_by]: values.match.trim() },
@@ -71,39 +71,38 @@ export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   grace_seconds: values.grace_seconds ?? 0
 })
 
-/** All online workers with some labels, and how they count. */
+/** The labels of the workers, and how the rules apply to them. */
 const WorkersWithLabels = ({
-  form: { errorOf, set, text, values }
+  form: { errorOf, text }
 }: {
-  readonly form: MonitorForm<ProcessValues>
+  readonly form: FormOf<ProcessValues>
 }) => (
   <>
     <Field
       label="Labels"
-      hint="Every online worker that has all of these labels checks."
+      hint="Every online worker that has all of these labels checks its processes."
       error={errorOf("labels")}
     >
       <Input {...text("labels")} mono required placeholder="web" />
     </Field>
     <Field
       label="Apply the rules"
-      hint="For example: the web server runs on every worker, or one leader runs on any of them."
+      hint="For example, each worker runs a web server, or one of all workers runs the leader."
       error={errorOf("judge")}
     >
       <Select
-        value={values.judge}
         options={[
           ["each", "On each worker"],
           ["together", "For all workers together"]
         ]}
-        onChange={({ target }) => set({ judge: target.value as ProcessValues["judge"] })}
+        {...text("judge")}
       />
     </Field>
   </>
 )
 
-export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValues> }) => {
-  const { errorOf, set, values } = form
+export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }) => {
+  const { errorOf, values } = form
   const words = matchWords[values.match_by]
   return (
     <>
@@ -111,33 +110,31 @@ export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValu
         <Card className="flex flex-col gap-5 p-5">
           <Choice
             label="Where"
-            value={values.place}
             options={[
               ["worker", "On one worker"],
-              ["labels", "On all with labels"]
+              ["labels", "On all workers with labels"]
             ]}
-            onChange={(place) => set({ place })}
+            {...form.field("where")}
           />
-          {values.place === "worker" ? (
+          {values.where === "worker" ? (
             <Field
               label="Worker"
-              hint="Its agent checks, on the machine that it runs on."
+              hint="The agent of this worker checks the processes on its machine."
               error={errorOf("worker_id")}
             >
-              <WorkerSelect value={values.worker_id} onChange={(worker_id) => set({ worker_id })} />
+              <WorkerSelect {...form.field("worker_id")} />
             </Field>
           ) : (
             <WorkersWithLabels form={form} />
           )}
           <Choice
-            label="Found by"
-            value={values.match_by}
+            label="Match processes by"
             options={[
-              ["name", "Its name"],
-              ["command_contains", "Its command line"],
-              ["pid_file", "A file"]
+              ["name", "Name"],
+              ["command_contains", "Command line"],
+              ["pid_file", "PID file"]
             ]}
-            onChange={(match_by) => set({ match_by })}
+            {...form.field("match_by")}
           />
           <Field label={words.label} hint={words.hint} error={errorOf("match")}>
             <Input
@@ -165,7 +162,7 @@ export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValu
             </Field>
             <Field
               label="Maximum number of processes"
-              hint="Any number if empty."
+              hint="If this is empty, there is no maximum."
               error={errorOf("max_count")}
             >
               <Input
@@ -175,15 +172,15 @@ export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValu
               />
             </Field>
             <Field
-              label="Memory at most, in MiB"
-              hint="Of all of them together. Any if empty."
+              label="Maximum memory (MiB)"
+              hint="For all processes together. If this is empty, there is no maximum."
               error={errorOf("max_rss_bytes")}
             >
               <Input {...form.text("max_rss_bytes")} type="number" min={1} step="any" />
             </Field>
             <Field
-              label="Processor time at most, in %"
-              hint="Of all of them together; 100 is one core. Any if empty."
+              label="Maximum processor time (%)"
+              hint="For all processes together. 100 % is one core. If this is empty, there is no maximum."
               error={errorOf("max_cpu_percent")}
             >
               <Input
@@ -194,33 +191,24 @@ export const ProcessFields = ({ form }: { readonly form: MonitorForm<ProcessValu
               />
             </Field>
           </div>
-          <Field
-            label="Grace"
-            hint="How long a rule may be broken, or the worker silent, before the monitor goes down."
-            error={errorOf("grace_seconds")}
-          >
-            <SpanInput
-              label="Grace"
-              limits={bounds.ProcessMonitorInput.grace_seconds}
-              seconds={values.grace_seconds}
-              onChange={(grace_seconds) => set({ grace_seconds })}
-            />
-          </Field>
-          <Field label="Check every" error={errorOf("interval_seconds")}>
-            <SpanInput
-              label="Check every"
-              limits={bounds.ProcessMonitorInput.interval_seconds}
-              seconds={values.interval_seconds}
-              onChange={(interval_seconds) => set({ interval_seconds })}
-            />
-          </Field>
+          <SpanField
+            label="Grace period"
+            hint="How long a rule can be broken or the worker silent before the monitor goes down."
+            limits={bounds.ProcessMonitorInput.grace_seconds}
+            {...form.field("grace_seconds")}
+          />
+          <SpanField
+            label="Check every"
+            limits={bounds.ProcessMonitorInput.interval_seconds}
+            {...form.field("interval_seconds")}
+          />
         </Card>
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="Defaults to the name, command line or file above."
+            hint="The default is the name, command line or file above."
             example="Database"
           />
         </Card>

@@ -2,26 +2,25 @@ import type { ProcessMonitor } from "@scheduling/sdk"
 
 export type MatchBy = keyof ProcessMonitor["match"]
 
-/** How processes are found, in words. */
 export const matchWords = {
   name: {
-    label: "Name of the program",
-    hint: "Exactly, as ps shows it.",
+    label: "Program name",
+    hint: "The exact name, as ps shows it.",
     example: "postgres"
   },
   command_contains: {
     label: "Part of the command line",
-    hint: "On Linux only, and only if the agent was started with --watch-command and exactly this text.",
+    hint: "This works only on Linux, with an agent that was started with --watch-command and exactly this text.",
     example: "worker.js --queue mail"
   },
   pid_file: {
-    label: "File with the process id",
-    hint: "On the machine of the worker.",
+    label: "PID file",
+    hint: "The path of a file with the process id, on the machine of the worker.",
     example: "/run/nginx.pid"
   }
 } as const satisfies Record<MatchBy, object>
 
-/** By what a monitor finds its processes. */
+/** The way in which a monitor matches processes, and the text for it. */
 export const matchOf = ({
   match: { command_contains, name, pid_file }
 }: Pick<ProcessMonitor, "match">): readonly [MatchBy, string] =>

@@ -1,13 +1,14 @@
 import type { ProcessEvent, ProcessMonitor, ProcessMonitorInput } from "@scheduling/sdk"
 import { Figure, Figures } from "../../ui/layout/Figure.tsx"
-import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { bytes, count, duration } from "../../ui/values/format.ts"
 import { Status } from "../../ui/values/Status.tsx"
-import { Ago, At, None } from "../../ui/values/Time.tsx"
+import { Ago, At } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
+import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { matchOf, matchWords } from "./match.ts"
 import {
@@ -18,23 +19,23 @@ import {
   processValuesOf
 } from "./ProcessFields.tsx"
 
-/** The latest report of a worker, beside the rules. */
+/** The latest report of a worker, with the limits. */
 const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
   if (report === null) {
     return (
       <Empty title="No worker has reported yet">
-        <Watchers monitor={monitor} /> reports as soon as its agent runs.
+        <Workers monitor={monitor} /> reports as soon as the agent runs.
       </Empty>
     )
   }
   if (report.refused !== undefined) {
     const [, text] = matchOf(monitor)
     return (
-      <Empty title="The agent does not look for this text">
+      <Empty title="The agent does not match this text">
         <p className="mb-4">
-          The agent of <WorkerLink workerId={report.worker_id} /> looks only for texts that it was
-          started with, because a command line may hold secrets. Start it with:
+          The agent of <WorkerLink workerId={report.worker_id} /> matches only texts that it was
+          started with, because a command line may contain secrets. Start the agent with:
         </p>
         <div className="text-left">
           <Code label="flag" text={`--watch-command='${text.replaceAll("'", `'\\''`)}'`} />
@@ -79,14 +80,10 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   )
 }
 
-const Watchers = ({
-  monitor: { judge, labels, worker_id }
-}: {
-  readonly monitor: ProcessMonitor
-}) =>
+const Workers = ({ monitor: { judge, labels, worker_id } }: { readonly monitor: ProcessMonitor }) =>
   worker_id === null ? (
     <>
-      {judge === "each" ? "Each" : "All together"} with{" "}
+      {judge === "each" ? "Each worker" : "All workers together"} with{" "}
       <span className="font-mono">{labels?.join(", ")}</span>
     </>
   ) : (
@@ -100,44 +97,35 @@ const countRule = ({ max_count, min_count }: ProcessMonitor): string =>
       ? `exactly ${min_count}`
       : `${min_count} to ${max_count}`
 
-const factsOf = (monitor: ProcessMonitor) => {
+const factsOf = (monitor: ProcessMonitor): FactsByName => {
   const [by, match] = matchOf(monitor)
-  return [
-    [monitor.labels === null ? "Worker" : "Workers", <Watchers key="0" monitor={monitor} />],
-    [
-      "Found by",
+  return {
+    [monitor.labels === null ? "Worker" : "Workers"]: <Workers monitor={monitor} />,
+    "Matches processes by": (
       <>
         {matchWords[by].label}
         <span className="block font-mono text-sm break-words">{match}</span>
       </>
-    ],
-    ["Checks every", duration(monitor.interval_seconds * 1_000)],
-    ["Grace", duration(monitor.grace_seconds * 1_000)],
-    [
-      "Judged again",
-      monitor.next_check_at === null ? <None /> : <Ago key="1" at={monitor.next_check_at} />
-    ],
-    ["Created", <At key="2" at={monitor.created_at} />],
-    ["Id", <CopyText key="3" text={monitor.id} />]
-  ] as const
+    ),
+    "Check interval": duration(monitor.interval_seconds * 1_000),
+    "Grace period": duration(monitor.grace_seconds * 1_000),
+    "Next check": <Ago at={monitor.next_check_at} />,
+    Created: <At at={monitor.created_at} />,
+    Id: <CopyText text={monitor.id} />
+  }
 }
 
 const columns: ReadonlyArray<Column<ProcessEvent>> = [
   {
     key: "type",
-    head: "What",
+    head: "Event",
     className: "w-24 shrink-0",
     cell: ({ type }) => <Status of={type} />
   },
-  {
-    key: "at",
-    head: "When",
-    className: "w-28 shrink-0",
-    cell: ({ at }) => <At at={at} />
-  },
+  eventTimeColumn,
   {
     key: "why",
-    head: "Why",
+    head: "Reason",
     className: "grow basis-0",
     cell: ({ message }) => (
       <span className="block truncate text-soft" title={message ?? undefined}>
@@ -156,21 +144,16 @@ export const processPages = monitorPages<
   kind: "process",
   resource: ({ processMonitors }) => processMonitors,
   form: {
-    description: "A worker on its machine counts it. You hear when it is gone, or takes too much.",
-    action: "Create monitor",
+    description:
+      "A worker checks the processes on its machine. You are notified when a process stops or uses too much memory or processor time.",
+    action: "Create process monitor",
     initial: newProcess,
     valuesOf: processValuesOf,
     inputOf: processInputOf,
     Fields: ProcessFields
   },
   First: LastReport,
-  Aside: ({ monitor }) => (
-    <Section title="Monitor">
-      <Card className="p-5">
-        <Facts facts={factsOf(monitor)} />
-      </Card>
-    </Section>
-  ),
-  events: { title: "Events", empty: "Nothing has changed yet", columns: () => columns },
-  isWatchedAtOnce: true
+  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
+  events: { title: "Events", empty: "No events yet", columns: () => columns },
+  isMonitoredAtOnce: true
 })

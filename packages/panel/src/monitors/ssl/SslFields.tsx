@@ -2,9 +2,9 @@ import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { tagsOf } from "../MonitorFrame.tsx"
-import type { MonitorForm } from "../monitorPages.tsx"
+import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
+import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
 import { serverIn } from "./serverIn.ts"
 import * as bounds from "../../data/bounds.ts"
@@ -33,14 +33,13 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
   check_interval_seconds: monitor.check_interval_seconds
 })
 
-/** As the API takes them. */
 const daysOf = (text: string): ReadonlyArray<number> => {
   const { max, min } = bounds.SslMonitorInput.warn_days.each
   const days = tagsOf(text).map(Number)
   if (!days.every((day) => Number.isInteger(day) && day >= min && day <= max)) {
     throw new FieldProblem(
       "warn_days",
-      `Give whole days from ${min} to ${max}, with commas between them.`
+      `Enter whole numbers from ${min} to ${max}, separated by commas.`
     )
   }
   return days
@@ -74,7 +73,7 @@ const protocols = [
 
 const ports = { tls: "443", smtp: "587", imap: "143", pop3: "110", postgres: "5432" }
 
-export const SslFields = ({ form }: { readonly form: MonitorForm<SslValues> }) => {
+export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
   const { errorOf, set, values } = form
   return (
     <>
@@ -102,15 +101,11 @@ export const SslFields = ({ form }: { readonly form: MonitorForm<SslValues> }) =
             </Field>
           </div>
           <Field label="Protocol" error={errorOf("protocol")}>
-            <Select
-              options={protocols}
-              value={values.protocol}
-              onChange={({ target }) => set({ protocol: target.value as SslProtocol })}
-            />
+            <Select options={protocols} {...form.text("protocol")} />
           </Field>
           <Field
             label="Server name"
-            hint="The name the certificate must cover. Defaults to the host."
+            hint="The name that the certificate must cover. The default is the host."
             error={errorOf("server_name")}
           >
             <Input {...form.text("server_name")} mono spellCheck={false} />
@@ -121,25 +116,22 @@ export const SslFields = ({ form }: { readonly form: MonitorForm<SslValues> }) =
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="Defaults to the host."
+            hint="The default is the host."
             example="Website"
             tagsExample="web"
           />
           <Field
-            label="Days before expiry to warn"
-            hint="One warning per number and certificate, issuers included."
+            label="Warn days before expiry"
+            hint="One warning per number, for the certificate and its issuers."
             error={errorOf("warn_days")}
           >
             <Input {...form.text("warn_days")} />
           </Field>
-          <Field label="Check every" error={errorOf("check_interval_seconds")}>
-            <SpanInput
-              label="Check every"
-              limits={bounds.SslMonitorInput.check_interval_seconds}
-              seconds={values.check_interval_seconds}
-              onChange={(check_interval_seconds) => set({ check_interval_seconds })}
-            />
-          </Field>
+          <SpanField
+            label="Check every"
+            limits={bounds.SslMonitorInput.check_interval_seconds}
+            {...form.field("check_interval_seconds")}
+          />
         </Card>
       </Section>
     </>

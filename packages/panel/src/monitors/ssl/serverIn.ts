@@ -3,13 +3,13 @@ interface Server {
   readonly port: string
 }
 
-/** Takes host and port from what was pasted as a host: an address with its scheme, or `host:8443`. */
+/** Takes the host and the port from a text in the field for the host: a URL or `host:8443`. */
 export const serverIn = ({ host, port }: Server): Server => {
   const text = host.trim()
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
   if (!isAddress && !/^[^\s:/]+:\d+$/.test(text)) return { host: text, port }
   const url = URL.parse(isAddress ? text.replace(/^[^:]+/, "https") : `https://${text}`)
   if (url === null || url.hostname === "") return { host: text, port }
-  // The API takes an IPv6 address without brackets.
+  // The API expects an IPv6 address without brackets.
   return { host: url.hostname.replaceAll(/[[\]]/g, ""), port: url.port || port }
 }

@@ -4,14 +4,15 @@ import { Eye } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
-import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
+import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
-import { tellProblem } from "../../ui/messages/toast.ts"
+import { notifyProblem } from "../../ui/messages/toast.ts"
 import { Only } from "../../ui/role.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { Ago, At, Duration, None } from "../../ui/values/Time.tsx"
+import { Ago, At, Duration } from "../../ui/values/Time.tsx"
+import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { monitorOptions } from "../queries.ts"
 import { CertificateFacts } from "./CertificateFacts.tsx"
@@ -19,10 +20,10 @@ import { newSsl, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./Ss
 
 const CheckNow = ({ monitor: { id, last_check_at, status } }: { readonly monitor: SslMonitor }) => {
   const { api, workspaceId } = useWorkspace()
-  /** The check before the one that was asked for. */
+  /** The time of the last check before the requested one. */
   const [before, setBefore] = useState<string | null>()
   const isChecking = before !== undefined && last_check_at === before
-  // The result comes within a second.
+  // The result is available within a second.
   useQuery({
     ...monitorOptions(api.sslMonitors, workspaceId, id),
     refetchInterval: isChecking || last_check_at === null ? 1_000 : false
@@ -33,14 +34,14 @@ const CheckNow = ({ monitor: { id, last_check_at, status } }: { readonly monitor
       <Button
         look="main"
         busy={isChecking}
-        icon={<Eye className="size-4" />}
+        icon={<Eye />}
         onClick={async () => {
           setBefore(last_check_at)
           try {
             await api.sslMonitors.check(id)
           } catch (error) {
             setBefore(undefined)
-            tellProblem(error)
+            notifyProblem(error)
           }
         }}
       >
@@ -50,38 +51,34 @@ const CheckNow = ({ monitor: { id, last_check_at, status } }: { readonly monitor
   )
 }
 
-const factsOf = (monitor: SslMonitor) =>
-  [
-    [
-      "Found",
-      monitor.verification === null ? (
-        "Not checked yet"
-      ) : (
-        <>
-          <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
-            {monitor.verification.replaceAll("_", " ")}
-          </Badge>
-          {monitor.verification_message !== null && (
-            <span className="mt-1 block text-sm text-soft">{monitor.verification_message}</span>
-          )}
-        </>
-      )
-    ],
-    [
-      "Server",
-      <span key="0" className="font-mono text-sm">
-        {monitor.host}:{monitor.port}
-      </span>
-    ],
-    ["Protocol", monitor.protocol],
-    ["Server name", monitor.server_name ?? monitor.host],
-    ["Last check", monitor.last_check_at === null ? <None /> : <Ago at={monitor.last_check_at} />],
-    ["Next check", monitor.next_check_at === null ? <None /> : <Ago at={monitor.next_check_at} />],
-    ["Checks every", duration(monitor.check_interval_seconds * 1_000)],
-    ["Warns before", `${monitor.warn_days.join(", ")} days`],
-    ["Created", <At key="1" at={monitor.created_at} />],
-    ["Id", <CopyText key="2" text={monitor.id} />]
-  ] as const
+const factsOf = (monitor: SslMonitor): FactsByName => ({
+  Result:
+    monitor.verification === null ? (
+      "Not checked yet"
+    ) : (
+      <>
+        <Badge tone={monitor.verification === "ok" ? "ok" : "bad"}>
+          {monitor.verification.replaceAll("_", " ")}
+        </Badge>
+        {monitor.verification_message !== null && (
+          <span className="mt-1 block text-sm text-soft">{monitor.verification_message}</span>
+        )}
+      </>
+    ),
+  Server: (
+    <span className="font-mono text-sm">
+      {monitor.host}:{monitor.port}
+    </span>
+  ),
+  Protocol: monitor.protocol,
+  "Server name": monitor.server_name ?? monitor.host,
+  "Last check": <Ago at={monitor.last_check_at} />,
+  "Next check": <Ago at={monitor.next_check_at} />,
+  "Check interval": duration(monitor.check_interval_seconds * 1_000),
+  "Warns before expiry": `${monitor.warn_days.join(", ")} days`,
+  Created: <At at={monitor.created_at} />,
+  Id: <CopyText text={monitor.id} />
+})
 
 const columns: ReadonlyArray<Column<SslEvent>> = [
   {
@@ -90,15 +87,10 @@ const columns: ReadonlyArray<Column<SslEvent>> = [
     className: "w-24 shrink-0",
     cell: ({ status }) => <Status of={status} />
   },
-  {
-    key: "at",
-    head: "When",
-    className: "w-28 shrink-0",
-    cell: ({ at }) => <At at={at} />
-  },
+  eventTimeColumn,
   {
     key: "what",
-    head: "Found",
+    head: "Result",
     className: "grow basis-0",
     cell: ({ message, type, verification }) => (
       <span className="flex items-center gap-2 overflow-hidden">
@@ -113,7 +105,7 @@ const columns: ReadonlyArray<Column<SslEvent>> = [
   },
   {
     key: "took",
-    head: "Took",
+    head: "Duration",
     className: "w-20 shrink-0 text-right max-sm:hidden",
     cell: ({ duration_ms }) => <Duration ms={duration_ms} />
   }
@@ -123,8 +115,9 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
   kind: "ssl",
   resource: ({ sslMonitors }) => sslMonitors,
   form: {
-    description: "You hear of it before it expires, and when clients would refuse it.",
-    action: "Create monitor",
+    description:
+      "You are notified before the certificate expires and when clients would refuse it.",
+    action: "Create certificate monitor",
     initial: newSsl,
     valuesOf: sslValuesOf,
     inputOf: sslInputOf,
@@ -133,13 +126,7 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
   useActions: (monitor) => ({ buttons: <CheckNow monitor={monitor} /> }),
   First: ({ monitor: { certificate } }) =>
     certificate !== null && <CertificateFacts certificate={certificate} />,
-  Aside: ({ monitor }) => (
-    <Section title="Monitor">
-      <Card className="p-5">
-        <Facts facts={factsOf(monitor)} />
-      </Card>
-    </Section>
-  ),
-  events: { title: "Checks", empty: "Not checked yet", columns: () => columns },
-  isWatchedAtOnce: true
+  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
+  events: { title: "Checks", empty: "No checks yet", columns: () => columns },
+  isMonitoredAtOnce: true
 })

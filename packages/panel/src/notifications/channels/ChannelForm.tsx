@@ -9,7 +9,7 @@ import { ConfigFields } from "./ConfigFields.tsx"
 import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
 import * as bounds from "../../data/bounds.ts"
 
-/** Makes a channel of a kind, or changes one. */
+/** Creates or edits a channel of one kind. */
 export const ChannelForm = ({
   action,
   channel,
@@ -21,7 +21,6 @@ export const ChannelForm = ({
   readonly kind: NotificationKindInfo
   readonly channel?: NotificationChannel
   readonly action: string
-  /** Reads the channel that is changed. */
   readonly latest?: () => Promise<NotificationChannel>
   readonly onSend: SendInput<{ readonly name: string; readonly config: Config }>
   readonly onCancel: () => void
@@ -45,7 +44,7 @@ export const ChannelForm = ({
   return (
     <form className="flex flex-col gap-6" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
-        <Field label="Name" hint="For people." error={form.errorOf("name")}>
+        <Field label="Name" error={form.errorOf("name")}>
           <Input
             {...form.text("name")}
             required

@@ -2,15 +2,14 @@ import type { NotificationChannel } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { BellRing, Plus } from "lucide-react"
+import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
-import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
+import { type Column, List, rowTitle } from "../../ui/lists/List.tsx"
 import { Empty } from "../../ui/layout/Page.tsx"
-import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { Ago } from "../../ui/values/Time.tsx"
-import { ChannelExamples } from "./ChannelExamples.tsx"
-import { kindName } from "../../data/kindName.ts"
+import { kindNames } from "../../data/kindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { channelsOptions } from "../queries.ts"
@@ -25,7 +24,7 @@ export const ChannelListPage = () => {
         to="/w/$workspaceId/notifications/channels/new"
         params={{ workspaceId }}
         look="main"
-        icon={<Plus className="size-4" />}
+        icon={<Plus />}
       >
         New channel
       </ButtonLink>
@@ -33,26 +32,32 @@ export const ChannelListPage = () => {
   )
   return (
     <NotificationsPage name="channels" actions={create}>
-      {error === null ? (
-        <List
-          label="Channels"
-          rows={data ?? []}
-          isLoading={isPending}
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty title="No channels yet" icon={<BellRing className="size-5" />} action={create}>
-              <p className="mb-6">
-                A channel is where messages go: an email, Slack, a pager, a webhook. Rules then say
-                which of them hears of what.
-              </p>
-              <ChannelExamples />
-            </Empty>
-          }
-        />
-      ) : (
-        <Problem error={error} retry={refetch} />
-      )}
+      <List
+        label="Channels"
+        rows={data ?? []}
+        isLoading={isPending}
+        error={error}
+        refetch={refetch}
+        columns={columns}
+        empty={
+          <Empty title="No channels yet" icon={<BellRing />} action={create}>
+            <p className="mb-6">
+              A channel is a destination for messages, such as an email address, a Slack channel, a
+              pager or a webhook. Rules decide which events a channel receives.
+            </p>
+            <ApiExample
+              label="Create a channel"
+              path="notifications/channels"
+              method="notifications.createChannel"
+              input={{
+                name: "Operations",
+                kind: "webhook",
+                config: { url: "https://ops.example.com/alerts" }
+              }}
+            />
+          </Empty>
+        }
+      />
     </NotificationsPage>
   )
 }
@@ -67,11 +72,11 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
         <Link
           to="/w/$workspaceId/notifications/channels/$channelId"
           params={{ workspaceId: workspace_id, channelId: id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={rowTitle}
         >
           {name}
         </Link>
-        <span className="block truncate text-xs text-faint">{kindName(kind)}</span>
+        <span className="block truncate text-xs text-faint">{kindNames[kind]}</span>
       </>
     )
   },
@@ -97,7 +102,7 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
   },
   {
     key: "state",
-    head: "State",
+    head: "Status",
     className: "w-28 shrink-0",
     cell: (channel) => <ChannelState channel={channel} />
   }

@@ -1,21 +1,21 @@
 import type { NotificationChannel, TestDelivery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { Pause, RotateCcw, Send, Trash2 } from "lucide-react"
+import { Pause, RotateCcw, Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { anew, queries } from "../../data/queries.ts"
+import { queries, uncached } from "../../data/queries.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
-import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { duration } from "../../ui/values/format.ts"
-import { Loaded } from "../../ui/messages/Loaded.tsx"
-import { ActionMenu, MenuItem } from "../../ui/actions/Menu.tsx"
+import { LoadedPage } from "../../ui/messages/Loaded.tsx"
+import { MenuItem } from "../../ui/actions/Menu.tsx"
+import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card, Empty, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { attempt, tell, tellProblem } from "../../ui/messages/toast.ts"
+import { attempt, notify, notifyProblem } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
-import { kindName } from "../../data/kindName.ts"
+import { kindNames } from "../../data/kindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NoRule } from "./NoRule.tsx"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
@@ -33,14 +33,18 @@ export const ChannelPage = () => {
     </AboveLink>
   )
   return (
-    <Loaded query={useQuery(channelOptions(workspaceId, channelId))} name="Channel" above={above}>
+    <LoadedPage
+      query={useQuery(channelOptions(workspaceId, channelId))}
+      name="Channel"
+      above={above}
+    >
       {(channel) => (
         <Page
           title={channel.name}
           above={above}
           description={
             <span className="flex flex-wrap items-center gap-3">
-              {kindName(channel.kind)} <ChannelState channel={channel} />
+              {kindNames[channel.kind]} <ChannelState channel={channel} />
             </span>
           }
           actions={<ChannelActions channel={channel} />}
@@ -53,7 +57,7 @@ export const ChannelPage = () => {
               <Section title="Deliveries">
                 <DeliveryList
                   search={{ channel_id: channel.id }}
-                  empty={<Empty title="Nothing was sent yet" />}
+                  empty={<Empty title="No messages yet" />}
                 />
               </Section>
             </div>
@@ -63,7 +67,7 @@ export const ChannelPage = () => {
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -75,18 +79,19 @@ const Hints = ({
   <>
     {disabled_reason !== null && (
       <p className="rounded-lg border border-bad/30 tint-bad px-3.5 py-3">
-        The service has disabled it: {disabled_reason}
+        The service has disabled this channel: {disabled_reason}
       </p>
     )}
     {!confirmed && (
       <p className="rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
-        Nothing is sent to this address until the link in the mail to it is opened.
+        Nothing is sent to this address until somebody opens the link in the mail that was sent to
+        it.
       </p>
     )}
   </>
 )
 
-/** Sends a message now, and shows what the other side really answered. */
+/** Sends a test message and shows the answer of the provider. */
 const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) => {
   const { api, workspaceId } = useWorkspace()
   const [answer, setAnswer] = useState<TestDelivery>()
@@ -97,7 +102,7 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
     try {
       setAnswer(await api.notifications.test(id))
     } catch (error) {
-      tellProblem(error)
+      notifyProblem(error)
     } finally {
       setBusy(false)
       void notificationsChanged(workspaceId)
@@ -107,10 +112,10 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
     <Section title="Test">
       <Card className="flex flex-col gap-4 p-5">
         <div className="flex flex-wrap items-center justify-between gap-4">
-          <p className="text-soft">Sends a message now and shows what comes back.</p>
+          <p className="text-soft">Sends a message now and shows the answer.</p>
           <Only role="editor">
-            <Button icon={<Send className="size-4" />} busy={isBusy} onClick={test}>
-              Send a test
+            <Button icon={<Send />} busy={isBusy} onClick={test}>
+              Send test message
             </Button>
           </Only>
         </div>
@@ -147,10 +152,10 @@ const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
       onCancel={() =>
         void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
       }
-      latest={() => queries.fetchQuery(anew(channelOptions(channel.workspace_id, channel.id)))}
+      latest={() => queries.fetchQuery(uncached(channelOptions(channel.workspace_id, channel.id)))}
       onSend={async (input, patch) => {
         await patch((changes) => api.notifications.updateChannel(channel.id, changes))
-        tell(`${input.name} was changed`)
+        notify(`${input.name} was changed`)
         await notificationsChanged(workspaceId)
       }}
     />
@@ -164,53 +169,39 @@ const ChannelActions = ({
 }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const [isRemoving, setRemoving] = useState(false)
   const enable = async (next: boolean) => {
     await attempt(
       () => api.notifications.updateChannel(id, { enabled: next }),
-      next ? `${name} is used again` : `${name} is disabled`
+      `${name} was ${next ? "enabled" : "disabled"}`
     )
     await notificationsChanged(workspaceId)
   }
   return (
-    <Only role="editor">
-      <ActionMenu label={`Actions for ${name}`}>
-        {enabled ? (
-          <MenuItem icon={<Pause className="size-4" />} onSelect={() => void enable(false)}>
+    <RowMenu
+      name={name}
+      role="editor"
+      first={
+        enabled ? (
+          <MenuItem icon={<Pause />} onSelect={() => void enable(false)}>
             Disable
           </MenuItem>
         ) : (
-          <MenuItem icon={<RotateCcw className="size-4" />} onSelect={() => void enable(true)}>
+          <MenuItem icon={<RotateCcw />} onSelect={() => void enable(true)}>
             Enable
           </MenuItem>
-        )}
-        <MenuItem
-          isDanger
-          icon={<Trash2 className="size-4 text-bad" />}
-          onSelect={() => setRemoving(true)}
-        >
-          Delete
-        </MenuItem>
-      </ActionMenu>
-      <Confirm
-        isOpen={isRemoving}
-        onClose={() => setRemoving(false)}
-        title={`Delete ${name}?`}
-        action="Delete"
-        onConfirm={async () => {
-          await api.notifications.removeChannel(id)
-          tell(`${name} was deleted`)
-          void notificationsChanged(workspaceId)
-          await navigate({
-            to: "/w/$workspaceId/notifications",
-            params: { workspaceId },
-            replace: true
-          })
-        }}
-      >
-        It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay
-        listed.
-      </Confirm>
-    </Only>
+        )
+      }
+      onDelete={async () => {
+        await api.notifications.removeChannel(id)
+        notify(`${name} was deleted`)
+        void notificationsChanged(workspaceId)
+        await navigate({
+          to: "/w/$workspaceId/notifications",
+          params: { workspaceId },
+          replace: true
+        })
+      }}
+      warning="The channel is removed from all rules, and its queued messages are cancelled. Sent messages stay in the list of deliveries."
+    />
   )
 }

@@ -1,7 +1,6 @@
 import type { NotificationChannel } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 
-/** Whether anything can be sent to a channel. */
 export const ChannelState = ({
   channel: { confirmed, disabled_reason, enabled }
 }: {

@@ -1,7 +1,7 @@
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import type { Config, ConfigField } from "./configSchema.ts"
 
-/** What a kind of channel needs, drawn from its schema. */
+/** The fields of the configuration of a channel, rendered from the schema of its kind. */
 export const ConfigFields = ({
   errorOf,
   fields,
@@ -11,7 +11,7 @@ export const ConfigFields = ({
 }: {
   readonly fields: ReadonlyArray<ConfigField>
   readonly texts: Readonly<Record<string, string>>
-  /** What the API shows of it now, with secrets masked. */
+  /** The stored configuration, with masked secrets. */
   readonly shown: Config | undefined
   readonly onChange: (name: string, text: string) => void
   readonly errorOf: (name: string) => string | undefined
@@ -38,7 +38,11 @@ export const ConfigFields = ({
       <Field
         key={name}
         label={isRequired ? label : `${label} (optional)`}
-        hint={typeof masked === "string" ? `${hint ?? ""} Stays as it is if empty.`.trim() : hint}
+        hint={
+          typeof masked === "string"
+            ? `${hint ?? ""} If this is empty, the value stays the same.`.trim()
+            : hint
+        }
         error={errorOf(name)}
       >
         {options === undefined ? (
@@ -56,7 +60,7 @@ export const ConfigFields = ({
         ) : (
           <Select
             options={[
-              ...(isRequired ? [] : [["", "As usual"] as const]),
+              ...(isRequired ? [] : [["", "Default"] as const]),
               ...options.map((option) => [option, option] as const)
             ]}
             value={text}

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
-import { Loaded } from "../../ui/messages/Loaded.tsx"
+import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Page } from "../../ui/layout/Page.tsx"
-import { tell } from "../../ui/messages/toast.ts"
+import { notify } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { kindsOptions, notificationsChanged } from "../queries.ts"
 
@@ -18,7 +18,7 @@ export const NewChannelPage = () => {
     </AboveLink>
   )
   return (
-    <Loaded
+    <LoadedPage
       query={useQuery(kindsOptions(workspaceId))}
       name="New channel"
       above={above}
@@ -31,7 +31,7 @@ export const NewChannelPage = () => {
             title="New channel"
             above={above}
             width="narrow"
-            description="Where should messages go?"
+            description="Choose the kind of the channel."
           >
             <ul className="grid gap-2 sm:grid-cols-2">
               {kinds.map((one) => (
@@ -43,7 +43,7 @@ export const NewChannelPage = () => {
           <NewChannel key={chosen.kind} kind={chosen} />
         )
       }}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -89,7 +89,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           params={{ workspaceId }}
           search={{}}
         >
-          Another kind
+          Choose another kind
         </AboveLink>
       }
     >
@@ -101,7 +101,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
         }
         onSend={async (input) => {
           const { id, name } = await api.notifications.createChannel({ ...input, kind: kind.kind })
-          tell(`${name} was created`)
+          notify(`${name} was created`)
           void notificationsChanged(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/channels/$channelId",

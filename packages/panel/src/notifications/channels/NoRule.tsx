@@ -6,10 +6,10 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { attempt } from "../../ui/messages/toast.ts"
 import { Only } from "../../ui/role.tsx"
 import { settingsOptions } from "../queries.ts"
-import { usualEvents } from "../usualEvents.ts"
+import { usualEvents } from "../events.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 
-/** A channel that no rule names looks finished, and nothing is sent to it. */
+/** The warning for a channel to which no rule sends anything. */
 export const NoRule = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { workspaceId } = useWorkspace()
   const { data: settings } = useQuery(settingsOptions(workspaceId))
@@ -30,15 +30,15 @@ const AddRule = ({
   const rule = { events: usualEvents, channel_ids: [id] }
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
-      <p>No rule sends anything here yet.</p>
+      <p>No rule sends messages to this channel yet.</p>
       <Only role="editor">
         <Button
           size="small"
-          icon={<Plus className="size-3.5" />}
+          icon={<Plus />}
           onClick={() =>
             attempt(
               () => replace({ rules: [...settings.rules, rule] }),
-              `${name} hears of failures and recoveries`
+              `${name} receives failures and recoveries`
             )
           }
         >

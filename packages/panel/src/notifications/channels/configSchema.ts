@@ -1,4 +1,6 @@
-/** A field of what a kind needs, as its JSON schema describes it. */
+import { capital } from "../../ui/values/format.ts"
+
+/** A field of a configuration, read from its JSON schema. */
 export interface ConfigField {
   readonly name: string
   readonly label: string
@@ -24,11 +26,8 @@ const words: Readonly<Record<string, string>> = {
 
 /** `bot_token` as `Bot token`, `chat_id` as `Chat id`. */
 const labelOf = (name: string): string => {
-  const text = name
-    .split("_")
-    .map((word) => words[word] ?? word)
-    .join(" ")
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  const text = name.split("_").map((word) => words[word] ?? word)
+  return capital(text.join(" "))
 }
 
 const typeOf = ({ format, type }: Config): ConfigField["type"] =>
@@ -64,7 +63,7 @@ export const fieldsOf = (
   })
 }
 
-/** As it is typed. Secrets begin empty: the API shows no more than their end. */
+/** A configuration as form values. Secrets begin empty, because the API shows only their end. */
 export const textsOf = (
   fields: ReadonlyArray<ConfigField>,
   config: Config
@@ -74,8 +73,8 @@ export const textsOf = (
   )
 
 /**
- * The configuration in the form of the API. In a change, an emptied field becomes null and is
- * removed; a secret that was left empty stays.
+ * Form values as a configuration. In an edit, an empty field becomes null, which removes it, and an
+ * empty secret is left out, which keeps it.
  */
 export const configOf = (
   fields: ReadonlyArray<ConfigField>,

@@ -4,15 +4,14 @@ import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
-import { Problem } from "../../ui/messages/Problem.tsx"
+import { type Column, List, rowTitle } from "../../ui/lists/List.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { At } from "../../ui/values/Time.tsx"
 import { titleOf } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
 
-/** What was sent, or waits to be sent, the newest first. */
+/** Messages that were sent or are queued, newest first. */
 export const DeliveryList = ({
   empty,
   search
@@ -25,22 +24,18 @@ export const DeliveryList = ({
   const columns = useMemo(() => {
     const names = new Map(channels?.map(({ id, name }) => [id, name]))
     return columnsWith(workspaceId, (id) =>
-      id === null ? "a call-back" : (names.get(id) ?? "A deleted channel")
+      id === null ? "a callback URL" : (names.get(id) ?? "a deleted channel")
     )
   }, [workspaceId, channels])
-  const { error, refetch, ...list } = useList({
+  const list = useList({
     ...deliveryListOptions(workspaceId, search),
-    // Only while something is under way, and nobody asks from a hidden tab.
+    // The list is polled while a delivery is unfinished.
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
         ? 3_000
         : false
   })
-  return error === null ? (
-    <List {...list} label="Deliveries" columns={columns} keyOf={({ id }) => id} empty={empty} />
-  ) : (
-    <Problem error={error} retry={refetch} />
-  )
+  return <List {...list} label="Deliveries" columns={columns} empty={empty} />
 }
 
 const columnsWith = (
@@ -55,14 +50,14 @@ const columnsWith = (
   },
   {
     key: "what",
-    head: "What",
+    head: "Message",
     className: "grow basis-0",
     cell: (delivery) => (
       <>
         <Link
           to="/w/$workspaceId/notifications/deliveries/$deliveryId"
           params={{ workspaceId, deliveryId: delivery.id }}
-          className={`block truncate font-medium ${rowLink}`}
+          className={rowTitle}
         >
           {titleOf(delivery)}
         </Link>
@@ -86,7 +81,7 @@ const columnsWith = (
   },
   {
     key: "at",
-    head: "When",
+    head: "Time",
     className: "w-28 shrink-0 max-sm:hidden",
     cell: ({ created_at }) => <At at={created_at} />
   }

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
 import { X } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Select } from "../../ui/forms/Field.tsx"
 import { Filters } from "../../ui/lists/Filters.tsx"
+import { useFilters } from "../../ui/lists/useFilters.ts"
 import { Empty } from "../../ui/layout/Page.tsx"
 import { DeliveryList } from "./DeliveryList.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
@@ -12,12 +12,9 @@ import { kindsOptions } from "../queries.ts"
 import { deliverySearch, deliveryStatuses } from "../search.ts"
 
 export const DeliveryListPage = () => {
-  const search = useSearch({ from: "/inside/w/$workspaceId/notifications/deliveries" })
-  const navigate = useNavigate({ from: "/w/$workspaceId/notifications/deliveries" })
+  const { filter, search } = useFilters(deliverySearch)
   const { workspaceId } = useWorkspace()
   const { data: kinds = [] } = useQuery(kindsOptions(workspaceId))
-  const narrow = (change: Record<string, unknown>) =>
-    void navigate({ search: (before) => deliverySearch({ ...before, ...change }), replace: true })
   return (
     <NotificationsPage name="deliveries">
       <Filters>
@@ -25,20 +22,20 @@ export const DeliveryListPage = () => {
           aria-label="Status"
           value={search.status ?? ""}
           options={[["", "All statuses"], ...Object.entries(deliveryStatuses)]}
-          onChange={({ target }) => narrow({ status: target.value })}
+          onChange={({ target }) => filter({ status: target.value })}
         />
         <Select
           aria-label="Kind"
           value={search.kind ?? ""}
           options={[
             ["", "All kinds"],
-            ["callback", "Call-backs"],
+            ["callback", "Callbacks"],
             ...kinds.map(({ kind, title }) => [kind, title] as const)
           ]}
-          onChange={({ target }) => narrow({ kind: target.value })}
+          onChange={({ target }) => filter({ kind: target.value })}
         />
         {search.channel_id !== undefined && (
-          <Button icon={<X className="size-4" />} onClick={() => narrow({ channel_id: undefined })}>
+          <Button icon={<X />} onClick={() => filter({ channel_id: undefined })}>
             One channel
           </Button>
         )}
@@ -46,9 +43,9 @@ export const DeliveryListPage = () => {
       <DeliveryList
         search={search}
         empty={
-          <Empty title="Nothing was sent">
-            Messages appear here with what the other side answered, once a rule applies or somebody
-            tests a channel.
+          <Empty title="No messages">
+            Every message of a rule, a test or a callback is listed here, with the answer of its
+            receiver.
           </Empty>
         }
       />

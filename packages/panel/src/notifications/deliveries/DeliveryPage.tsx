@@ -7,13 +7,13 @@ import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { Loaded } from "../../ui/messages/Loaded.tsx"
-import { Card, Facts, Page, Section } from "../../ui/layout/Page.tsx"
+import { LoadedPage } from "../../ui/messages/Loaded.tsx"
+import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Page.tsx"
 import { Message } from "../../ui/values/Message.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { Ago, At, None } from "../../ui/values/Time.tsx"
-import { tell, tellProblem } from "../../ui/messages/toast.ts"
-import { kindName } from "../../data/kindName.ts"
+import { Ago, At } from "../../ui/values/Time.tsx"
+import { notify, notifyProblem } from "../../ui/messages/toast.ts"
+import { kindNames } from "../../data/kindNames.ts"
 import { happened, titleOf } from "../events.ts"
 import { deliveryOptions, notificationsChanged } from "../queries.ts"
 import { Only } from "../../ui/role.tsx"
@@ -33,7 +33,7 @@ export const DeliveryPage = () => {
     refetchInterval: ({ state }) => (state.data?.finished_at === null ? 2_000 : false)
   })
   return (
-    <Loaded query={query} name="Delivery" above={above} width="narrow">
+    <LoadedPage query={query} name="Delivery" above={above} width="narrow">
       {(delivery) => (
         <Page
           title={titleOf(delivery)}
@@ -68,7 +68,7 @@ export const DeliveryPage = () => {
                   </div>
                 ))}
                 {delivery.events.length === 0 && (
-                  <p className="px-5 py-4 text-faint">It asks to confirm the address.</p>
+                  <p className="px-5 py-4 text-faint">A request to confirm the email address.</p>
                 )}
               </Card>
             </Section>
@@ -77,13 +77,13 @@ export const DeliveryPage = () => {
                 {delivery.attempts.map((one) => (
                   <Attempt key={one.number} attempt={one} />
                 ))}
-                {delivery.attempts.length === 0 && <p className="text-faint">None yet.</p>}
+                {delivery.attempts.length === 0 && <p className="text-faint">No attempts yet.</p>}
               </div>
             </Section>
           </div>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -92,22 +92,22 @@ const Resend = ({ delivery: { id } }: { readonly delivery: NotificationDeliveryD
   const navigate = useNavigate()
   return (
     <Button
-      icon={<Send className="size-4" />}
+      icon={<Send />}
       onClick={async () => {
         try {
           const again = await api.notifications.resend(id)
-          tell("It is sent again")
+          notify("The message was sent again")
           void notificationsChanged(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/deliveries/$deliveryId",
             params: { workspaceId, deliveryId: again.id }
           })
         } catch (error) {
-          tellProblem(error)
+          notifyProblem(error)
         }
       }}
     >
-      Send again
+      Send message again
     </Button>
   )
 }
@@ -124,24 +124,20 @@ const Attempt = ({
       <At at={started_at} className="text-faint" />
     </p>
     {error !== null && <p className="break-words text-bad">{error}</p>}
-    {finished_at === null && <p className="text-faint">How it ended is not known.</p>}
+    {finished_at === null && <p className="text-faint">The result of this attempt is unknown.</p>}
     {response_body !== null && response_body !== "" && (
       <Code label={`answer to attempt ${number}`} text={response_body} wrap />
     )}
   </Card>
 )
 
-const factsOf = (delivery: NotificationDeliveryDetail) =>
-  [
-    ["Status", <Status key="0" of={delivery.status} />],
-    ["Kind", kindName(delivery.kind)],
-    ["Attempts", delivery.attempts_count],
-    ["Error", delivery.error ?? <None />],
-    [
-      "Next attempt",
-      delivery.next_attempt_at === null ? <None /> : <Ago key="1" at={delivery.next_attempt_at} />
-    ],
-    ["Created", <At key="2" at={delivery.created_at} />],
-    ["Ended", delivery.finished_at === null ? <None /> : <At key="3" at={delivery.finished_at} />],
-    ["Id", <CopyText key="4" text={delivery.id} />]
-  ] as const
+const factsOf = (delivery: NotificationDeliveryDetail): FactsByName => ({
+  Status: <Status of={delivery.status} />,
+  Kind: kindNames[delivery.kind],
+  Attempts: delivery.attempts_count,
+  Error: delivery.error,
+  "Next attempt": <Ago at={delivery.next_attempt_at} />,
+  Created: <At at={delivery.created_at} />,
+  Finished: <At at={delivery.finished_at} />,
+  Id: <CopyText text={delivery.id} />
+})

@@ -1,14 +1,10 @@
 import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
-import { Pencil, Trash2 } from "lucide-react"
-import { useState } from "react"
-import { Confirm } from "../../ui/actions/Dialog.tsx"
-import { ActionMenu, MenuItem } from "../../ui/actions/Menu.tsx"
+import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card } from "../../ui/layout/Page.tsx"
 import { eventInWords, listed } from "../events.ts"
 import { useTargets } from "./targets.ts"
-import { Only } from "../../ui/role.tsx"
 
-/** A rule in a sentence. */
+/** A rule as a sentence. */
 export const Rule = ({
   channels,
   number,
@@ -22,7 +18,6 @@ export const Rule = ({
   readonly onEdit: () => void
   readonly onRemove: () => Promise<unknown>
 }) => {
-  const [isRemoving, setRemoving] = useState(false)
   const scope = useScope(rule)
   const names = rule.channel_ids.map(
     (id) => channels.find((channel) => channel.id === id)?.name ?? "a deleted channel"
@@ -31,39 +26,23 @@ export const Rule = ({
     <li>
       <Card className="flex items-start gap-4 p-4 pl-5">
         <p className="min-w-0 grow break-words">
-          Tell <b className="font-semibold">{listed(names)}</b> when{" "}
+          Notify <b className="font-semibold">{listed(names)}</b> when{" "}
           {listed(rule.events.map(eventInWords))}
           {scope}.
         </p>
-        <Only role="editor">
-          <ActionMenu label={`Actions for rule ${number}`}>
-            <MenuItem icon={<Pencil className="size-4" />} onSelect={onEdit}>
-              Edit
-            </MenuItem>
-            <MenuItem
-              isDanger
-              icon={<Trash2 className="size-4 text-bad" />}
-              onSelect={() => setRemoving(true)}
-            >
-              Delete
-            </MenuItem>
-          </ActionMenu>
-        </Only>
+        <RowMenu
+          name={`rule ${number}`}
+          role="editor"
+          onEdit={onEdit}
+          onDelete={onRemove}
+          warning={`${listed(names)} will receive these events only if another rule sends them.`}
+        />
       </Card>
-      <Confirm
-        isOpen={isRemoving}
-        onClose={() => setRemoving(false)}
-        title="Delete this rule?"
-        action="Delete"
-        onConfirm={onRemove}
-      >
-        {listed(names)} hears of this only if another rule says so.
-      </Confirm>
     </li>
   )
 }
 
-/** So many are named; the others are counted. */
+/** Longer lists are shown as a count. */
 const maxNamed = 3
 
 const named = <Id extends string>(

@@ -2,13 +2,13 @@ import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { eventGroups } from "../events.ts"
-import { usualEvents } from "../usualEvents.ts"
+import { eventGroups, usualEvents } from "../events.ts"
 import { TargetPicker } from "./TargetPicker.tsx"
 import { useTargets } from "./targets.ts"
 
-/** Writes a rule. */
+/** Creates or edits a rule. */
 export const RuleSheet = ({
   channels,
   onClose,
@@ -29,10 +29,7 @@ export const RuleSheet = ({
       monitor_ids: rule?.monitor_ids ?? []
     },
     send: async ({ channel_ids, events, monitor_ids, tags, task_ids }) => {
-      const tagged = tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter((tag) => tag !== "")
+      const tagged = tagsOf(tags)
       await onSend({
         events,
         channel_ids,
@@ -51,7 +48,7 @@ export const RuleSheet = ({
     <Sheet isOpen onClose={onClose} title={rule === undefined ? "New rule" : "Edit rule"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
         <fieldset className="flex flex-col gap-2">
-          <legend className="mb-2 text-sm font-medium text-soft">Tell</legend>
+          <legend className="mb-2 text-sm font-medium text-soft">Channels</legend>
           {channels.map(({ id, name }) => (
             <Checkbox
               key={id}
@@ -66,7 +63,7 @@ export const RuleSheet = ({
         </fieldset>
         {eventGroups.map(([group, events]) => (
           <fieldset key={group} className="flex flex-col gap-2">
-            <legend className="mb-2 text-sm font-medium text-soft">{group}: when</legend>
+            <legend className="mb-2 text-sm font-medium text-soft">{group}: notify when</legend>
             <div className="grid gap-2 sm:grid-cols-2">
               {events.map(([event, words]) => (
                 <Checkbox
@@ -82,7 +79,10 @@ export const RuleSheet = ({
             </div>
           </fieldset>
         ))}
-        <Field label="Only for these tags" hint="Separate with commas. Leave empty for all.">
+        <Field
+          label="Only for these tags"
+          hint="Separate tags with commas. If this is empty, the rule is for all tags."
+        >
           <Input {...form.text("tags")} placeholder="billing, nightly" />
         </Field>
         <TargetPicker

@@ -33,7 +33,7 @@ export const RulesPage = () => {
   )
 }
 
-/** Others may have changed the rules in between, so that places say nothing. */
+/** Rules have no ids, and somebody else may have changed the order, so they are compared by content. */
 const isSame = (one: NotificationRule, other: NotificationRule | undefined) =>
   JSON.stringify(one) === JSON.stringify(other)
 
@@ -46,7 +46,7 @@ const Rules = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const replace = useReplaceSettings(settings)
-  /** The rule that is being written: a new one, or one of those that there are. */
+  /** The edited rule. An empty object stands for a new rule. */
   const [edited, edit] = useState<{ readonly rule?: NotificationRule }>()
   const { rules } = settings
   const save = (rule: NotificationRule) => {
@@ -56,11 +56,11 @@ const Rules = ({
   return (
     <div className="flex max-w-[44rem] flex-col gap-8">
       <Section
-        title="Who hears of what"
+        title="Rules"
         actions={
           channels.length > 0 && (
             <Only role="editor">
-              <Button size="small" icon={<Plus className="size-3.5" />} onClick={() => edit({})}>
+              <Button size="small" icon={<Plus />} onClick={() => edit({})}>
                 Add a rule
               </Button>
             </Only>
@@ -68,7 +68,7 @@ const Rules = ({
         }
       >
         {rules.length === 0 ? (
-          <Empty title="Nobody is told of anything">
+          <Empty title="No rules yet">
             {channels.length === 0 ? (
               <>
                 <Link
@@ -76,12 +76,12 @@ const Rules = ({
                   params={{ workspaceId }}
                   className="font-medium text-live hover:underline"
                 >
-                  Make a channel first
+                  Create a channel first
                 </Link>
-                . A rule then says what it hears of.
+                . A rule then decides which events it receives.
               </>
             ) : (
-              "Add a rule that says which channel hears of what."
+              "A rule decides which channels receive which events. Add a rule to be notified."
             )}
           </Empty>
         ) : (
@@ -99,7 +99,7 @@ const Rules = ({
           </ol>
         )}
       </Section>
-      <Section title="When, and how often">
+      <Section title="Timing">
         <TimingForm settings={settings} />
       </Section>
       {edited !== undefined && (

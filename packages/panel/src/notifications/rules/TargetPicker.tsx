@@ -10,7 +10,7 @@ export interface Target<Id extends string> {
   readonly kind: string
 }
 
-/** Finds things by name and keeps those that are chosen. None chosen is all. */
+/** Selects tasks or monitors by name. An empty selection means all of them. */
 export const TargetPicker = <Id extends string>({
   chosen,
   find,
@@ -28,7 +28,7 @@ export const TargetPicker = <Id extends string>({
 }) => {
   const [text, setText] = useState("")
   const [found, setFound] = useState<ReadonlyMap<Id, string>>(new Map())
-  const called = (one: Id) => found.get(one) ?? nameOf(one)
+  const labelOf = (one: Id) => found.get(one) ?? nameOf(one)
   const asked = useSettled(text.trim())
   const id = useId()
   const { data, isFetching } = useQuery(
@@ -52,10 +52,10 @@ export const TargetPicker = <Id extends string>({
               key={one}
               className="inline-flex max-w-full items-center gap-1 rounded-md bg-sunken py-0.5 pr-0.5 pl-2 text-sm"
             >
-              <span className="truncate">{called(one)}</span>
+              <span className="truncate">{labelOf(one)}</span>
               <button
                 type="button"
-                aria-label={`Remove ${called(one)}`}
+                aria-label={`Remove ${labelOf(one)}`}
                 className="grid size-6 shrink-0 place-items-center rounded text-faint hover:text-ink"
                 onClick={() => onChange(chosen.filter((other) => other !== one))}
               >
@@ -77,7 +77,7 @@ export const TargetPicker = <Id extends string>({
             type="search"
             value={text}
             autoComplete="off"
-            placeholder={chosen.length === 0 ? "All. Type a name to choose some" : "Add another"}
+            placeholder={chosen.length === 0 ? "All. Type a name to choose" : "Type a name to add"}
             onChange={({ target }) => setText(target.value)}
             onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
             className="min-w-0 grow bg-transparent text-base outline-none"
@@ -105,9 +105,7 @@ export const TargetPicker = <Id extends string>({
           </ul>
         )}
         {asked !== "" && !isFetching && offered.length === 0 && (
-          <p className="border-t border-line px-3 py-2 text-sm text-faint">
-            Nothing else has this name.
-          </p>
+          <p className="border-t border-line px-3 py-2 text-sm text-faint">No other results.</p>
         )}
       </div>
     </div>

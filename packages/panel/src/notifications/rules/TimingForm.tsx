@@ -4,13 +4,12 @@ import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import { Card } from "../../ui/layout/Page.tsx"
-import { SpanInput } from "../../ui/forms/SpanInput.tsx"
-import { tell } from "../../ui/messages/toast.ts"
+import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { notify } from "../../ui/messages/toast.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 import * as bounds from "../../data/bounds.ts"
 
-/** Quiet hours, reminders, and what is told together. */
 export const TimingForm = ({ settings }: { readonly settings: NotificationSettings }) => {
   const replace = useReplaceSettings(settings)
   const form = useForm({
@@ -28,7 +27,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         group_seconds: Number(values.group_seconds),
         quiet_hours: values.isQuiet ? values.quiet_hours : null
       })
-      tell("The settings were changed")
+      notify("The settings were changed")
     }
   })
   const { errorOf, set, values } = form
@@ -37,7 +36,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
     <form className="flex flex-col gap-6" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
         <Field
-          label="Failures in a row before the first message"
+          label="Failures in a row before a task is reported"
           error={errorOf("task_failure_threshold")}
         >
           <Input
@@ -47,22 +46,16 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
             required
           />
         </Field>
-        <Field
-          label="Repeat while it goes on, every"
-          hint="Never if empty."
-          error={errorOf("remind_every_seconds")}
-        >
-          <SpanInput
-            label="Repeat while it goes on, every"
-            limits={bounds.NotificationSettingsInput.remind_every_seconds}
-            isOptional
-            seconds={values.remind_every_seconds}
-            onChange={(remind_every_seconds) => set({ remind_every_seconds })}
-          />
-        </Field>
+        <SpanField
+          label="Remind every"
+          hint="Repeats a message while the problem continues. If this is empty, there are no reminders."
+          limits={bounds.NotificationSettingsInput.remind_every_seconds}
+          isOptional
+          {...form.field("remind_every_seconds")}
+        />
         <Field
           label="Group events for (seconds)"
-          hint="The first message is sent at once. Events in the next seconds are sent together."
+          hint="The first message is sent at once. The events in the next seconds are sent as one message."
           error={errorOf("group_seconds")}
         >
           <Input
@@ -74,7 +67,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         </Field>
         <Checkbox
           checked={values.isQuiet}
-          hint="Messages are held and sent as one when quiet hours end."
+          hint="Messages are kept back and sent as one when the quiet hours end."
           onChange={({ target }) => set({ isQuiet: target.checked })}
         >
           Quiet hours

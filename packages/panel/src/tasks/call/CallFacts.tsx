@@ -1,29 +1,17 @@
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
+import { Card, Facts } from "../../ui/layout/Page.tsx"
 import { Only } from "../../ui/role.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { duration } from "../../ui/values/format.ts"
-import { Card, Facts } from "../../ui/layout/Page.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge } from "../../ui/values/Status.tsx"
-import { runOnFacts } from "../../workers/runOnFacts.ts"
-import type { RunsOn } from "../../workers/runOnValues.ts"
-import type { CallOptions } from "./callOptionValues.ts"
+import { runOnFacts } from "../../workers/runOnValues.ts"
+import { type CallOptions, completions } from "./callOptionValues.ts"
+import type { StoredCall } from "./callValues.ts"
 
-/** What is called, for those who read. */
-export const CallFacts = ({
-  call
-}: {
-  readonly call: {
-    readonly method: string
-    readonly url: string
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string | null
-    readonly timeout_seconds: number
-    readonly retry_count: number
-  } & CallOptions &
-    RunsOn
-}) => {
+/** The call of a task. */
+export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
   const { workspaceId } = useWorkspace()
   const headers = Object.entries(call.headers)
   return (
@@ -40,15 +28,15 @@ export const CallFacts = ({
       )}
       {call.body !== null && <Code label="body" text={pretty(call.body)} />}
       <Facts
-        facts={[
+        facts={{
           ...runOnFacts(call),
-          ["Timeout", duration(call.timeout_seconds * 1_000)],
-          ...(call.completion === undefined
-            ? []
-            : [["An attempt ends", endings[call.completion]] as const]),
-          ["Retries", retriesOf(call)],
-          ...successFacts(call)
-        ]}
+          Timeout: duration(call.timeout_seconds * 1_000),
+          "Attempt finishes": call.completion && completions[call.completion],
+          Retries: retriesOf(call),
+          "Success status codes": call.success_codes?.join(", "),
+          "Response must contain": call.body_contains,
+          "Response must not contain": call.body_lacks
+        }}
       />
       {URL.canParse(call.url) && (
         <Only role="admin">
@@ -58,7 +46,7 @@ export const CallFacts = ({
             search={{ receiver: new URL(call.url).origin }}
             className="text-sm text-live hover:underline"
           >
-            Secrets that verify its calls
+            Show the signing secrets of this server
           </Link>
         </Only>
       )}
@@ -66,21 +54,7 @@ export const CallFacts = ({
   )
 }
 
-const endings = {
-  callback: "When the job calls back",
-  auto: "When the job calls back, if the answer says so"
-}
-
 const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
   retry === undefined
     ? retry_count
-    : `${retry_count}, after ${duration(retry.first_seconds * 1_000)}, then ${retry.factor} times as long, at most ${duration(retry.max_seconds * 1_000)}`
-
-const successFacts = ({ body_contains, body_lacks, success_codes }: CallOptions) => {
-  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
-    ["Success", success_codes?.join(", ")],
-    ["Must contain", body_contains],
-    ["Must not contain", body_lacks]
-  ]
-  return facts.filter(([, value]) => value !== undefined)
-}
+    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each next one after ${retry.factor} times as long, at most ${duration(retry.max_seconds * 1_000)}`

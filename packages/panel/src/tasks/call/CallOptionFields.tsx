@@ -1,88 +1,63 @@
-import type { Completion } from "@scheduling/sdk"
-import { Field, Input, Select } from "../../ui/forms/Field.tsx"
-import { Fold } from "../../ui/layout/Fold.tsx"
-import type { CallOptionValues } from "./callOptionValues.ts"
-import { typedInto } from "../typedInto.ts"
 import * as bounds from "../../data/bounds.ts"
+import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
+import { Fold } from "../../ui/layout/Fold.tsx"
+import { type CallOptionValues, completions } from "./callOptionValues.ts"
 
-/** What counts as a success, and how long to wait before the next attempt. */
+/** The rare options of a call. */
 export const CallOptionFields = ({
   errorOf,
   onChange,
   values
-}: {
-  readonly values: CallOptionValues
-  readonly onChange: (change: Partial<CallOptionValues>) => void
-  readonly errorOf: (field: keyof CallOptionValues) => string | undefined
-}) => {
-  const text = typedInto(values, onChange)
+}: FieldGroupProps<CallOptionValues>) => {
+  const text = inputPropsOf(values, onChange)
+  const inResponse = "In the first 10,000 bytes of the response."
   return (
     <Fold summary="Advanced">
       <div className="flex flex-col gap-5">
         <Field
-          label="An attempt ends"
-          hint="A job that keeps running after it has answered sends a POST to the URL in Scheduling-Complete-Url when it is done."
+          label="An attempt finishes"
+          hint="A job that goes on after it has answered reports its result with a POST to the URL in the header Scheduling-Complete-Url."
           error={errorOf("completion")}
         >
           <Select
-            options={[
-              ["", "With the answer"],
-              ["callback", "When the job calls back"],
-              ["auto", "When the job calls back, if the answer says so"]
-            ]}
-            value={values.completion}
-            onChange={({ target }) => onChange({ completion: target.value as Completion | "" })}
+            options={[["", "With the answer"], ...Object.entries(completions)]}
+            {...text("completion")}
           />
         </Field>
         <Field
-          label="Statuses that are a success"
-          hint="Codes and ranges, such as 200-299, 404. Without any, 200-299."
+          label="Success status codes"
+          hint="Codes and ranges, such as 200-299, 404. The default is 200-299."
           error={errorOf("success_codes")}
         >
           <Input mono placeholder="200-299" {...text("success_codes")} />
         </Field>
         <div className="grid gap-5 sm:grid-cols-2">
-          <Field
-            label="The answer must contain"
-            hint="In its first 10,000 bytes."
-            error={errorOf("body_contains")}
-          >
+          <Field label="Response must contain" hint={inResponse} error={errorOf("body_contains")}>
             <Input mono {...bounds.CronTaskInput.body_contains} {...text("body_contains")} />
           </Field>
-          <Field
-            label="The answer must not contain"
-            hint="In its first 10,000 bytes."
-            error={errorOf("body_lacks")}
-          >
+          <Field label="Response must not contain" hint={inResponse} error={errorOf("body_lacks")}>
             <Input mono {...bounds.CronTaskInput.body_lacks} {...text("body_lacks")} />
           </Field>
         </div>
         <div className="grid grid-cols-3 gap-4">
-          <Field label="First wait, seconds" error={errorOf("first_seconds")}>
-            <Input
-              type="number"
-              {...bounds.RetryInput.first_seconds}
-              placeholder="1"
-              {...text("first_seconds")}
-            />
-          </Field>
-          <Field label="Factor" error={errorOf("factor")}>
-            <Input
-              type="number"
-              {...bounds.RetryInput.factor}
-              step="any"
-              placeholder="2"
-              {...text("factor")}
-            />
-          </Field>
-          <Field label="Longest wait, seconds" error={errorOf("max_seconds")}>
-            <Input
-              type="number"
-              {...bounds.RetryInput.max_seconds}
-              placeholder="3600"
-              {...text("max_seconds")}
-            />
-          </Field>
+          {(
+            [
+              ["first_seconds", "First retry after (seconds)", "1"],
+              ["factor", "Backoff factor", "2"],
+              ["max_seconds", "Longest wait (seconds)", "3600"]
+            ] as const
+          ).map(([field, label, placeholder]) => (
+            <Field key={field} label={label} error={errorOf(field)}>
+              <Input
+                type="number"
+                {...bounds.RetryInput[field]}
+                step={field === "factor" ? "any" : 1}
+                placeholder={placeholder}
+                {...text(field)}
+              />
+            </Field>
+          ))}
         </div>
       </div>
     </Fold>

@@ -4,14 +4,14 @@ import { Field, Textarea } from "../../ui/forms/Field.tsx"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { newCall } from "./callValues.ts"
 import { readPasted, readPastedCall } from "./paste.ts"
-import type { Pasted, Reading } from "./Reading.ts"
+import type { Pasted } from "./readCurl.ts"
 
-/** Fills a form from a curl command or a line of a crontab. */
+/** Fills in a form from a curl command or a crontab line. */
 export const PasteBox = ({
   hasSchedule = false,
   onPaste
 }: {
-  /** Whether the form takes the schedule of a line too. */
+  /** True if the form has a schedule, which a crontab line fills in. */
   readonly hasSchedule?: boolean
   readonly onPaste: (pasted: Pasted) => void
 }) => {
@@ -24,19 +24,23 @@ export const PasteBox = ({
     setText(next)
     const values = read(next)?.values
     if (values === undefined) return
-    // The call of what was pasted before does not belong to this schedule.
+    // The call of an earlier paste does not belong to this schedule.
     onPaste(hasCall ? { ...emptyCall, ...values } : values)
     setHasCall(values.url !== undefined)
   }
   return (
     <Fold
-      icon={<ClipboardPaste className="size-4" />}
+      icon={<ClipboardPaste />}
       summary={`Paste a curl command${hasSchedule ? " or a crontab line" : ""}`}
     >
       <div className="flex flex-col gap-1.5">
         <Field
-          label={hasSchedule ? "curl or crontab" : "Command"}
-          error={isUnknown ? unknown(hasSchedule) : undefined}
+          label={hasSchedule ? "curl command or crontab line" : "curl command"}
+          error={
+            isUnknown
+              ? `This is not a curl command with a URL${hasSchedule ? " or a crontab line" : ""}.`
+              : undefined
+          }
         >
           <Textarea
             mono
@@ -48,21 +52,13 @@ export const PasteBox = ({
           />
         </Field>
         <p role="status" className="text-sm break-words text-soft">
-          {reading !== undefined && inWords(reading)}
+          {reading !== undefined &&
+            `Filled in: ${reading.filled.join(", ")}.${reading.ignored.length === 0 ? "" : ` Ignored: ${reading.ignored.join(", ")}.`}`}
         </p>
       </div>
     </Fold>
   )
 }
 
-const unknown = (hasSchedule: boolean) =>
-  hasSchedule
-    ? "This is neither a curl command nor a line of a crontab."
-    : "This is no curl command with a URL."
-
 const { body, headers, method, timeout_seconds, url } = newCall
 const emptyCall = { body, headers, method, timeout_seconds, url }
-
-const inWords = ({ filled, ignored }: Reading) =>
-  `Filled in: ${filled.join(", ")}.` +
-  (ignored.length === 0 ? "" : ` Ignored: ${ignored.join(", ")}.`)

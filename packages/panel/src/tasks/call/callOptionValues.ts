@@ -1,7 +1,7 @@
 import type { Completion, CronTask, RetryInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
 
-/** The options of a call that few calls have, as they are typed. Empty: not set. */
+/** The rare options of a call as form values. An empty text means not set. */
 export interface CallOptionValues {
   readonly success_codes: string
   readonly body_contains: string
@@ -9,7 +9,6 @@ export interface CallOptionValues {
   readonly first_seconds: string
   readonly factor: string
   readonly max_seconds: string
-  /** Empty: the answer ends an attempt. */
   readonly completion: Completion | ""
 }
 
@@ -18,7 +17,12 @@ export type CallOptions = Pick<
   "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
 >
 
-/** How long an attempt may take. */
+/** The events that finish an attempt, other than the answer. */
+export const completions: Readonly<Record<Completion, string>> = {
+  callback: "When the job reports its result",
+  auto: "As the answer says: at once, or when the job reports its result"
+}
+
 export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
   completion === "" ? bounds.maxAnswerSeconds : bounds.CronTaskInput.timeout_seconds.max
 
@@ -38,15 +42,14 @@ export const callOptionValuesOf = ({
   completion: completion ?? ""
 })
 
-/** As the API takes it. */
 export const callOptionInputOf = (values: CallOptionValues, retry_count: number) => {
   const codes = values.success_codes.split(/[\s,;]+/).filter((code) => code !== "")
   return {
     success_codes: codes.length === 0 ? null : codes,
-    body_contains: values.body_contains === "" ? null : values.body_contains,
-    body_lacks: values.body_lacks === "" ? null : values.body_lacks,
+    body_contains: values.body_contains || null,
+    body_lacks: values.body_lacks || null,
     retry: retryOf(values, retry_count),
-    completion: values.completion === "" ? null : values.completion
+    completion: values.completion || null
   }
 }
 

@@ -1,19 +1,19 @@
 import type { CallMethod } from "@scheduling/sdk"
 import {
-  callOptionInputOf,
-  type CallOptions,
-  callOptionValuesOf,
-  type CallOptionValues
-} from "./callOptionValues.ts"
-import {
   newRunOn,
   runOnInputOf,
-  runOnValuesOf,
   type RunOnValues,
+  runOnValuesOf,
   type RunsOn
 } from "../../workers/runOnValues.ts"
+import {
+  callOptionInputOf,
+  type CallOptions,
+  type CallOptionValues,
+  callOptionValuesOf
+} from "./callOptionValues.ts"
 
-/** The call of a task or a step, as it is typed. */
+/** The call of a task or a step as form values. */
 export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
@@ -23,7 +23,8 @@ export interface CallValues extends CallOptionValues, RunOnValues {
   readonly retry_count: string
 }
 
-interface Call extends CallOptions, RunsOn {
+/** The call of a task or a step as the API shows it. */
+export interface StoredCall extends CallOptions, RunsOn {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -32,7 +33,7 @@ interface Call extends CallOptions, RunsOn {
   readonly retry_count: number
 }
 
-export const callValuesOf = (call: Call): CallValues => ({
+export const callValuesOf = (call: StoredCall): CallValues => ({
   method: call.method,
   url: call.url,
   headers: Object.entries(call.headers),
@@ -55,10 +56,8 @@ export const newCall: CallValues = callValuesOf({
 
 export const methods: ReadonlyArray<CallMethod> = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 
-/** Whether a call of this method has a body. */
 export const hasBody = (method: CallMethod) => method !== "GET" && method !== "HEAD"
 
-/** As the API takes it. */
 export const callInputOf = (values: CallValues) => ({
   method: values.method,
   url: values.url.trim(),

@@ -1,43 +1,15 @@
-/** The long names of those short options that take a value, or that mean something here. */
-const shorts: Readonly<Record<string, string>> = {
-  A: "user-agent",
-  b: "cookie",
-  C: "continue-at",
-  c: "cookie-jar",
-  D: "dump-header",
-  d: "data",
-  E: "cert",
-  e: "referer",
-  F: "form",
-  f: "fail",
-  G: "get",
-  H: "header",
-  I: "head",
-  i: "include",
-  K: "config",
-  m: "max-time",
-  N: "no-buffer",
-  O: "remote-name",
-  o: "output",
-  P: "ftp-port",
-  Q: "quote",
-  r: "range",
-  S: "show-error",
-  s: "silent",
-  T: "upload-file",
-  t: "telnet-option",
-  U: "proxy-user",
-  u: "user",
-  v: "verbose",
-  w: "write-out",
-  X: "request",
-  x: "proxy",
-  Y: "speed-limit",
-  y: "speed-time",
-  z: "time-cond"
-}
+/** The long names of the short options that take a value or matter here. */
+const shorts: ReadonlyMap<string, string> = new Map(
+  `A=user-agent b=cookie C=continue-at c=cookie-jar D=dump-header d=data E=cert e=referer
+  F=form f=fail G=get H=header I=head i=include K=config m=max-time N=no-buffer O=remote-name
+  o=output P=ftp-port Q=quote r=range S=show-error s=silent T=upload-file t=telnet-option
+  U=proxy-user u=user v=verbose w=write-out X=request x=proxy Y=speed-limit y=speed-time
+  z=time-cond`
+    .split(/\s+/)
+    .map((pair) => [pair.charAt(0), pair.slice(2)] as const)
+)
 
-/** All options of curl 8 that take a value: what follows one of them is no URL. */
+/** All options of curl 8 that take a value. The word after one of them is not the URL. */
 const valued: ReadonlySet<string> = new Set(
   `abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config
   connect-timeout connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data
@@ -59,15 +31,15 @@ const valued: ReadonlySet<string> = new Set(
   vlan-priority write-out`.split(/\s+/)
 )
 
-/** What says only what curl prints, and nothing about the call. */
+/** True for options that affect only the output of curl. */
 export const isAboutOutput = (name: string) =>
   /^(?:dump-header|fail|fail-with-body|include|no-buffer|no-progress-meter|output|progress-bar|remote-name|show-error|silent|verbose|write-out|#)$/.test(
     name
   )
 
-/** A part of a command of curl. A word that is no option is the value of `url`. */
+/** An option of a curl command. A word that is no option is the value of `url`. */
 export interface Part {
-  /** As it was written: `-X`. */
+  /** The option as written: `-X`. */
   readonly given: string
   /** The option's long name without dashes, such as `request` for `-X`. */
   readonly name: string
@@ -98,14 +70,12 @@ export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
   return parts
 }
 
-/**
- * `-sSXPOST` is `-s`, `-S` and `-X` with a value: the first that takes one takes all that follows.
- */
+/** Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option with a value takes all that follows. */
 const shortPartsOf = (word: string): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   for (let at = 1; at < word.length; at++) {
     const letter = word.charAt(at)
-    const name = shorts[letter] ?? letter
+    const name = shorts.get(letter) ?? letter
     const takesAll = valued.has(name)
     parts.push({ given: `-${letter}`, name, value: takesAll ? word.slice(at + 1) : "" })
     if (takesAll) break

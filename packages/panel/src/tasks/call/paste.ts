@@ -1,5 +1,4 @@
-import { readCurl } from "./readCurl.ts"
-import type { Reading } from "./Reading.ts"
+import { readCurl, type Reading } from "./readCurl.ts"
 
 const nicknames: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
@@ -11,11 +10,11 @@ const nicknames: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *"
 }
 
-/** Five fields, of which the month and the day of the week may be named, and a command. */
+/** Five fields and a command. The month and the day of the week may be names. */
 const crontabLine =
   /^((?:[\d*][\d*,/~-]*\s+){3}(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*\s+(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*)(?:\s+(.*))?$/is
 
-/** Reads a line of a crontab, a curl command, or the one in the other. */
+/** Reads a crontab line, a curl command, or a crontab line with a curl command. */
 export const readPasted = (text: string): Reading | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
   const call = readCurl(command)
@@ -23,12 +22,12 @@ export const readPasted = (text: string): Reading | undefined => {
   return {
     values: { ...call?.values, schedule },
     filled: [...(call?.filled ?? []), "schedule"],
-    // A command that is no call can only run where the crontab is.
+    // A command other than curl cannot become a call.
     ignored: call?.ignored ?? (command === "" ? [] : [shortened(command)])
   }
 }
 
-/** The same, where there is no schedule to be filled in. */
+/** Reads the same texts for a form without a schedule. */
 export const readPastedCall = (text: string): Reading | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
   const call = readCurl(command)

@@ -1,23 +1,39 @@
 import type { CallMethod } from "@scheduling/sdk"
 import { hasBody, methods } from "./callValues.ts"
 import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
-import type { Reading } from "./Reading.ts"
 import { shellWords } from "./shellWords.ts"
 
-/** What the options have said so far. */
+/** The form values in a pasted text. */
+export interface Pasted {
+  readonly schedule?: string
+  readonly method?: CallMethod
+  readonly url?: string
+  readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body?: string
+  readonly timeout_seconds?: string
+}
+
+export interface Reading {
+  readonly values: Pasted
+  /** The names of the fields that were filled in. */
+  readonly filled: ReadonlyArray<string>
+  /** The parts of the text that have no field. */
+  readonly ignored: ReadonlyArray<string>
+}
+
 interface Draft {
   readonly headers: Array<readonly [name: string, value: string]>
   readonly data: Array<string>
   readonly query: Array<string>
   method?: CallMethod
-  /** What curl asks with if no method is given. */
-  usual: CallMethod
+  /** The method that curl uses without `--request`. */
+  defaultMethod: CallMethod
   url?: string
   timeout?: string
   isGet: boolean
 }
 
-/** Applies one option. If it cannot, returns the option's name for the message. */
+/** Applies one option, or returns its name if the panel ignores it. */
 type Reader = (draft: Draft, part: Part) => string | undefined
 
 const whole = ({ given, value }: Part) => `${given} ${value}`
@@ -29,11 +45,11 @@ const header =
     return undefined
   }
 
-/** Files are on another machine, so what is in them is not known here. */
+/** Ignores an option whose value is a file, which the panel cannot read. */
 const unlessFile =
   (read: (draft: Draft, value: string) => void): Reader =>
   (draft, part) => {
-    draft.usual = "POST"
+    draft.defaultMethod = "POST"
     if (part.value.startsWith("@")) return whole(part)
     read(draft, part.value)
     return undefined
@@ -62,12 +78,12 @@ const readers: Readonly<Record<string, Reader>> = {
   "data-ascii": data,
   "data-binary": data,
   "data-raw": (draft, { value }) => {
-    draft.usual = "POST"
+    draft.defaultMethod = "POST"
     draft.data.push(value)
     return undefined
   },
   "data-urlencode": (draft, part) => {
-    draft.usual = "POST"
+    draft.defaultMethod = "POST"
     const text = urlEncoded(part.value)
     if (text === undefined) return whole(part)
     draft.data.push(text)
@@ -78,15 +94,15 @@ const readers: Readonly<Record<string, Reader>> = {
     headers.push(["content-type", "application/json"])
   }),
   form: (draft, part) => {
-    draft.usual = "POST"
+    draft.defaultMethod = "POST"
     return whole(part)
   },
   "form-string": (draft, part) => {
-    draft.usual = "POST"
+    draft.defaultMethod = "POST"
     return whole(part)
   },
   "upload-file": (draft, part) => {
-    draft.usual = "PUT"
+    draft.defaultMethod = "PUT"
     return whole(part)
   },
   get: (draft) => {
@@ -94,7 +110,7 @@ const readers: Readonly<Record<string, Reader>> = {
     return undefined
   },
   head: (draft) => {
-    draft.usual = "HEAD"
+    draft.defaultMethod = "HEAD"
     return undefined
   },
   "url-query": ({ query }, part) => {
@@ -108,7 +124,7 @@ const readers: Readonly<Record<string, Reader>> = {
   "user-agent": header("user-agent"),
   referer: header("referer"),
   cookie: (draft, part) =>
-    // Without a =, it names a file.
+    // A value without an equals sign is the name of a file.
     part.value.includes("=") ? header("cookie")(draft, part) : whole(part),
   "max-time": (draft, part) => {
     const seconds = Math.ceil(Number(part.value))
@@ -118,12 +134,12 @@ const readers: Readonly<Record<string, Reader>> = {
   }
 }
 
-/** What a command of curl calls. Undefined if it is none, or has no URL. */
+/** Reads the call of a curl command. Returns undefined for other commands and without a URL. */
 export const readCurl = (command: string): Reading | undefined => {
   const words = shellWords(command)
   const begin = words.findIndex((word) => /(?:^|\/)curl$/.test(word))
   if (begin === -1) return undefined
-  const draft: Draft = { headers: [], data: [], query: [], usual: "GET", isGet: false }
+  const draft: Draft = { headers: [], data: [], query: [], defaultMethod: "GET", isGet: false }
   const ignored = new Set<string>()
   for (const part of partsOf(words.slice(begin + 1))) {
     const read = Object.hasOwn(readers, part.name) ? readers[part.name] : undefined
@@ -135,7 +151,8 @@ export const readCurl = (command: string): Reading | undefined => {
 
 const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): Reading => {
   const { isGet, timeout } = draft
-  const method = draft.method ?? (isGet && draft.usual !== "HEAD" ? "GET" : draft.usual)
+  const method =
+    draft.method ?? (isGet && draft.defaultMethod !== "HEAD" ? "GET" : draft.defaultMethod)
   const query = [...draft.query, ...(isGet ? draft.data : [])].join("&")
   const text = isGet ? "" : draft.data.join("&")
   const body = hasBody(method) ? text : ""
@@ -162,7 +179,7 @@ const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): R
   }
 }
 
-/** What curl sends as a form. JSON is what the service takes a body for by itself. */
+/** True if curl would send the body as a form. A JSON body gets the default type of the service. */
 const isForm = (headers: Draft["headers"], body: string) =>
   body !== "" &&
   !/^\s*[[{]/.test(body) &&
@@ -178,7 +195,7 @@ const headerOf = (text: string): readonly [string, string] => {
     : [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
 }
 
-/** `content`, `=content` and `name=content` as curl encodes them. Undefined if it names a file. */
+/** Encodes `content`, `=content` and `name=content` as curl does. Returns undefined for a file. */
 const urlEncoded = (text: string): string | undefined => {
   const [, name = "", mark = "", content = ""] = /^([^=@]*)([=@]?)(.*)$/s.exec(text) ?? []
   if (mark === "@") return undefined
@@ -186,7 +203,7 @@ const urlEncoded = (text: string): string | undefined => {
   return name === "" ? percentEncoded(content) : `${name}=${percentEncoded(content)}`
 }
 
-/** Unlike `encodeURIComponent`, it never throws: a half of a character is replaced. */
+/** Replaces lone surrogates, for which `encodeURIComponent` would throw. */
 const percentEncoded = (text: string) =>
   new URLSearchParams([["", text]]).toString().slice(1).replaceAll("+", "%20")
 

@@ -1,6 +1,6 @@
 /**
- * Splits a command as a shell of POSIX does: quotes, backslashes, and lines that go on. What ends a
- * command is a word of its own. `$'…'` is what browsers copy where a text has quotes in it.
+ * Splits a command as a POSIX shell does, with quotes, backslashes and continued lines. A `;` or `|`
+ * is a word of its own. Browsers copy texts with quotes as `$'…'`.
  */
 export const shellWords = (command: string): ReadonlyArray<string> => {
   const words: Array<string> = []

@@ -4,19 +4,18 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
-import { duration } from "../../ui/values/format.ts"
+import { taskLink } from "../../data/tasks.ts"
+import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
-import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
-import { TaskTitle } from "../TaskTitle.tsx"
-import { Ago, At, None } from "../../ui/values/Time.tsx"
+import { Ago, At, Duration } from "../../ui/values/Time.tsx"
+import { RepeatingActions } from "../RepeatingActions.tsx"
 import { inWords } from "../schedule/inWords.ts"
-import { RepeatingActions } from "../repeating.tsx"
 import { taskFacts } from "../taskFacts.tsx"
-import { TaskPage } from "../TaskPages.tsx"
-import { chainKind } from "./chainKind.ts"
-import { chainQueries, chainRunOptions, chainRunsOptions } from "./queries.ts"
+import { TaskPage } from "../TaskPage.tsx"
+import { TaskTitle } from "../TaskTitle.tsx"
+import { chainKind, chainQueries, chainRunOptions, chainRunsOptions } from "./chainKind.ts"
 import { StepGraph } from "./StepGraph.tsx"
 
 export const ChainPage = () => {
@@ -24,11 +23,11 @@ export const ChainPage = () => {
   const { taskId } = useParams({ from: "/inside/w/$workspaceId/chains/$taskId" })
   return (
     <TaskPage
-      words={chainKind}
-      one={chainQueries.one(workspaceId, taskId)}
+      kind="chain"
+      options={chainQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(chain) => <TaskTitle task={chain} />}
-      description={({ schedule }) => (schedule === null ? "Runs by hand" : inWords(schedule))}
+      description={({ schedule }) => (schedule === null ? "Manual runs only" : inWords(schedule))}
       actions={(chain) => <RepeatingActions kind={chainKind} task={chain} />}
     >
       {(chain) => <ChainView chain={chain} />}
@@ -67,38 +66,18 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
             {...runs}
             label="Runs"
             columns={columnsFor(chain, runId)}
-            keyOf={({ id }) => id}
-            empty={<Empty title="It has not run yet" />}
+            empty={<Empty title="No runs yet" />}
           />
         </Section>
-        <Section title="Facts">
-          <Card className="p-5">
-            <Facts
-              facts={[
-                [
-                  "Next run",
-                  chain.next_run_at === null ? (
-                    <None key="0" />
-                  ) : (
-                    <Ago key="0" at={chain.next_run_at} />
-                  )
-                ],
-                [
-                  "Schedule",
-                  chain.schedule === null ? (
-                    <None key="1" />
-                  ) : (
-                    <code key="1" className="font-mono text-sm">
-                      {chain.schedule}
-                    </code>
-                  )
-                ],
-                ["Time zone", chain.timezone],
-                ...taskFacts(chain)
-              ]}
-            />
-          </Card>
-        </Section>
+        <FactsSection
+          title="Chain"
+          facts={{
+            "Next run": <Ago at={chain.next_run_at} />,
+            Schedule: chain.schedule && <code className="font-mono text-sm">{chain.schedule}</code>,
+            "Time zone": chain.timezone,
+            ...taskFacts(chain)
+          }}
+        />
       </aside>
     </div>
   )
@@ -111,9 +90,7 @@ const columnsFor = (chain: Chain, shownId: string | undefined): ReadonlyArray<Co
     className: "w-28 shrink-0",
     cell: ({ id, status }) => (
       <Link
-        to="/w/$workspaceId/chains/$taskId"
-        params={{ workspaceId: chain.workspace_id, taskId: chain.id }}
-        search={{ run: id }}
+        {...taskLink(chain.workspace_id, "chain", chain.id, id)}
         replace
         aria-current={id === shownId ? "true" : undefined}
         className={`${rowLink} ${id === shownId ? "font-medium" : ""}`}
@@ -129,14 +106,17 @@ const columnsFor = (chain: Chain, shownId: string | undefined): ReadonlyArray<Co
     cell: ({ scheduled_for }) => <At at={scheduled_for} />
   },
   {
-    key: "took",
-    head: "Took",
+    key: "duration",
+    head: "Duration",
     className: "w-16 shrink-0 text-right",
-    cell: ({ finished_at, started_at }) =>
-      finished_at === null || started_at === null ? (
-        <None />
-      ) : (
-        <span className="nums">{duration(Date.parse(finished_at) - Date.parse(started_at))}</span>
-      )
+    cell: ({ finished_at, started_at }) => (
+      <Duration
+        ms={
+          finished_at === null || started_at === null
+            ? null
+            : Date.parse(finished_at) - Date.parse(started_at)
+        }
+      />
+    )
   }
 ]

@@ -1,7 +1,7 @@
-import type { RunIf } from "@scheduling/sdk"
 import { ArrowDown, ArrowUp, X } from "lucide-react"
 import { IconButton } from "../../ui/actions/Button.tsx"
-import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { Field, FieldError, Input, Select } from "../../ui/forms/Field.tsx"
+import { inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { Card } from "../../ui/layout/Page.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
@@ -9,7 +9,6 @@ import { PasteBox } from "../call/PasteBox.tsx"
 import { referenceProblem, type StepValues } from "./chainValues.ts"
 import * as bounds from "../../data/bounds.ts"
 
-/** One step of a chain. */
 export const StepFields = ({
   before,
   errorOf,
@@ -23,7 +22,7 @@ export const StepFields = ({
 }: {
   readonly step: StepValues
   readonly index: number
-  /** Whether it was added just now, and is about to be typed into. */
+  /** True for a step that was just added. Its name gets the focus. */
   readonly isAdded: boolean
   readonly isLast: boolean
   readonly before: ReadonlyArray<StepValues>
@@ -34,6 +33,7 @@ export const StepFields = ({
 }) => {
   const problem = referenceProblem(step, before)
   const lastName = before.at(-1)?.name
+  const text = inputPropsOf(step, onChange)
   return (
     <Card className="flex flex-col gap-5 p-5">
       <div className="flex items-center gap-1">
@@ -51,7 +51,7 @@ export const StepFields = ({
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
           label="Name"
-          hint="Later steps refer to its answer by this name."
+          hint="Later steps refer to the answer of this step by its name."
           error={errorOf("name")}
         >
           <Input
@@ -59,19 +59,17 @@ export const StepFields = ({
             required
             autoFocus={isAdded}
             {...bounds.ChainStepInput.name}
-            value={step.name}
-            onChange={(event) => onChange({ name: event.target.value })}
+            {...text("name")}
           />
         </Field>
-        <Field label="Runs">
+        <Field label="Run this step">
           <Select
             options={[
-              ["success", "If nothing before it failed"],
-              ["failure", "If something before it failed"],
-              ["always", "In any case"]
+              ["success", "If no earlier step failed"],
+              ["failure", "If an earlier step failed"],
+              ["always", "Always"]
             ]}
-            value={step.run_if}
-            onChange={(event) => onChange({ run_if: event.target.value as RunIf })}
+            {...text("run_if")}
           />
         </Field>
       </div>
@@ -79,15 +77,11 @@ export const StepFields = ({
       <CallFields values={step} onChange={onChange} errorOf={errorOf} isTemplate />
       {lastName !== undefined && problem === undefined && (
         <p className="text-xs text-faint">
-          URL, headers and body may use{" "}
+          The URL, the headers and the body can use{" "}
           <code className="font-mono whitespace-nowrap">{`{{ steps.${lastName || "name"}.body.id }}`}</code>
         </p>
       )}
-      {problem !== undefined && (
-        <p role="alert" className="text-sm text-bad">
-          {problem}
-        </p>
-      )}
+      <FieldError error={problem} />
       <LimitFields values={step} onChange={onChange} errorOf={errorOf} />
       <CallOptionFields values={step} onChange={onChange} errorOf={errorOf} />
     </Card>

@@ -16,13 +16,13 @@ import { Code } from "../../ui/values/Code.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration } from "../../ui/values/Time.tsx"
-import { runOnFacts } from "../../workers/runOnFacts.ts"
-import { stepRequestOptions } from "./queries.ts"
+import { runOnFacts } from "../../workers/runOnValues.ts"
+import { stepRequestOptions } from "./chainKind.ts"
 
 const conditions: Readonly<Record<RunIf, string>> = {
-  success: "if nothing failed",
-  failure: "if something failed",
-  always: "in any case"
+  success: "if no earlier step failed",
+  failure: "if an earlier step failed",
+  always: "always"
 }
 
 const edges: Readonly<Record<Tone, string>> = {
@@ -35,7 +35,7 @@ const edges: Readonly<Record<Tone, string>> = {
 
 type RunStep = ChainRunDetail["steps"][number]
 
-/** The steps from top to bottom, each with what became of it in the run that is looked at. */
+/** The steps of a chain from top to bottom, with their results in the chosen run. */
 export const StepGraph = ({
   chain,
   run
@@ -43,14 +43,14 @@ export const StepGraph = ({
   readonly chain: Chain
   readonly run: ChainRunDetail | undefined
 }) => {
-  const isChanged = run !== undefined && Date.parse(chain.updated_at) > begunAt(run)
+  const isChanged = run !== undefined && Date.parse(chain.updated_at) > startTimeOf(run)
   const gone = run?.steps.filter(({ name }) => chain.steps.every((step) => step.name !== name))
   return (
     <>
       {isChanged && (
         <p className="mb-3 text-sm text-soft">
-          The chain was changed after this run began, so the run may have sent something else than
-          what is shown here.
+          The chain was changed after this run started. The run may have sent other requests than
+          those shown here.
         </p>
       )}
       <ol className="flex flex-col">
@@ -73,7 +73,7 @@ export const StepGraph = ({
   )
 }
 
-const begunAt = ({ scheduled_for, started_at }: ChainRunDetail): number =>
+const startTimeOf = ({ scheduled_for, started_at }: ChainRunDetail): number =>
   Date.parse(started_at ?? scheduled_for)
 
 const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTaken: boolean }) => (
@@ -90,17 +90,17 @@ const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTa
 )
 
 interface StepProps {
-  /** Undefined for a step that the chain no longer has. */
+  /** Undefined for a step that was removed from the chain. */
   readonly step: ChainStep | undefined
   readonly done: RunStep | undefined
-  /** Undefined if nobody knows what it sent. */
+  /** Undefined if the request of the step is unknown. */
   readonly run: ChainRunDetail | undefined
 }
 
 const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) => {
   const tone = done === undefined ? "none" : toneOf(done.status)
   const [isOpen, setOpen] = useState(false)
-  const begun = done?.execution?.started_at == null ? undefined : done.execution
+  const started = done?.execution?.started_at == null ? undefined : done.execution
   return (
     <details
       onToggle={(event) => setOpen(event.currentTarget.open)}
@@ -113,7 +113,7 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
         <span className="min-w-0 grow">
           <span className="block truncate font-medium">{name}</span>
           {step === undefined ? (
-            <span className="block truncate text-xs text-faint">No longer in the chain</span>
+            <span className="block truncate text-xs text-faint">Removed from the chain</span>
           ) : (
             <span className="block truncate font-mono text-xs text-faint">
               {step.method} {step.url}
@@ -136,12 +136,12 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
       </summary>
       <div className="flex flex-col gap-3 px-4 pt-1 pb-4">
         {step !== undefined &&
-          (run !== undefined && begun !== undefined ? (
-            isOpen && <SentRequest run={run} step={step} executionId={begun.id} />
+          (run !== undefined && started !== undefined ? (
+            isOpen && <SentRequest run={run} step={step} executionId={started.id} />
           ) : (
             <DefinedRequest step={step} />
           ))}
-        <Outcome name={name} done={done} />
+        <Result name={name} done={done} />
       </div>
     </details>
   )
@@ -163,7 +163,7 @@ const SentRequest = ({
   return (
     <>
       <p className="text-sm text-faint">
-        Request, as it was sent, without the headers that the service adds.
+        The request as it was sent, without the headers that the service adds.
       </p>
       <RequestText name={step.name} request={data} />
     </>
@@ -175,12 +175,12 @@ const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
   return (
     <>
       <p className="text-sm text-faint">
-        Request, as the chain defines it now.
+        The request as the chain defines it now.
         {texts.some((text) => text?.includes("{{")) && (
           <>
-            {" What stands in "}
+            {" References in "}
             <code className="font-mono whitespace-nowrap">{"{{ }}"}</code>
-            {" is filled in with answers of earlier steps."}
+            {" are replaced by the answers of earlier steps."}
           </>
         )}
       </p>
@@ -206,7 +206,7 @@ const RequestText = ({
   )
 }
 
-const Outcome = ({ done, name }: { readonly name: string; readonly done: RunStep | undefined }) => {
+const Result = ({ done, name }: { readonly name: string; readonly done: RunStep | undefined }) => {
   const { workspaceId } = useWorkspace()
   const execution = done?.execution ?? undefined
   return (
@@ -224,7 +224,7 @@ const Outcome = ({ done, name }: { readonly name: string; readonly done: RunStep
           params={{ workspaceId, executionId: execution.id }}
           className="text-sm font-medium text-live hover:underline"
         >
-          All attempts
+          Show all attempts
         </Link>
       )}
     </>

@@ -7,14 +7,14 @@ import {
   scheduledValuesOf
 } from "../schedule/scheduledValues.ts"
 
-/** A step as it is typed. Its key stays when it moves or changes its name. */
+/** A step as form values. The key stays the same when the step is moved or renamed. */
 export interface StepValues extends CallValues {
   readonly key: number
   readonly name: string
   readonly run_if: RunIf
 }
 
-/** The steps of a chain that was read have their positions as keys: read again, they are the same. */
+/** The keys of stored steps are their positions, so that they are the same after a refetch. */
 let lastKey = 1_000
 
 export const newStep = (name: string): StepValues => ({
@@ -36,7 +36,7 @@ export interface ChainValues extends ScheduledValues {
   readonly steps: ReadonlyArray<StepValues>
 }
 
-export const newChain = (): ChainValues => ({ ...newScheduled, steps: [newStep("first")] })
+export const newChain: ChainValues = { ...newScheduled, steps: [newStep("first")] }
 
 export const chainValuesOf = (chain: Chain): ChainValues => ({
   ...scheduledValuesOf(chain),
@@ -55,7 +55,7 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
 
 const reference = /\{\{\s*steps\.([\w-]+)/g
 
-/** What is wrong with the references of a step: they may only name steps before it. */
+/** The problem with the references of a step, which may only name earlier steps. */
 export const referenceProblem = (
   step: StepValues,
   before: ReadonlyArray<StepValues>
@@ -65,5 +65,5 @@ export const referenceProblem = (
   const unknown = texts
     .flatMap((text) => Array.from(text.matchAll(reference), ([, name = ""]) => name))
     .find((name) => !known.has(name))
-  return unknown === undefined ? undefined : `No step before this one is called “${unknown}”.`
+  return unknown === undefined ? undefined : `No step before this one has the name “${unknown}”.`
 }

@@ -3,25 +3,24 @@ import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { StatsFigures } from "../../executions/StatsFigures.tsx"
-import { Card, Empty, Facts, Section } from "../../ui/layout/Page.tsx"
+import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
-import { TaskTitle } from "../TaskTitle.tsx"
-import { RepeatingActions } from "../repeating.tsx"
+import { RepeatingActions } from "../RepeatingActions.tsx"
 import { misses, overlaps } from "../schedule/firingWords.ts"
 import { inWords } from "../schedule/inWords.ts"
 import { taskFacts } from "../taskFacts.tsx"
-import { TaskPage } from "../TaskPages.tsx"
-import { cronKind } from "./cronKind.ts"
-import { cronQueries } from "./queries.ts"
+import { TaskPage } from "../TaskPage.tsx"
+import { TaskTitle } from "../TaskTitle.tsx"
+import { cronKind, cronQueries } from "./cronKind.ts"
 
 export const CronPage = () => {
   const { workspaceId } = useWorkspace()
   const { taskId } = useParams({ from: "/inside/w/$workspaceId/cron/$taskId" })
   return (
     <TaskPage
-      words={cronKind}
-      one={cronQueries.one(workspaceId, taskId)}
+      kind="cron"
+      options={cronQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(task) => <TaskTitle task={task} />}
       description={({ schedule }) => inWords(schedule)}
@@ -37,12 +36,12 @@ export const CronPage = () => {
               <ExecutionList
                 search={{ task_id: task.id, kind: "cron" }}
                 empty={
-                  <Empty title="It has not run yet">
+                  <Empty title="No executions yet">
                     {task.next_run_at === null ? (
-                      "It is paused."
+                      "The task is paused."
                     ) : (
                       <>
-                        The first run is <Ago at={task.next_run_at} />.
+                        The first run starts <Ago at={task.next_run_at} />.
                       </>
                     )}
                   </Empty>
@@ -51,11 +50,7 @@ export const CronPage = () => {
             </Section>
           </div>
           <aside className="flex min-w-0 flex-col gap-8">
-            <Section title="Schedule">
-              <Card className="p-5">
-                <Facts facts={scheduleFacts(task)} />
-              </Card>
-            </Section>
+            <FactsSection title="Schedule" facts={scheduleFacts(task)} />
             <Section title="Call">
               <CallFacts call={task} />
             </Section>
@@ -66,32 +61,24 @@ export const CronPage = () => {
   )
 }
 
-const scheduleFacts = (task: CronTask) =>
-  [
-    [
-      "Next run",
-      task.next_run_at === null ? (
-        task.status === "paused" ? (
-          "None while paused"
-        ) : (
-          "None: the schedule has ended"
-        )
+const scheduleFacts = (task: CronTask): FactsByName => ({
+  "Next run":
+    task.next_run_at === null ? (
+      task.status === "paused" ? (
+        "None while paused"
       ) : (
-        <>
-          <Ago at={task.next_run_at} />
-          <br />
-          <At at={task.next_run_at} className="text-faint" />
-        </>
+        "None: the schedule has ended"
       )
-    ],
-    [
-      "Expression",
-      <code key="0" className="font-mono text-sm">
-        {task.schedule}
-      </code>
-    ],
-    ["Time zone", task.timezone],
-    ["If unfinished", overlaps[task.overlap]],
-    ["Missed runs", misses[task.missed]],
-    ...taskFacts(task)
-  ] as const
+    ) : (
+      <>
+        <Ago at={task.next_run_at} />
+        <br />
+        <At at={task.next_run_at} className="text-faint" />
+      </>
+    ),
+  Expression: <code className="font-mono text-sm">{task.schedule}</code>,
+  "Time zone": task.timezone,
+  Overlap: overlaps[task.overlap],
+  "Missed runs": misses[task.missed],
+  ...taskFacts(task)
+})

@@ -1,15 +1,16 @@
-import type { RepeatingKind } from "../repeating.tsx"
-import { cronQueries } from "./queries.ts"
+import type { CronTask, TaskStatus } from "@scheduling/sdk"
+import { recordQueries } from "../../data/recordQueries.ts"
+import type { RepeatingKind } from "../RepeatingActions.tsx"
+
+interface Search {
+  readonly name?: string
+  readonly status?: TaskStatus
+}
+
+export const cronQueries = recordQueries<CronTask, Search>("cron", ({ cron }) => cron)
 
 export const cronKind: RepeatingKind = {
-  noun: "cron",
-  title: "Cron tasks",
-  one: "Cron task",
-  clientOf: ({ cron }) => cron,
-  changed: cronQueries.changed,
-  warning:
-    "It stops firing, and runs that are queued or running are cancelled. Its executions stay readable.",
-  bulkWarning:
-    "They stop firing, and runs that are queued or running are cancelled. Their executions stay readable.",
-  showsRun: false
+  kind: "cron",
+  resourceOf: ({ cron }) => cron,
+  changed: cronQueries.changed
 }

@@ -1,17 +1,18 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
-import { delayedState } from "./delayedState.ts"
 
 /**
- * The status of a delayed task. A finished task shows the result of its run while it is on
- * record.
+ * The status of a delayed task. For the API a due task is running. Here it is queued until its call
+ * has begun, and a finished task shows the result of its run while that is on record.
  */
-export const DelayedStatus = ({ of: task }: { readonly of: DelayedTask }) => (
+export const DelayedStatus = ({ of: { last_run, status } }: { readonly of: DelayedTask }) => (
   <Status
     of={
-      task.status === "finished" && task.last_run !== null
-        ? task.last_run.status
-        : delayedState(task)
+      status === "running" && last_run?.status !== "running"
+        ? "queued"
+        : status === "finished" && last_run !== null
+          ? last_run.status
+          : status
     }
   />
 )

@@ -1,53 +1,47 @@
-import type { OnPause, Precision } from "@scheduling/sdk"
+import * as bounds from "../../data/bounds.ts"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { readersZone } from "../../ui/values/format.ts"
 import type { FiringOptionValues } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
-import { typedInto } from "../typedInto.ts"
-import * as bounds from "../../data/bounds.ts"
 
-/** Which slots of a schedule count, and when it pauses. */
+/** The rare options of a schedule. */
 export const FiringOptionFields = ({
   errorOf,
   onChange,
   values
-}: {
-  readonly values: FiringOptionValues
-  readonly onChange: (change: Partial<FiringOptionValues>) => void
-  readonly errorOf: (field: keyof FiringOptionValues) => string | undefined
-}) => {
-  const text = typedInto(values, onChange)
-  const onClock = `In ${readersZone()}.`
+}: FieldGroupProps<FiringOptionValues>) => {
+  const text = inputPropsOf(values, onChange)
+  const zone = `In the time zone ${readersZone()}.`
   return (
     <Fold summary="Seconds, dates, jitter and pauses">
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label="Precision" hint="At least 5 seconds between two runs.">
+        <Field label="Precision" hint="Two runs are at least 5 seconds apart.">
           <Select
             options={[
               ["minute", "Minutes: five fields"],
               ["second", "Seconds: a sixth field, first"]
             ]}
-            value={values.precision}
-            onChange={(event) => onChange({ precision: event.target.value as Precision })}
+            {...text("precision")}
           />
         </Field>
-        <Field label="Starts" hint={onClock} error={errorOf("starts_at")}>
+        <Field label="Starts at" hint={zone} error={errorOf("starts_at")}>
           <Input type="datetime-local" step={1} {...text("starts_at")} />
         </Field>
-        <Field label="Ends" hint={onClock} error={errorOf("ends_at")}>
+        <Field label="Ends at" hint={zone} error={errorOf("ends_at")}>
           <Input type="datetime-local" step={1} {...text("ends_at")} />
         </Field>
         <Field
-          label="Days without runs"
-          hint="Dates in the time zone of the schedule."
+          label="Excluded days"
+          hint="Dates without runs, in the time zone of the schedule."
           error={errorOf("excluded_days")}
         >
           <Input mono placeholder="2026-12-24, 2026-12-25" {...text("excluded_days")} />
         </Field>
         <Field
-          label="Calendar of days without runs"
-          hint="The address of an iCalendar file, read once a day. Its all-day events count."
+          label="Calendar of excluded days"
+          hint="The URL of an iCalendar file, read once a day. Days with an all-day event have no runs."
           error={errorOf("excluded_calendar")}
         >
           <Input
@@ -58,8 +52,8 @@ export const FiringOptionFields = ({
           />
         </Field>
         <Field
-          label="Jitter, seconds"
-          hint="Each run starts later by a random time, at most this long."
+          label="Jitter (seconds)"
+          hint="Delays each run by a random time up to this long."
           error={errorOf("jitter_seconds")}
         >
           <Input
@@ -69,16 +63,12 @@ export const FiringOptionFields = ({
             {...text("jitter_seconds")}
           />
         </Field>
-        <Field label="When it is paused">
-          <Select
-            options={Object.entries(pauses)}
-            value={values.on_pause}
-            onChange={(event) => onChange({ on_pause: event.target.value as OnPause })}
-          />
+        <Field label="When the task is paused">
+          <Select options={Object.entries(pauses)} {...text("on_pause")} />
         </Field>
         <Field
           label="Pause after failures in a row"
-          hint="Empty means never."
+          hint="If this is empty, failures never pause the task."
           error={errorOf("disable_after_failures")}
         >
           <Input

@@ -1,25 +1,12 @@
-import type { DstOverlap, Missed, Overlap } from "@scheduling/sdk"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
-import { type FiringOptionValues, slotQueryOf } from "./firingOptionValues.ts"
+import { slotQueryOf } from "./firingOptionValues.ts"
 import { misses, overlaps } from "./firingWords.ts"
+import type { ScheduledValues } from "./scheduledValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
-
-/** When something runs, as it is typed. */
-export interface FiringValues extends FiringOptionValues {
-  readonly schedule: string
-  readonly timezone: string
-  readonly overlap: Overlap
-  readonly missed: Missed
-  readonly dst_overlap: DstOverlap
-}
-
-interface Props {
-  readonly values: FiringValues
-  readonly onChange: (change: Partial<FiringValues>) => void
-}
 
 const presets = [
   ["*/5 * * * *", "Every 5 minutes"],
@@ -29,7 +16,7 @@ const presets = [
   ["0 0 1 * *", "Monthly"]
 ] as const
 
-const scheduleFields = [
+const previewedFields = [
   "schedule",
   "timezone",
   "starts_at",
@@ -38,18 +25,13 @@ const scheduleFields = [
   "excluded_calendar"
 ] as const
 
-/** A schedule, with what it means while it is typed. */
+/** A schedule with a preview of its next runs. */
 export const ScheduleFields = ({
   errorOf,
   isRequired,
   onChange,
   values
-}: Props & {
-  readonly isRequired: boolean
-  readonly errorOf: (
-    field: "schedule" | "timezone" | keyof FiringOptionValues
-  ) => string | undefined
-}) => (
+}: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => (
   <>
     <div className="grid gap-5 sm:grid-cols-2">
       <Field
@@ -57,19 +39,17 @@ export const ScheduleFields = ({
         hint={
           isRequired
             ? "Minute, hour, day of month, month, day of week."
-            : "Leave it empty to run it only by hand."
+            : "If this is empty, the chain runs only when it is started manually."
         }
         error={errorOf("schedule")}
       >
         <Input
+          {...inputPropsOf(values, onChange)("schedule")}
           mono
-          name="schedule"
           required={isRequired}
           spellCheck={false}
           autoComplete="off"
           placeholder="0 3 * * *"
-          value={values.schedule}
-          onChange={(event) => onChange({ schedule: event.target.value })}
         />
       </Field>
       <Field label="Time zone" error={errorOf("timezone")}>
@@ -87,7 +67,7 @@ export const ScheduleFields = ({
       schedule={values.schedule}
       timezone={values.timezone}
       dstOverlap={values.dst_overlap}
-      isRefused={scheduleFields.some((field) => errorOf(field) !== undefined)}
+      isRefused={previewedFields.some((field) => errorOf(field) !== undefined)}
       slots={slotQueryOf(values)}
     />
     {values.schedule.trim() !== "" && (
@@ -96,35 +76,26 @@ export const ScheduleFields = ({
   </>
 )
 
-/** What to do when runs and clocks get in each other's way. */
-export const FiringFields = ({ onChange, values }: Props) => (
-  <>
-    <Field
-      label="While the run before is unfinished"
-      hint="A skipped run is listed among the executions."
-    >
-      <Select
-        options={Object.entries(overlaps)}
-        value={values.overlap}
-        onChange={(event) => onChange({ overlap: event.target.value as Overlap })}
-      />
-    </Field>
-    <Field label="Runs that were missed while the service was down">
-      <Select
-        options={Object.entries(misses)}
-        value={values.missed}
-        onChange={(event) => onChange({ missed: event.target.value as Missed })}
-      />
-    </Field>
-    <Field label="When clocks go back and a time of day comes twice">
-      <Select
-        options={[
-          ["first", "Fire the first time only"],
-          ["both", "Fire both times"]
-        ]}
-        value={values.dst_overlap}
-        onChange={(event) => onChange({ dst_overlap: event.target.value as DstOverlap })}
-      />
-    </Field>
-  </>
-)
+/** The rules for overlapping, missed and repeated runs. */
+export const FiringFields = ({ onChange, values }: FieldGroupProps<ScheduledValues>) => {
+  const text = inputPropsOf(values, onChange)
+  return (
+    <>
+      <Field label="Overlap" hint="Applies when a run is due while the previous one is unfinished.">
+        <Select options={Object.entries(overlaps)} {...text("overlap")} />
+      </Field>
+      <Field label="Missed runs" hint="Runs that were due while the service was down.">
+        <Select options={Object.entries(misses)} {...text("missed")} />
+      </Field>
+      <Field label="When clocks go back" hint="Some times of day then occur twice.">
+        <Select
+          options={[
+            ["first", "Run the first time only"],
+            ["both", "Run both times"]
+          ]}
+          {...text("dst_overlap")}
+        />
+      </Field>
+    </>
+  )
+}

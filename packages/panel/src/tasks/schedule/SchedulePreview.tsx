@@ -1,16 +1,34 @@
-import { ValidationError, type DstOverlap, type PreviewedFire } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
+import {
+  type CronPreviewQuery,
+  type DstOverlap,
+  type PreviewedFire,
+  ValidationError,
+  type WorkspaceId
+} from "@scheduling/sdk"
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useDeferredValue } from "react"
-import { useWorkspace } from "../../data/client.ts"
+import { clientOf, useWorkspace } from "../../data/client.ts"
+import { isAnswer } from "../../data/queries.ts"
 import { classes } from "../../ui/classes.ts"
+import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
+import { dayOf } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { Ago } from "../../ui/values/Time.tsx"
-import { previewOptions } from "../cron/queries.ts"
 import type { slotQueryOf } from "./firingOptionValues.ts"
 import { inWords } from "./inWords.ts"
 
-/** When a schedule will fire, while it is typed. */
+const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
+  queryOptions({
+    queryKey: ["w", workspaceId, "cron", "preview", query],
+    enabled: query.schedule.trim() !== "",
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+    retry: (count, error) => count < 1 && !isAnswer(error),
+    queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
+  })
+
+/** The next runs of a schedule while it is typed. */
 export const SchedulePreview = ({
   dstOverlap,
   isRefused,
@@ -21,9 +39,8 @@ export const SchedulePreview = ({
   readonly schedule: string
   readonly timezone: string
   readonly dstOverlap: DstOverlap
-  /** Whether a field says already what is wrong. */
+  /** True if a field already shows what is wrong. */
   readonly isRefused: boolean
-  /** Which slots count. All where nothing is said. */
   readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
   const { workspaceId } = useWorkspace()
@@ -40,9 +57,7 @@ export const SchedulePreview = ({
   if (asked === "") return null
   if (error instanceof ValidationError) {
     return isRefused ? null : (
-      <p role="alert" className="text-sm text-bad">
-        {error.detail.issues.map(({ message }) => message).join(" ")}
-      </p>
+      <FieldError error={error.detail.issues.map(({ message }) => message).join(" ")} />
     )
   }
   if (error !== null) return <Problem error={error} />
@@ -63,26 +78,20 @@ export const SchedulePreview = ({
 }
 
 const changes = {
-  moved: ["moved", "Clocks skip this time of day. It fires right after."],
-  doubled: ["twice", "Clocks go back, so this time of day comes twice. It fires both times."],
+  moved: ["moved", "Clocks skip this time of day. The run starts right after."],
+  doubled: ["twice", "Clocks go back and this time of day occurs twice. The task runs both times."],
   dropped: [
     "left out",
-    "Clocks go back, so this time of day comes twice. It fires the first time only."
+    "Clocks go back and this time of day occurs twice. The task runs the first time only."
   ]
 } as const
 
-/** `2026-03-29T03:30:00+02:00` as `Sun 29 Mar, 03:30 +02:00`. */
-const onItsClock = (local: string): string => {
+/** Formats `2026-03-29T03:30:00+02:00` as `Sun 29 Mar, 03:30 +02:00`. Adds the year, unless it is this one. */
+const formatLocal = (local: string): string => {
   const [, day = "", time = "", offset = ""] =
     /^([\d-]+)T(\d\d:\d\d(?::(?!00)\d\d)?)[^+\-Z]*(.*)$/.exec(local) ?? []
-  const date = new Date(`${day}T00:00:00Z`)
-  const words = date.toLocaleDateString("en-GB", {
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    timeZone: "UTC"
-  })
-  return `${words}, ${time} ${offset === "Z" ? "UTC" : offset}`
+  const date = dayOf(`${day}T00:00:00Z`, "UTC")
+  return `${date}, ${time} ${offset === "Z" ? "UTC" : offset}`
 }
 
 const Fire = ({ fire }: { readonly fire: PreviewedFire }) => {
@@ -95,9 +104,9 @@ const Fire = ({ fire }: { readonly fire: PreviewedFire }) => {
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-sm">
       <span
-        className={classes("nums w-52", (excluded || clock_change === "dropped") && "line-through")}
+        className={classes("nums w-56", (excluded || clock_change === "dropped") && "line-through")}
       >
-        {onItsClock(local)}
+        {formatLocal(local)}
       </span>
       {change === undefined ? (
         <Ago at={at} className="text-faint" />

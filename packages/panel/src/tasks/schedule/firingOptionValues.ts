@@ -1,30 +1,25 @@
 import type { CronTask, OnPause, Precision } from "@scheduling/sdk"
-import { localTime } from "./localTime.ts"
 
-/** The options of a schedule that few have, as they are typed. Empty: not set. */
+/** The rare options of a schedule as form values. An empty text means not set. */
 export interface FiringOptionValues {
   readonly precision: Precision
   readonly jitter_seconds: string
   readonly starts_at: string
   readonly ends_at: string
   readonly excluded_days: string
-  /** Its URL. */
+  /** The URL of the calendar. */
   readonly excluded_calendar: string
   readonly on_pause: OnPause
   readonly disable_after_failures: string
 }
 
-export type FiringOptions = Pick<
-  CronTask,
-  | "precision"
-  | "jitter_seconds"
-  | "starts_at"
-  | "ends_at"
-  | "excluded_days"
-  | "excluded_calendar"
-  | "on_pause"
-  | "disable_after_failures"
->
+export type FiringOptions = Pick<CronTask, keyof FiringOptionValues>
+
+/** A time in the form of `<input type="datetime-local">`, which is in the zone of the reader. */
+export const localTime = (at: string): string => {
+  const date = new Date(at)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
 
 export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues => ({
   precision: options.precision ?? "minute",
@@ -37,7 +32,6 @@ export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues
   disable_after_failures: String(options.disable_after_failures ?? "")
 })
 
-/** As the API takes it. */
 export const firingOptionInputOf = (values: FiringOptionValues) => ({
   precision: values.precision,
   jitter_seconds: numberOrNull(values.jitter_seconds),
@@ -49,7 +43,7 @@ export const firingOptionInputOf = (values: FiringOptionValues) => ({
   disable_after_failures: numberOrNull(values.disable_after_failures)
 })
 
-/** As a preview takes it. */
+/** The options that the preview of a schedule needs. */
 export const slotQueryOf = (values: FiringOptionValues) => {
   const days = daysOf(values)
   const { ends_at, excluded_calendar, starts_at } = firingOptionInputOf(values)

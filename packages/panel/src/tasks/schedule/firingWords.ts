@@ -1,21 +1,18 @@
 import type { Missed, OnPause, Overlap } from "@scheduling/sdk"
 
-// What a schedule may be told to do, in the words of its form and of its page.
+// The options of a schedule in words, for its form and its page.
 
-/** While the run before is unfinished. */
 export const overlaps: Readonly<Record<Overlap, string>> = {
-  skip: "Skip the run",
-  queue: "Run after it",
-  allow: "Run at the same time"
+  skip: "Skip the new run",
+  queue: "Start the new run after the previous one",
+  allow: "Run both at the same time"
 }
 
-/** After runs were missed. */
 export const misses: Readonly<Record<Missed, string>> = {
   once: "Run once",
   skip: "Skip them"
 }
 
-/** When the task is paused. */
 export const pauses: Readonly<Record<OnPause, string>> = {
   cancel: "Cancel running calls",
   finish: "Let running calls finish"

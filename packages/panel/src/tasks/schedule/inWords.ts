@@ -1,10 +1,10 @@
 import cronstrue from "cronstrue"
 
-/** Lists ask for the same again with each row that is drawn, and an answer takes half a millisecond. */
+/** Lists need the same schedules for many rows, and cronstrue takes half a millisecond for each. */
 const known = new Map<string, string>()
 const maxKnown = 1_000
 
-/** A schedule in words: `Every 5 minutes`. The expression itself if there are none for it. */
+/** A schedule in words: `Every 5 minutes`. Returns the expression itself if cronstrue refuses it. */
 export const inWords = (schedule: string): string => {
   const before = known.get(schedule)
   if (before !== undefined) return before

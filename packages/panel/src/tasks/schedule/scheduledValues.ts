@@ -1,16 +1,16 @@
 import type { CronTask, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
 import { readersZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
-import { newTask, type TaskValues } from "../TaskForm.tsx"
+import { newTask, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
   firingOptionValuesOf,
   type FiringOptionValues
 } from "./firingOptionValues.ts"
 
-/** What cron tasks and chains have in common, as it is typed. */
+/** The values that the forms of cron tasks and chains share. */
 export interface ScheduledValues extends TaskValues, FiringOptionValues {
-  /** Empty: none. */
+  /** An empty text means no schedule. */
   readonly schedule: string
   readonly timezone: string
   readonly overlap: Overlap
@@ -44,7 +44,6 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
   ...callbackValuesOf(task)
 })
 
-/** As the API takes it. */
 export const scheduledInputOf = (values: ScheduledValues) => ({
   name: values.name.trim(),
   timezone: values.timezone.trim(),

@@ -1,7 +1,7 @@
 import { useBlocker } from "@tanstack/react-router"
 import { Confirm } from "./Dialog.tsx"
 
-/** Asks before the page is left for another one, while `mayLose` says that something would be lost. */
+/** Asks before the reader leaves the page while `mayLose` says that something would be lost. */
 export const AskBeforeLeaving = ({
   children,
   mayLose,
@@ -9,11 +9,10 @@ export const AskBeforeLeaving = ({
 }: {
   readonly mayLose: () => boolean
   readonly title: string
-  /** What would be lost. */
   readonly children: string
 }) => {
   const { proceed, reset, status } = useBlocker({
-    // What narrows a page is in its address too, and loses nothing.
+    // A changed filter is a navigation to the same path, which loses nothing.
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),
     enableBeforeUnload: mayLose,
     withResolver: true
@@ -22,7 +21,7 @@ export const AskBeforeLeaving = ({
     <Confirm
       isOpen={status === "blocked"}
       title={title}
-      action="Leave"
+      action="Leave page"
       onClose={() => reset?.()}
       onConfirm={async () => proceed?.()}
     >

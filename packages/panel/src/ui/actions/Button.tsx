@@ -4,7 +4,7 @@ import { classes } from "../classes.ts"
 import { Spinner } from "../messages/Spinner.tsx"
 
 interface Look {
-  /** What the button is: the one thing to do on the page, or one of several. */
+  /** `main` is for the one most important action of a page. */
   readonly look?: "main" | "plain" | "quiet" | "danger"
   readonly size?: "small" | "normal"
   readonly icon?: ReactNode
@@ -18,8 +18,8 @@ const looks = {
 }
 
 const sizes = {
-  small: "h-7 px-2.5 text-sm gap-1.5 rounded-md",
-  normal: "h-9 px-3.5 text-base gap-2 rounded-lg"
+  small: "h-7 px-2.5 text-sm gap-1.5 rounded-md [&_svg]:size-3.5",
+  normal: "h-9 px-3.5 text-base gap-2 rounded-lg [&_svg]:size-4"
 }
 
 const lookOf = ({ look = "plain", size = "normal" }: Look, className: string | undefined) =>
@@ -32,17 +32,17 @@ const lookOf = ({ look = "plain", size = "normal" }: Look, className: string | u
     className
   )
 
-/** What takes longer than this shows that it works. What is faster does not flicker. */
-const patienceMs = 100
+/** Work that takes longer shows a spinner. Faster work would only flicker. */
+const spinnerAfterMs = 100
 
-/** Works once at a time, and says so when the work takes a while. */
+/** Runs one piece of work at a time, and reports when it takes long. */
 const useWork = (work: ((event: MouseEvent<HTMLButtonElement>) => unknown) | undefined) => {
   const [state, setState] = useState<"idle" | "begun" | "working">("idle")
   const onClick = async (event: MouseEvent<HTMLButtonElement>) => {
     const outcome = work?.(event)
     if (!(outcome instanceof Promise)) return
     setState("begun")
-    const timer = setTimeout(() => setState("working"), patienceMs)
+    const timer = setTimeout(() => setState("working"), spinnerAfterMs)
     try {
       await outcome
     } finally {
@@ -53,7 +53,7 @@ const useWork = (work: ((event: MouseEvent<HTMLButtonElement>) => unknown) | und
   return { onClick, isBegun: state !== "idle", isWorking: state === "working" }
 }
 
-/** While it works it cannot be pressed again, but it keeps the focus of whoever uses the keyboard. */
+/** While it is busy, the button cannot be pressed again but keeps the focus. */
 export const Button = ({
   busy = false,
   children,
@@ -67,7 +67,7 @@ export const Button = ({
   ...rest
 }: Look & {
   readonly busy?: boolean
-  /** A promise is waited for. */
+  /** If this returns a promise, the button is busy until it settles. */
   readonly onClick?: (event: MouseEvent<HTMLButtonElement>) => unknown
 } & Omit<ComponentProps<"button">, "onClick">) => {
   const work = useWork(onClick)
@@ -91,7 +91,6 @@ export const Button = ({
   )
 }
 
-/** A link that looks like a button. */
 export const ButtonLink = createLink(
   ({ children, className, icon, look, size, ...rest }: Look & ComponentProps<"a">) => (
     <a {...rest} className={lookOf({ ...(look && { look }), ...(size && { size }) }, className)}>
@@ -101,7 +100,7 @@ export const ButtonLink = createLink(
   )
 )
 
-/** A button with a picture only. Its name is for those who cannot see it, and on hover. */
+/** A button with an icon only. The label is for screen readers and on hover. */
 export const IconButton = ({
   className,
   label,

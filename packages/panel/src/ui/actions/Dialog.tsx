@@ -5,10 +5,7 @@ import { classes } from "../classes.ts"
 import { plain } from "../values/plain.ts"
 import { Problem } from "../messages/Problem.tsx"
 
-/**
- * The browser's own dialog: it keeps the focus inside, puts it back, closes on Escape, and lies above
- * everything.
- */
+/** The native dialog, which keeps the focus inside and restores it afterwards. */
 export const Dialog = ({
   children,
   isOpen,
@@ -24,14 +21,14 @@ export const Dialog = ({
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
   const isTyped = useRef(false)
-  // A list has a dialog per row, and nearly all are never opened.
+  // A list has a dialog per row, and nearly all of them are never opened.
   const [wasOpened, setOpened] = useState(isOpen)
   if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
     isTyped.current = false
     if (isOpen) {
       ref.current?.showModal()
-      // By itself the browser takes what comes first, which is the button that closes it.
+      // The browser would focus the first element, which is the button that closes the dialog.
       ref.current?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus()
     } else ref.current?.close()
   }, [isOpen])
@@ -40,21 +37,21 @@ export const Dialog = ({
     <dialog
       ref={ref}
       aria-label={label}
-      // Escape: closed by us, because the browser tells of its own closing only later. Events of a
-      // dialog within this one come here too.
+      // On Escape the browser closes the dialog before React knows. Events of a dialog inside of this
+      // one arrive here too.
       onCancel={(event) => {
         if (event.target !== ref.current) return
         event.preventDefault()
         onClose()
       }}
-      // It may have been opened again before this arrives.
+      // The dialog may be open again when this event arrives.
       onClose={(event) => event.target === ref.current && !ref.current.open && onClose()}
       onInput={({ target }) => {
         const holder = (target as Element).closest("form, dialog")
         if (holder instanceof HTMLFormElement) isTyped.current = true
       }}
-      // A press beside the dialog hits the dialog itself; one within it hits something in it. It
-      // does not lose what was typed into a form.
+      // A press on the backdrop has the dialog itself as its target. It does not close a dialog with
+      // unsaved input.
       onPointerDown={(event) => event.target === ref.current && !isTyped.current && onClose()}
       className={classes(
         "border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
@@ -70,7 +67,6 @@ export const Dialog = ({
   )
 }
 
-/** A dialog with a title, for a question or a form. */
 export const Sheet = ({
   children,
   isOpen,
@@ -93,7 +89,7 @@ export const Sheet = ({
   </Dialog>
 )
 
-/** Asks before something that cannot be undone, and says what will happen. */
+/** Asks before an action that cannot be undone. The children say what will happen. */
 export const Confirm = ({
   action,
   children,
@@ -107,10 +103,9 @@ export const Confirm = ({
   readonly onClose: () => void
   readonly title: string
   readonly children: ReactNode
-  /** What the button says. */
   readonly action: string
   readonly onConfirm: () => Promise<unknown>
-  /** To be typed before, where much would be lost. */
+  /** A word to type first, where much would be lost. */
   readonly word?: string
 }) => {
   const [isBusy, setBusy] = useState(false)

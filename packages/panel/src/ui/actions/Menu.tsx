@@ -4,8 +4,8 @@ import { flushSync } from "react-dom"
 import { classes } from "../classes.ts"
 
 /**
- * A button with a list of things to do, as a popover of the browser: it lies above everything and
- * closes by itself. The arrow keys, Home, End and letters move within it.
+ * A button that opens a menu as a native popover. The arrow keys, Home, End and letters move within
+ * it.
  */
 export const Menu = ({
   align = "end",
@@ -15,7 +15,6 @@ export const Menu = ({
   label
 }: {
   readonly label: string
-  /** What the button shows: a picture, or a text, which is then its name too. */
   readonly button: ReactNode
   readonly children: ReactNode
   readonly className?: string
@@ -23,7 +22,7 @@ export const Menu = ({
 }) => {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
-  // A list has a menu per row, and nearly all stay closed.
+  // A list has a menu per row, and nearly all of them stay closed.
   const [isOpen, setOpen] = useState(false)
   const anchor = `--menu-${id.replaceAll(/[^\w-]/g, "")}`
   const items = () => [
@@ -65,7 +64,7 @@ export const Menu = ({
         tabIndex={-1}
         onKeyDown={onKeyDown}
         onBeforeToggle={(event) => {
-          // What it holds is drawn first, so that it opens with its size and where it fits.
+          // The items are rendered first, so that the menu is placed with its final size.
           if (event.newState === "open") flushSync(() => setOpen(true))
         }}
         onToggle={(event) => {
@@ -117,14 +116,21 @@ export const MenuItem = ({
     onClick={onSelect}
     className={classes(menuItem, isDanger && "text-bad")}
   >
-    <span className="grid size-4 place-items-center text-faint">{icon}</span>
+    <span
+      className={classes(
+        "grid size-4 place-items-center [&_svg]:size-4",
+        !isDanger && "text-faint"
+      )}
+    >
+      {icon}
+    </span>
     {children}
   </button>
 )
 
 export const MenuLine = () => <hr className="my-1 border-line" />
 
-/** The menu at the end of a row or a title. */
+/** The menu at the end of a row or beside a title. */
 export const ActionMenu = ({
   children,
   label

@@ -11,7 +11,7 @@ interface Pausing {
   readonly resume: () => Promise<unknown>
 }
 
-/** The menu of what can be edited and deleted, and perhaps paused, for those with a role. */
+/** The menu of a record, for readers with a role. */
 export const RowMenu = ({
   children,
   first,
@@ -24,16 +24,15 @@ export const RowMenu = ({
 }: {
   readonly name: string
   readonly role: Role
-  /** Undefined where there is nothing to pause. */
-  readonly pausing: Pausing | undefined
-  readonly onEdit: () => void
-  /** It may throw: the dialog that asks shows what went wrong. */
+  readonly pausing?: Pausing | undefined
+  readonly onEdit?: () => void
+  /** May throw. The confirmation dialog shows the error. */
   readonly onDelete: () => Promise<unknown>
-  /** What its end means. */
+  /** The consequences of the deletion. */
   readonly warning: ReactNode
-  /** What comes before all else. */
+  /** The first items. */
   readonly first?: ReactNode
-  /** What else can be done. */
+  /** Other items. */
   readonly children?: ReactNode
 }) => {
   const [isDeleting, setDeleting] = useState(false)
@@ -42,16 +41,14 @@ export const RowMenu = ({
       <ActionMenu label={`Actions for ${name}`}>
         {first}
         {pausing !== undefined && <PauseItem {...pausing} />}
-        <MenuItem icon={<Pencil className="size-4" />} onSelect={onEdit}>
-          Edit
-        </MenuItem>
+        {onEdit !== undefined && (
+          <MenuItem icon={<Pencil />} onSelect={onEdit}>
+            Edit
+          </MenuItem>
+        )}
         {children}
         <MenuLine />
-        <MenuItem
-          isDanger
-          icon={<Trash2 className="size-4 text-bad" />}
-          onSelect={() => setDeleting(true)}
-        >
+        <MenuItem isDanger icon={<Trash2 />} onSelect={() => setDeleting(true)}>
           Delete
         </MenuItem>
       </ActionMenu>
@@ -70,11 +67,11 @@ export const RowMenu = ({
 
 const PauseItem = ({ isPaused, pause, resume }: Pausing) =>
   isPaused ? (
-    <MenuItem icon={<RotateCcw className="size-4" />} onSelect={() => void resume()}>
+    <MenuItem icon={<RotateCcw />} onSelect={() => void resume()}>
       Resume
     </MenuItem>
   ) : (
-    <MenuItem icon={<Pause className="size-4" />} onSelect={() => void pause()}>
+    <MenuItem icon={<Pause />} onSelect={() => void pause()}>
       Pause
     </MenuItem>
   )

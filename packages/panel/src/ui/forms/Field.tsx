@@ -3,11 +3,12 @@ import {
   createContext,
   type ReactNode,
   use,
+  useEffect,
   useId,
-  useImperativeHandle
+  useImperativeHandle,
+  useRef
 } from "react"
 import { classes } from "../classes.ts"
-import { useRefusal } from "./useRefusal.ts"
 
 interface Described {
   readonly id: string
@@ -17,7 +18,7 @@ interface Described {
 
 const FieldContext = createContext<Described | undefined>(undefined)
 
-/** A labelled control with its hint, and with what is wrong with it. */
+/** A label, a control, a hint and the error. */
 export const Field = ({
   children,
   error,
@@ -29,7 +30,7 @@ export const Field = ({
   readonly children: ReactNode
   readonly hint?: ReactNode
   readonly error?: string | undefined
-  /** At the end of the line of the label. */
+  /** Content at the end of the line of the label. */
   readonly side?: ReactNode
 }) => {
   const id = useId()
@@ -54,14 +55,23 @@ export const Field = ({
           {hint}
         </p>
       )}
-      {isInvalid && (
-        <p id={`${id}-error`} role="alert" className="text-sm text-bad">
-          {error}
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} />
     </div>
   )
 }
+
+export const FieldError = ({
+  error,
+  id
+}: {
+  readonly id?: string
+  readonly error: string | undefined
+}) =>
+  error !== undefined && (
+    <p id={id} role="alert" className="text-sm text-bad">
+      {error}
+    </p>
+  )
 
 const useControl = () => {
   const field = use(FieldContext)
@@ -86,14 +96,17 @@ export const Input = ({
   ...rest
 }: ComponentProps<"input"> & {
   readonly mono?: boolean
-  /** Why the browser is to refuse the value. */
+  /** The reason for which the browser refuses the value. */
   readonly refusal?: string | undefined
 }) => {
   const { length } = String(rest.value ?? "")
-  // The browser's own limit cuts what is pasted, and says nothing.
+  // The limit of the browser would cut a pasted text without a word.
   const excess =
-    length > maxLength ? `At most ${maxLength} characters. These are ${length}.` : undefined
-  const control = useRefusal(refusal ?? excess)
+    length > maxLength
+      ? `This has ${length} characters. At most ${maxLength} are allowed.`
+      : undefined
+  const control = useRef<HTMLInputElement>(null)
+  useEffect(() => control.current?.setCustomValidity(refusal ?? excess ?? ""), [refusal, excess])
   useImperativeHandle(ref, () => control.current as HTMLInputElement)
   const field = useControl()
   return (
@@ -105,11 +118,7 @@ export const Input = ({
         ref={control}
         className={classes(box, "h-9 px-3", mono && "font-mono text-sm", className)}
       />
-      {excess !== undefined && (
-        <p role="alert" className="text-sm text-bad">
-          {excess}
-        </p>
-      )}
+      <FieldError error={excess} />
     </>
   )
 }
@@ -132,7 +141,7 @@ export const Textarea = ({
   />
 )
 
-/** The browser's own list: by keyboard, by touch and for screen readers as people know it. */
+/** The native list, which works with keyboard, touch and screen readers. */
 export const Select = ({
   className,
   options,
@@ -174,7 +183,7 @@ export const Checkbox = ({
   </label>
 )
 
-/** One of a few, all in view. */
+/** Radio buttons as one bar. */
 export const Choice = <Value extends string>({
   label,
   onChange,

@@ -3,11 +3,11 @@ import { useRef } from "react"
 import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Button } from "../actions/Button.tsx"
 import { Problem } from "../messages/Problem.tsx"
-import { useMay, whoMay } from "../role.tsx"
-import { Meanwhile } from "./Meanwhile.tsx"
+import { useMay, roleNeeded } from "../role.tsx"
+import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
-/** The end of a form: what is wrong with it as a whole, and the button. */
+/** The end of a form: problems with the form as a whole, and its buttons. */
 export const FormEnd = ({
   action,
   form,
@@ -16,7 +16,6 @@ export const FormEnd = ({
   needs,
   onCancel
 }: {
-  /** What the button says. */
   readonly action: string
   readonly form: {
     readonly problem: unknown
@@ -25,11 +24,11 @@ export const FormEnd = ({
     readonly attention: ReadonlyArray<string>
     readonly edits: Edits
   }
-  /** Whether a field may be out of sight of the button, and much would be typed again. */
+  /** True if fields may be out of view, and leaving would lose much. */
   readonly isLong?: boolean
   readonly look?: "main" | "danger" | "plain"
   readonly onCancel?: () => void
-  /** Who may send it. The others are told so. */
+  /** The role that the form needs. Other members see who may send it. */
   readonly needs?: Role
 }) => {
   const { attention } = form
@@ -37,7 +36,7 @@ export const FormEnd = ({
   const isHeld = !useMay()(needs)
   return (
     <div className="flex flex-col gap-4">
-      <Meanwhile edits={form.edits} />
+      <ConcurrentEdits edits={form.edits} />
       <Problem error={form.problem} />
       {isLong && attention.length > 0 && (
         <p className="text-sm text-bad">
@@ -47,7 +46,7 @@ export const FormEnd = ({
           : {attention.join(", ")}
         </p>
       )}
-      {isHeld && needs !== undefined && <p className="text-sm text-soft">{whoMay(needs)}</p>}
+      {isHeld && needs !== undefined && <p className="text-sm text-soft">{roleNeeded(needs)}</p>}
       <div className="flex gap-2">
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
           {action}
@@ -68,7 +67,7 @@ export const FormEnd = ({
           title="Leave without saving?"
           mayLose={() => form.isChanged && !form.isBusy && !isGivenUp.current}
         >
-          What you typed here is lost.
+          Your changes are lost.
         </AskBeforeLeaving>
       )}
     </div>

@@ -1,12 +1,12 @@
 import { ValidationError } from "@scheduling/sdk"
 
-/** What is wrong with a value: its path begins with the name of the field. */
+/** A problem with a value. The path begins with the name of the field. */
 export interface Issue {
   readonly path: ReadonlyArray<string | number>
   readonly message: string
 }
 
-/** Thrown while a form is sent: what is wrong with one of its fields. */
+/** Thrown by a form itself, to show a problem at one of its fields. */
 export class FieldProblem extends Error {
   readonly field: string
 
@@ -23,7 +23,7 @@ export const issuesOf = (error: unknown): ReadonlyArray<Issue> =>
       ? [{ path: [error.field], message: error.message }]
       : []
 
-/** What still holds after a change: an issue goes when the value that it is about has changed. */
+/** Drops the issues whose values have changed. */
 export const issuesLeft = (
   issues: ReadonlyArray<Issue>,
   before: object,
@@ -33,7 +33,7 @@ export const issuesLeft = (
   return left.length === issues.length ? issues : left
 }
 
-/** As far as the path leads: what is a list for the API may be a text in the form. */
+/** Follows the path as far as it leads: a list of the API may be a single text in the form. */
 const valueAt = (values: object, path: Issue["path"]): unknown => {
   let value: unknown = values
   for (const key of path) {

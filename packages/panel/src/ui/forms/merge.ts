@@ -1,19 +1,17 @@
-/** The values of a form that changes a record, and the record that they were last compared with. */
+/** The values of a form, and the record that they were last compared with. */
 export interface Edited<Values> {
   readonly base: Values
   readonly values: Values
 }
 
 export interface Merged<Values> extends Edited<Values> {
-  /** Fields that only somebody else changed: the form shows their current value. */
+  /** Fields that only somebody else changed. The form shows their values. */
   readonly taken: ReadonlyArray<string>
-  /** Fields that both changed to different values. The reader decides. */
+  /** Fields that both changed to different values. The reader chooses. */
   readonly clashes: ReadonlyArray<string>
 }
 
-/**
- * Brings what others changed meanwhile into a form, field by field. What the reader typed stays.
- */
+/** Merges the changes of others into a form, field by field. The edits of the reader stay. */
 export const mergeLatest = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values
@@ -34,10 +32,7 @@ export const mergeLatest = <Values extends object>(
   }
 }
 
-/**
- * After the reader has decided: their own values stay changes, or the record's values replace
- * them.
- */
+/** Settles clashes: the values of the reader stay as changes, or those of the record replace them. */
 export const settleClashes = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values,
@@ -54,7 +49,7 @@ export const settleClashes = <Values extends object>(
   }
 }
 
-/** The fields of an input that were changed. PATCH leaves all others as they are. */
+/** The fields of an input that were changed. PATCH leaves the others as they are. */
 export const changedFields = <Input extends object>(before: Input, after: Input): Partial<Input> =>
   pick(
     after,

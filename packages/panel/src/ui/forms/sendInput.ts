@@ -1,6 +1,6 @@
 import { changedFields } from "./merge.ts"
 
-/** Sends the fields that were changed, if there are any. */
+/** Sends the changed fields, if there are any. */
 export type Patch<Input> = (
   update: (changes: Partial<Input>) => Promise<unknown>
 ) => Promise<unknown>
@@ -8,7 +8,7 @@ export type Patch<Input> = (
 /** Creates a record from the whole input, or patches one. */
 export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<unknown>
 
-/** Gives what was typed to `onSend`, as the API takes it. */
+/** Converts the values of a form to the input of the API and passes it to `onSend`. */
 export const sendInput =
   <Values, Input extends object>(inputOf: (values: Values) => Input, onSend: SendInput<Input>) =>
   async (values: Values, before: Values): Promise<unknown> => {

@@ -11,7 +11,7 @@ export interface SpanLimits {
   readonly max: number
 }
 
-/** What is wrong with a length of time, in the unit that it is typed in. */
+/** Why a length of time is refused, in the unit of the field. */
 export const spanRefusal = (
   seconds: number | null,
   unit: string,
@@ -22,7 +22,7 @@ export const spanRefusal = (
   return seconds > max ? `Give at most ${inUnit(max, unit, Math.floor)}.` : undefined
 }
 
-/** Rounded to two digits, and never to what would be refused again. */
+/** Rounds to two digits, in the direction that is accepted. */
 const inUnit = (seconds: number, unit: string, round: (value: number) => number) => {
   const amount = round((seconds / Number(unit)) * 100) / 100
   const name = units.find(([known]) => known === unit)?.[1] ?? "seconds"

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { type Edited, isSame, type Merged, mergeLatest, settleClashes } from "./merge.ts"
 
 export interface Edits {
-  /** Fields that others changed and the form has taken over. */
+  /** Fields that only others changed. The form shows their values. */
   readonly taken: ReadonlyArray<string>
   /** Fields that both others and the reader changed. */
   readonly clashes: ReadonlyArray<string>
@@ -11,16 +11,13 @@ export interface Edits {
   readonly settle: (keeps: "mine" | "theirs") => void
 }
 
-/**
- * The values of a form, and the record that it changes. If the form follows its record, what others
- * change meanwhile is merged.
- */
+/** The values of a form and the record that it changes. If `follows`, changes by others are merged in. */
 export const useEdits = <Values extends object>(
   record: Values,
   { follows, isBusy }: { readonly follows: boolean; readonly isBusy: boolean }
 ) => {
   const [edited, setEdited] = useState<Edited<Values>>({ base: record, values: record })
-  // While the record is read again, somebody may go on typing.
+  // The reader may go on typing while the record is read again.
   const now = useRef(edited)
   const put = (next: Edited<Values>) => {
     now.current = next
@@ -29,7 +26,7 @@ export const useEdits = <Values extends object>(
   const [latest, setLatest] = useState(record)
   const [taken, setTaken] = useState<Edits["taken"]>([])
   const [clashes, setClashes] = useState<Edits["clashes"]>([])
-  // What comes after the form was sent is what it sent, perhaps as the service writes it.
+  // After sending, the next record is the one that was sent, perhaps normalized by the service.
   const isSent = useRef(false)
 
   const merge = (next: Values): Merged<Values> => {

@@ -1,21 +1,24 @@
 import { type FormEvent, useEffect, useRef, useState } from "react"
-import { invalidFieldsIn, lead } from "./invalidFields.ts"
+import { inputPropsOf } from "./inputProps.ts"
+import { focusField, invalidFieldsIn } from "./invalidFields.ts"
 import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
 import { isSame } from "./merge.ts"
 import { useEdits } from "./useEdits.ts"
 
+export type FormOf<Values extends object> = ReturnType<typeof useForm<Values>>
+
 /**
- * The values of a form, and what the service says of them. An issue that the service has with a field
- * is shown at that field until its value changes, everything else above the button.
+ * The values of a form and the answer of the service to them. An issue with a field is shown at that
+ * field until its value changes. Every other problem is shown above the button.
  */
 export const useForm = <Values extends object>({
   initial,
   latest,
   send
 }: {
-  /** For a form that changes a record: the record, as far as it is known now. */
+  /** In a form that changes a record, the record as it was last read. */
   readonly initial: Values
-  /** Reads the record that the form changes. A form that has it overwrites nobody's changes. */
+  /** Reads the record again before it is sent, so that changes by others are not overwritten. */
   readonly latest?: (() => Promise<Values>) | undefined
   /** `before` is the record without the changes. */
   readonly send: (values: Values, before: Values) => Promise<unknown>
@@ -44,7 +47,7 @@ export const useForm = <Values extends object>({
     setIssues([])
     try {
       const merged = latest === undefined ? undefined : merge(await latest())
-      // The form asks what counts, and is sent again after that.
+      // The reader chooses between the clashing values, and sends the form again.
       if (merged !== undefined && merged.clashes.length > 0) return
       const sent = merged?.values ?? values
       await send(sent, merged?.base ?? base)
@@ -61,12 +64,13 @@ export const useForm = <Values extends object>({
   const errorAt = (...at: Issue["path"]): string | undefined =>
     issues.find(({ path }) => at.every((key, index) => path[index] === key))?.message
 
-  /** What goes to a text field of this name. */
-  const text = (field: keyof Values & string) => ({
-    name: field,
-    value: String(values[field] ?? ""),
-    onChange: (event: { readonly target: { readonly value: string } }) =>
-      set({ [field]: event.target.value } as Partial<Values>)
+  const errorOf = (field: keyof Values & string) => errorAt(field)
+
+  /** Returns the props of a field that is no text input. */
+  const field = <Name extends keyof Values & string>(name: Name) => ({
+    value: values[name],
+    onChange: (value: Values[Name]) => set({ [name]: value } as unknown as Partial<Values>),
+    error: errorAt(name)
   })
 
   const isAtFields = issuesOf(error).every(({ path }) => String(path[0]) in initial)
@@ -77,24 +81,24 @@ export const useForm = <Values extends object>({
     set,
     submit,
     isBusy,
-    /** Whether there is something that was not sent. */
     isChanged: !isSame(values, base),
-    /** Fields that others changed meanwhile. */
     edits,
-    errorOf: (field: keyof Values & string) => errorAt(field),
-    /** What the service says of a value within a field. */
+    errorOf,
+    /** The issue with a value inside of a field. */
     errorAt,
-    text,
-    /** The names of the fields that show what is wrong with them. */
+    text: inputPropsOf(values, set),
+    /** The props of a group of fields. */
+    group: { values, onChange: set, errorOf },
+    field,
+    /** The names of the fields with an issue. */
     attention,
-    /** What went wrong, whether or not a field shows it. */
     error,
-    /** What went wrong, if no field shows it. */
+    /** The error, unless a field shows it. */
     problem: isRefused && isAtFields && !isElsewhere ? undefined : error
   }
 }
 
-/** Leads to the first field that was refused, and names all of them. */
+/** Moves the focus to the first field with an issue, and names all of them. */
 const useAttention = (
   form: { readonly current: HTMLFormElement | null },
   error: unknown,
@@ -102,16 +106,16 @@ const useAttention = (
 ) => {
   const [attention, setAttention] = useState<ReadonlyArray<string>>([])
   const [isElsewhere, setElsewhere] = useState(false)
-  const told = useRef<unknown>(undefined)
+  const handled = useRef<unknown>(undefined)
   useEffect(() => {
     if (form.current === null) return
     const fields = issues.length === 0 ? [] : invalidFieldsIn(form.current)
     setAttention(fields.map(({ name }) => name))
-    if (error === told.current) return
-    told.current = error
+    if (error === handled.current) return
+    handled.current = error
     setElsewhere(issues.length > 0 && fields.length === 0)
     const first = fields.find(({ control }) => control !== undefined)?.control
-    if (first !== undefined) lead(first)
+    if (first !== undefined) focusField(first)
   }, [form, error, issues])
   return { attention, isElsewhere }
 }

@@ -1,7 +1,7 @@
 import { createLink } from "@tanstack/react-router"
 import type { ComponentProps } from "react"
 
-/** Leads to the list that a page belongs to. */
+/** The link above a title, to the list of the record. */
 export const AboveLink = createLink(({ children, ...rest }: ComponentProps<"a">) => (
   <a {...rest} className="hover:text-ink">
     {children}

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react"
 import { Card, Skeleton } from "./Page.tsx"
 
-/** One number that matters, and what it is. */
 export const Figure = ({
   name,
   note,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** What few people need: it is there, and out of the way. It opens if the browser refuses a value in it. */
+/** Rare options behind a summary. The section opens if the browser refuses a value in it. */
 export const Fold = ({
   children,
   icon,
@@ -12,10 +12,10 @@ export const Fold = ({
 }) => (
   <details
     className="group"
-    // The browser says what is wrong only where it can be seen.
+    // The browser shows its message only at a visible field.
     onInvalidCapture={(event) => (event.currentTarget.open = true)}
   >
-    <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline [&::-webkit-details-marker]:hidden">
+    <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline [&_svg]:size-4 [&::-webkit-details-marker]:hidden">
       {icon}
       {summary}
     </summary>

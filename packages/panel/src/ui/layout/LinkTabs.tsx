@@ -1,7 +1,7 @@
 import { createLink } from "@tanstack/react-router"
 import type { ComponentProps, ReactNode } from "react"
 
-/** Pages that belong together, one of which is shown. */
+/** Tabs that are pages of their own. */
 export const LinkTabs = ({
   children,
   label

@@ -1,4 +1,4 @@
-/** The sign of the product: a clock whose hand points at what comes next. */
+/** The logo: a clock. */
 export const Mark = ({ className }: { readonly className?: string }) => (
   <svg
     aria-hidden

@@ -1,9 +1,9 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
 import { plain } from "../values/plain.ts"
+import { None } from "../values/Time.tsx"
 import { TitleMark } from "./titleMark.ts"
 
-/** A page: its title, what can be done, and what it shows. */
 export const Page = ({
   actions,
   above,
@@ -14,7 +14,7 @@ export const Page = ({
   name
 }: {
   readonly title: ReactNode
-  /** For the tab of the browser, where the title is no text. */
+  /** The title for the browser tab, if `title` is not a text. */
   readonly name?: string
   readonly above?: ReactNode
   readonly description?: ReactNode
@@ -28,7 +28,7 @@ export const Page = ({
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
   }, [heading, mark])
   return (
-    // Wide or narrow, a page begins at the same edge, so that nothing jumps from one to the next.
+    // Wide and narrow pages begin at the same edge, so that nothing jumps between pages.
     <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
       <div className={width === "wide" ? undefined : "max-w-[40rem]"}>
         {above !== undefined && <div className="mb-2 text-sm text-faint">{above}</div>}
@@ -51,7 +51,6 @@ export const Page = ({
   )
 }
 
-/** A part of a page. */
 export const Section = ({
   actions,
   children,
@@ -97,23 +96,38 @@ export const Card = ({
   </div>
 )
 
-/** Facts about one thing: a name and a value each. */
-export const Facts = ({
-  facts
-}: {
-  readonly facts: ReadonlyArray<readonly [name: string, value: ReactNode]>
-}) => (
+/** Values by their names. Null is shown as a dash, and undefined is left out. */
+export type FactsByName = Readonly<Record<string, ReactNode>>
+
+export const Facts = ({ facts }: { readonly facts: FactsByName }) => (
   <dl className="grid grid-cols-[fit-content(11rem)_1fr] gap-x-6 gap-y-2.5">
-    {facts.map(([name, value]) => (
-      <div key={name} className="contents">
-        <dt className="min-w-28 text-faint">{name}</dt>
-        <dd className="min-w-0 wrap-anywhere">{value}</dd>
-      </div>
-    ))}
+    {Object.entries(facts).map(
+      ([name, value]) =>
+        value !== undefined && (
+          <div key={name} className="contents">
+            <dt className="min-w-28 text-faint">{name}</dt>
+            <dd className="min-w-0 wrap-anywhere">{value ?? <None />}</dd>
+          </div>
+        )
+    )}
   </dl>
 )
 
-/** Says what to do where there is nothing yet. */
+export const FactsSection = ({
+  facts,
+  title
+}: {
+  readonly title: string
+  readonly facts: FactsByName
+}) => (
+  <Section title={title}>
+    <Card className="p-5">
+      <Facts facts={facts} />
+    </Card>
+  </Section>
+)
+
+/** Shown where there are no records yet: what they are for and how to create the first. */
 export const Empty = ({
   action,
   children,
@@ -132,7 +146,7 @@ export const Empty = ({
     )}
   >
     {icon !== undefined && (
-      <div className="grid size-10 place-items-center rounded-full bg-sunken text-faint">
+      <div className="grid size-10 place-items-center rounded-full bg-sunken text-faint [&_svg]:size-5">
         {icon}
       </div>
     )}
@@ -146,7 +160,7 @@ export const Empty = ({
   </div>
 )
 
-/** Holds the place of what is on its way. */
+/** A placeholder for content that is loading. */
 export const Skeleton = ({ className }: { readonly className?: string }) => (
   <div aria-hidden className={classes("rounded-md shimmer", className)} />
 )

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useId } from "react"
 import { classes } from "../classes.ts"
 
-/** One of several views of the same thing. The arrow keys go from tab to tab. */
+/** Tabs within a page. The arrow keys move between them. */
 export const Tabs = <Key extends string>({
   children,
   chosen,

@@ -1,4 +1,4 @@
 import { createContext } from "react"
 
-/** What the tab of the browser says before the title of the page, as `2` open incidents. */
+/** The text before the title in the browser tab, such as the number of open incidents. */
 export const TitleMark = createContext<string | undefined>(undefined)

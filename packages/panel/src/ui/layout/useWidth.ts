@@ -1,6 +1,6 @@
 import { type RefCallback, useCallback, useState } from "react"
 
-/** The width of the element that gets the ref. It is 0 until that is drawn. */
+/** The width of the element that gets the ref, and 0 before it is rendered. */
 export const useWidth = (): readonly [number, RefCallback<HTMLElement>] => {
   const [width, setWidth] = useState(0)
   const ref = useCallback((element: HTMLElement | null) => {
@@ -8,7 +8,7 @@ export const useWidth = (): readonly [number, RefCallback<HTMLElement>] => {
     const measure = () => setWidth(element.clientWidth)
     const observer = new ResizeObserver(measure)
     observer.observe(element)
-    // Before the first picture, not after it.
+    // The observer reports only after the first frame.
     measure()
     return () => observer.disconnect()
   }, [])

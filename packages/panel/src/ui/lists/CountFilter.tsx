@@ -1,7 +1,7 @@
 import { classes } from "../classes.ts"
 import { Dot, toneOf } from "../values/Status.tsx"
 
-/** Narrows a list to one status, and says how many there are of each. */
+/** Filters a list by one status, and shows how many records have each. */
 export const CountFilter = <Value extends string>({
   chosen,
   counts,

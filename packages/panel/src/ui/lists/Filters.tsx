@@ -1,14 +1,13 @@
 import { Search } from "lucide-react"
 import { type ReactNode, useEffect, useState } from "react"
 
-/** What narrows a list, above it. */
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
   <div role="search" className="mb-4 flex flex-wrap items-center gap-2">
     {children}
   </div>
 )
 
-/** Narrows a list by name, a moment after the last letter. */
+/** Filters a list by name, 200 ms after the last letter. */
 export const NameFilter = ({
   label,
   onChange,

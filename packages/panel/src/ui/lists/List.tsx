@@ -2,38 +2,41 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { classes } from "../classes.ts"
 import { Skeleton } from "../layout/Page.tsx"
+import { Problem } from "../messages/Problem.tsx"
 
 export interface Column<Row> {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: Row) => ReactNode
-  /** The share of the width, as classes: `w-40`, or `grow basis-0` for what takes the rest. */
+  /** Classes for the width: `w-40`, or `grow basis-0` to take the rest. */
   readonly className: string
 }
 
 const rowHeight = 56
 
 /**
- * A list of any length. Only the rows in view are in the page, and the next ones are asked for before
- * the reader gets there. A row leads where the first link in it leads (`rowLink`).
+ * A list of any length. Only the rows in view are in the page, and the next page is fetched before
+ * the reader gets there. A press anywhere on a row follows its first link (`rowLink`).
  */
-export const List = <Row,>({
+export const List = <Row extends { readonly id: string }>({
   columns,
   empty,
+  error = null,
   hasMore = false,
   isLoading = false,
-  keyOf,
   label,
   onMore,
+  refetch,
   rows
 }: {
   readonly label: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>
-  readonly keyOf: (row: Row) => string
   readonly isLoading?: boolean
   readonly hasMore?: boolean
   readonly onMore?: () => void
+  readonly error?: unknown
+  readonly refetch?: () => unknown
   readonly empty: ReactNode
 }) => {
   const body = useRef<HTMLDivElement>(null)
@@ -51,6 +54,7 @@ export const List = <Row,>({
     if (hasMore && isNearEnd) onMore?.()
   }, [hasMore, isNearEnd, onMore, rows.length])
 
+  if (error !== null) return <Problem error={error} retry={refetch} />
   if (!isLoading && rows.length === 0) return empty
   return (
     <div
@@ -97,7 +101,7 @@ export const List = <Row,>({
               return (
                 row !== undefined && (
                   <ListRow
-                    key={keyOf(row)}
+                    key={row.id}
                     index={index}
                     offset={start - top}
                     row={row}
@@ -111,7 +115,7 @@ export const List = <Row,>({
   )
 }
 
-/** What is in view stays as it is while the reader scrolls: only the rows that come are drawn. */
+/** Memoized, so that scrolling renders only the rows that come into view. */
 const ListRow = memo(function ListRow<Row>({
   columns,
   index,
@@ -144,9 +148,20 @@ const ListRow = memo(function ListRow<Row>({
   readonly offset: number
 }) => ReactNode
 
-/** What a row is called. On a phone it takes the room of the line below it. */
+/** Classes for the name of a row. On a phone it also takes the line below. */
 export const rowName = "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
 
-/** For the link of a row: its whole row can be pressed. What else can be pressed needs `relative`. */
+/** Classes for the link of a row, which covers the whole row. Other controls in the row need `relative`. */
 export const rowLink =
   "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"
+
+/** A bold first line that leads to the record of the row. */
+export const rowTitle = `block truncate font-medium ${rowLink}`
+
+/** The column with the menu of each row. */
+export const menuColumn = <Row,>(menu: (row: Row) => ReactNode): Column<Row> => ({
+  key: "menu",
+  head: <span className="sr-only">Actions</span>,
+  className: "relative w-8 shrink-0",
+  cell: menu
+})

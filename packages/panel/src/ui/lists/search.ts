@@ -1,23 +1,37 @@
-/** Reads what the address says, and leaves out what it should not. */
+type Reader<Value> = (value: unknown) => Value | undefined
+
+type Search<Readers extends Readonly<Record<string, Reader<unknown>>>> = {
+  readonly [Key in keyof Readers]?: NonNullable<ReturnType<Readers[Key]>>
+}
+
+/** Reads the search parameters of an address. Missing and invalid ones are left out. */
+export const searchOf =
+  <const Readers extends Readonly<Record<string, Reader<unknown>>>>(readers: Readers) =>
+  (search: Readonly<Record<string, unknown>>): Search<Readers> =>
+    Object.fromEntries(
+      Object.entries(readers).flatMap(([key, read]) => {
+        const value = read(search[key])
+        return value === undefined ? [] : [[key, value]]
+      })
+    ) as Search<Readers>
+
+/** A text of at most 200 characters. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined
 
-export const oneOf = <const Value extends string>(
-  allowed: ReadonlyArray<Value>,
-  value: unknown
-): Value | undefined => allowed.find((known) => known === value)
+export const oneOf =
+  <const Value extends string>(allowed: ReadonlyArray<Value>) =>
+  (value: unknown): Value | undefined =>
+    allowed.find((known) => known === value)
 
-/** A key of a record, if the address names one. */
-export const keyIn = <Key extends string>(
-  known: Readonly<Record<Key, unknown>>,
-  value: unknown
-): Key | undefined =>
-  typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
+/** A key of an object. */
+export const keyOf =
+  <Key extends string>(known: Readonly<Record<Key, unknown>>) =>
+  (value: unknown): Key | undefined =>
+    typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
 
-/** Without the fields that are undefined, so that the address stays short. */
-export const given = <Fields extends object>(fields: Fields): Given<Fields> =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined)
-  ) as Given<Fields>
-
-type Given<Fields> = { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }
+/** The text of a date or a time. */
+export const momentIn = (value: unknown): string | undefined => {
+  const text = textIn(value)
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text
+}

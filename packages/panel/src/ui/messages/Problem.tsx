@@ -12,19 +12,17 @@ export const messageOf = (error: unknown): string =>
       ? error.message
       : String(error)
 
-/** True if repeating the request may help. A refusal does not change by itself. */
+/** True if repeating the request may help. A refusal stays a refusal. */
 const mayHelp = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
 
-/**
- * What went wrong, in the words of the API, with what its operator needs to find it in the logs.
- */
+/** An error in the words of the API, with the request id by which the operator finds it in the logs. */
 export const Problem = ({
   error,
   retry
 }: {
   readonly error: unknown
-  readonly retry?: (() => void) | undefined
+  readonly retry?: (() => unknown) | undefined
 }) => {
   const role = use(RoleContext)
   if (error === undefined || error === null) return null
@@ -47,7 +45,7 @@ export const Problem = ({
         )}
       </div>
       {retry !== undefined && mayHelp(error) && (
-        <Button size="small" onClick={retry}>
+        <Button size="small" onClick={() => void retry()}>
           Try again
         </Button>
       )}

@@ -1,42 +1,35 @@
 import { CircleCheck, TriangleAlert, X } from "lucide-react"
-import { useSyncExternalStore } from "react"
 import { IconButton } from "../actions/Button.tsx"
+import { classes } from "../classes.ts"
 import { CopyText } from "../values/Copy.tsx"
-import { dismiss, onToasts, shownToasts } from "./toast.ts"
+import { dismiss, toasts } from "./toast.ts"
 
-export const Toaster = () => {
-  const toasts = useSyncExternalStore(onToasts, shownToasts)
-  return (
-    <section
-      aria-label="Messages"
-      aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
-    >
-      {toasts.map(({ id, isBad, requestId, text }) => (
-        <div
-          key={id}
-          className="pointer-events-auto flex items-start gap-3 rounded-lg border border-line bg-raised py-2.5 pr-2 pl-3.5 shadow-float appear"
-        >
-          <span className="mt-1">
-            {isBad ? (
-              <TriangleAlert className="size-4 text-bad" />
-            ) : (
-              <CircleCheck className="size-4 text-ok" />
-            )}
-          </span>
-          <div className="min-w-0 grow py-0.5">
-            <p className="wrap-anywhere">{text}</p>
-            {requestId !== undefined && (
-              <p className="text-xs text-soft">
-                Request <CopyText text={requestId} />
-              </p>
-            )}
-          </div>
-          <IconButton label="Dismiss" className="size-7" onClick={() => dismiss(id)}>
-            <X className="size-4" />
-          </IconButton>
+export const Toaster = () => (
+  <section
+    aria-label="Messages"
+    aria-live="polite"
+    className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+  >
+    {toasts.use().map(({ id, isBad, requestId, text }) => (
+      <div
+        key={id}
+        className="pointer-events-auto flex items-start gap-3 rounded-lg border border-line bg-raised py-2.5 pr-2 pl-3.5 shadow-float appear"
+      >
+        <span className={classes("mt-1 [&_svg]:size-4", isBad ? "text-bad" : "text-ok")}>
+          {isBad ? <TriangleAlert /> : <CircleCheck />}
+        </span>
+        <div className="min-w-0 grow py-0.5">
+          <p className="wrap-anywhere">{text}</p>
+          {requestId !== undefined && (
+            <p className="text-xs text-soft">
+              Request <CopyText text={requestId} />
+            </p>
+          )}
         </div>
-      ))}
-    </section>
-  )
-}
+        <IconButton label="Dismiss" className="size-7" onClick={() => dismiss(id)}>
+          <X className="size-4" />
+        </IconButton>
+      </div>
+    ))}
+  </section>
+)

@@ -2,7 +2,6 @@ import { useState } from "react"
 import { CopyButton } from "./Copy.tsx"
 import { Tabs } from "../layout/Tabs.tsx"
 
-/** Text of a machine, as it is. */
 export const Code = ({
   label,
   text,
@@ -27,7 +26,7 @@ export const Code = ({
   </div>
 )
 
-/** The same in several languages. */
+/** The same example in several languages. */
 export const Snippets = ({
   label,
   snippets

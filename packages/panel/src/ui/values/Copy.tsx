@@ -3,10 +3,10 @@ import { createContext, use, useState } from "react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 
-/** Told of what is copied by a button. The event of the browser tells only of what is selected. */
+/** Called when a button copies. The `copy` event of the browser reports only selected text. */
 export const WhenCopied = createContext<(() => void) | undefined>(undefined)
 
-/** Copies, and says for a moment that it has. */
+/** Copies a text, and reports it as done for a moment. */
 const useCopy = (text: string) => {
   const [isDone, setDone] = useState(false)
   const whenCopied = use(WhenCopied)
@@ -40,7 +40,7 @@ export const CopyButton = ({
   )
 }
 
-/** A short text, such as an id, that is copied by a press. */
+/** A short text, such as an id, that is copied by a click. */
 export const CopyText = ({
   className,
   text

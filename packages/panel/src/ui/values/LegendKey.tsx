@@ -1,6 +1,6 @@
 import { classes } from "../classes.ts"
 
-/** Says what a colour of a chart means. */
+/** A colour of a chart and its meaning. */
 export const LegendKey = ({
   className,
   name

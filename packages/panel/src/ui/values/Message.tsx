@@ -2,7 +2,7 @@ import { At } from "./Time.tsx"
 
 const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
-/** A text of the API. The times in it are in UTC there, and on the reader's clock here. */
+/** A message of the API, with its UTC times converted to the zone of the reader. */
 export const Message = ({ text }: { readonly text: string }) => (
   <>
     {text

@@ -3,7 +3,7 @@ import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Code } from "./Code.tsx"
 import { WhenCopied } from "./Copy.tsx"
 
-/** A secret that can be seen now and never again. */
+/** A secret that is shown once. */
 export const ShownOnce = ({
   children,
   label,
@@ -11,7 +11,6 @@ export const ShownOnce = ({
   title
 }: {
   readonly title: string
-  /** What the secret is: `key`. */
   readonly label: string
   readonly secret: string
   readonly children?: ReactNode
@@ -32,8 +31,8 @@ export const ShownOnce = ({
         <Code label={label} text={secret} wrap />
         {children}
       </WhenCopied>
-      <AskBeforeLeaving title="Leave without a copy?" mayLose={() => !isKept.current}>
-        It was not copied, and cannot be shown again.
+      <AskBeforeLeaving title="Leave without copying?" mayLose={() => !isKept.current}>
+        {`You have not copied the ${label}. It cannot be shown again.`}
       </AskBeforeLeaving>
     </div>
   )

@@ -1,8 +1,9 @@
 import { classes } from "../classes.ts"
+import { capital } from "./format.ts"
 
 export type Tone = "ok" | "bad" | "warn" | "live" | "none"
 
-/** What every state in the product means. */
+/** The colours of all statuses of the product. A status that is not listed is grey. */
 const tones: Readonly<Record<string, Tone>> = {
   succeeded: "ok",
   failed: "bad",
@@ -35,7 +36,7 @@ export const Dot = ({ tone }: { readonly tone: Tone }) => (
   <span aria-hidden className={classes("size-2 shrink-0 rounded-full", dots[tone])} />
 )
 
-/** A state: a dot in its colour and its word, so that colour alone says nothing. */
+/** A status as a coloured dot and a word, so that nothing depends on colour alone. */
 export const Status = ({
   of,
   tone = toneOf(of),
@@ -47,11 +48,11 @@ export const Status = ({
 }) => (
   <span className="inline-flex items-center gap-2 whitespace-nowrap">
     <Dot tone={tone} />
-    <span className={tone === "bad" ? "text-bad" : undefined}>{children ?? capital(of)}</span>
+    <span className={tone === "bad" ? "text-bad" : undefined}>
+      {children ?? capital(of.replaceAll("_", " "))}
+    </span>
   </span>
 )
-
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ")
 
 const badges: Readonly<Record<Tone, string>> = {
   ok: "tint-ok text-ok",
@@ -61,7 +62,7 @@ const badges: Readonly<Record<Tone, string>> = {
   none: "bg-sunken text-soft"
 }
 
-/** A short word in a box: a method, a scope, a role. */
+/** A short word in a box, such as a method, a scope or a role. */
 export const Badge = ({
   children,
   tone = "none"

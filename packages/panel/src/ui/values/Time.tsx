@@ -1,43 +1,46 @@
-import { useNow } from "./clock.ts"
 import { classes } from "../classes.ts"
+import { useNow } from "./clock.ts"
 import { dateTime, duration, relative, shortDateTime, shortExactDateTime } from "./format.ts"
 
-const title = (at: string) => `${dateTime(at)}\n${dateTime(at, "UTC")} UTC`
-
-/** A moment, as `in 4 min`; in the reader's zone and in UTC on hover. */
-export const Ago = ({ at, className }: { readonly at: string; readonly className?: string }) => {
-  const moment = Date.parse(at)
-  const now = useNow()
-  return (
-    <time dateTime={at} title={title(at)} className={classes("nums whitespace-nowrap", className)}>
-      {relative(moment, now)}
-    </time>
-  )
+interface Moment {
+  /** Null shows a dash. */
+  readonly at: string | null
+  readonly className?: string
 }
 
-/** A moment on the reader's clock; in UTC on hover. */
-export const At = ({ at, className }: { readonly at: string; readonly className?: string }) => (
-  <time dateTime={at} title={title(at)} className={classes("nums whitespace-nowrap", className)}>
-    {shortDateTime(at)}
+const timeOf = (at: string, text: string, className?: string) => (
+  <time
+    dateTime={at}
+    title={`${dateTime(at)}\n${dateTime(at, "UTC")} UTC`}
+    className={classes("nums", className)}
+  >
+    {text}
   </time>
 )
+
+/** A moment as a distance: `in 4 min`. The full time appears on hover, in the reader's zone and in UTC. */
+export const Ago = ({ at, className }: Moment) => {
+  const now = useNow()
+  if (at === null) return <None />
+  return timeOf(at, relative(Date.parse(at), now), classes("whitespace-nowrap", className))
+}
+
+const clockTime =
+  (format: (at: string) => string, wrapping = "whitespace-nowrap") =>
+  ({ at, className }: Moment) =>
+    at === null ? <None /> : timeOf(at, format(at), classes(wrapping, className))
+
+/** A moment to the minute. */
+export const At = clockTime(shortDateTime)
 
 /** A moment to the second, where minutes would show two moments as one. */
-export const ExactAt = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={title(at)} className="nums whitespace-nowrap">
-    {shortExactDateTime(at)}
-  </time>
-)
+export const ExactAt = clockTime(shortExactDateTime)
 
-/** A moment that may be years away. */
-export const FullAt = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={title(at)} className="nums">
-    {dateTime(at)}
-  </time>
-)
+/** A moment with its weekday and year. */
+export const FullAt = clockTime(dateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
   ms === null ? <None /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>
 
-/** Where there is nothing to show. */
+/** A dash where there is no value. */
 export const None = () => <span className="text-faint">–</span>

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** The one place of the panel that reads the machine's clock. */
+/** The only function of the panel that reads the clock of the machine. */
 // oxlint-disable-next-line house/no-machine-clock -- see above
 export const now = (): number => Date.now()
 
@@ -13,7 +13,7 @@ const tick = () => {
   for (const listener of listeners) listener()
 }
 
-/** One timer for all, that rests while nobody looks. */
+/** One timer for all listeners, stopped in a hidden tab. */
 const run = () => {
   window.clearInterval(timer)
   timer = undefined
@@ -36,6 +36,6 @@ const subscribe = (listener: () => void) => {
   }
 }
 
-/** The time, whenever what is shown of it changes: `coarseMs` apart. */
+/** The current time in steps of `coarseMs`. */
 export const useNow = (coarseMs = 1_000): number =>
   useSyncExternalStore(subscribe, () => Math.floor(current / coarseMs) * coarseMs)

@@ -5,9 +5,12 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
+/** Makes the first letter a capital. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 
-/** `in 4 min`, `3 h ago`, `now`. With one unit, because nobody reads the second one. */
+/** `in 4 min`, `3 h ago`, `now`. */
 export const relative = (at: number, now: number): string => {
   const distance = Math.abs(at - now)
   if (distance < 1.5 * second) return "now"
@@ -74,7 +77,7 @@ const inZone = (options: Intl.DateTimeFormatOptions) => {
   }
 }
 
-/** `Sun 22 Nov 2026, 10:15:30` in the reader's zone, or in another one. */
+/** `Sun 22 Nov 2026, 10:15:30` in the zone of the reader, or in `timeZone`. */
 export const dateTime = inZone({
   weekday: "short",
   day: "numeric",
@@ -87,7 +90,7 @@ export const dateTime = inZone({
 
 const yearOf = inZone({ year: "numeric" })
 
-/** With the year, unless it is this one. */
+/** Adds the year, unless it is the current one. */
 const withOtherYear = (options: Intl.DateTimeFormatOptions) => {
   const thisYear = inZone(options)
   const otherYear = inZone({ ...options, year: "numeric" })

@@ -1,0 +1,11 @@
+import { InvalidCodeError, InvalidCredentialsError } from "@scheduling/sdk"
+import { FieldProblem } from "../ui/forms/issues.ts"
+
+/** Rethrows the refusal of a password or a code as a problem of its field. */
+export const throwAtField = (error: unknown): never => {
+  if (error instanceof InvalidCredentialsError) {
+    throw new FieldProblem("current_password", "The password is wrong.")
+  }
+  if (error instanceof InvalidCodeError) throw new FieldProblem("code", error.message)
+  throw error
+}

@@ -1,0 +1,49 @@
+import { Snippets } from "../ui/values/Code.tsx"
+import { useWorkspace } from "./client.ts"
+
+interface Request {
+  /** The path below the workspace: `monitors/heartbeat`. */
+  readonly path: string
+  /** The method of the client: `cron.create`. */
+  readonly method: string
+  readonly input: object
+  /** True for endpoints that refuse API keys. */
+  readonly isForUsers?: boolean
+}
+
+/** A request that creates a record, as curl and in TypeScript. */
+export const ApiExample = ({ label, ...request }: Request & { readonly label: string }) => {
+  const { workspaceId } = useWorkspace()
+  return (
+    <div className="text-left">
+      <Snippets label={label} snippets={createSnippets(workspaceId, request)} />
+    </div>
+  )
+}
+
+const createSnippets = (
+  workspaceId: string,
+  { input, isForUsers = false, method, path }: Request
+): ReadonlyArray<readonly [name: string, text: string]> => {
+  const json = JSON.stringify(input, null, 2)
+  return [
+    [
+      "curl",
+      `curl ${location.origin}/v1/workspaces/${workspaceId}/${path} \\
+  -H "authorization: Bearer $${isForUsers ? "ACCESS_TOKEN" : "API_KEY"}" \\
+  -H "content-type: application/json" \\
+  -d '${json}'`
+    ],
+    [
+      "TypeScript",
+      `import { SchedulingClient } from "@scheduling/sdk"
+
+const client = new SchedulingClient({
+  baseUrl: "${location.origin}",
+  ${isForUsers ? "email,\n  password" : "apiKey: process.env.API_KEY"}
+})
+
+await client.${method}(${json.replaceAll(/"(\w+)":/g, "$1:")})`
+    ]
+  ]
+}

@@ -1,0 +1,76 @@
+import type { WorkspaceId } from "@scheduling/sdk"
+import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
+import { capital } from "../ui/values/format.ts"
+import { queries } from "./queries.ts"
+
+/** Names by ids. */
+export type Names = ReadonlyMap<string, string>
+
+type Fetch = (workspaceId: WorkspaceId, ids: string) => Promise<Names>
+
+interface Batch {
+  readonly ids: Set<string>
+  readonly names: Promise<Names>
+}
+
+/** The number of names that the API returns in one answer. */
+const maxBatch = 100
+
+/** Fetches a name in one request with all names that are asked for at the same time. */
+const batched = (fetchNames: Fetch) => {
+  const open = new Map<WorkspaceId, Batch>()
+
+  const begin = (workspaceId: WorkspaceId): Batch => {
+    const ids = new Set<string>()
+    const gathered = new Promise((resolve) => setTimeout(resolve))
+    const names = gathered.then(() => {
+      if (open.get(workspaceId)?.ids === ids) open.delete(workspaceId)
+      return fetchNames(workspaceId, [...ids].join(","))
+    })
+    const batch = { ids, names }
+    open.set(workspaceId, batch)
+    return batch
+  }
+
+  return async (workspaceId: WorkspaceId, id: string): Promise<string | undefined> => {
+    const batch = open.get(workspaceId) ?? begin(workspaceId)
+    batch.ids.add(id)
+    if (batch.ids.size === maxBatch) open.delete(workspaceId)
+    return (await batch.names).get(id)
+  }
+}
+
+/** The names of tasks or monitors by their ids. `key` is the part of the query key after the workspace. */
+export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fetch) => {
+  const nameOf = batched(fetchNames)
+  const options = (workspaceId: WorkspaceId, id: string) =>
+    queryOptions({
+      queryKey: ["w", workspaceId, key, id],
+      staleTime: 60_000,
+      queryFn: async () => (await nameOf(workspaceId, id)) ?? `A deleted ${noun}`
+    })
+  return {
+    /** Fetches the names of a page of a list before its rows are rendered. */
+    prefetch: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): void => {
+      for (const id of new Set(ids)) void queries.prefetchQuery(options(workspaceId, id))
+    },
+
+    /** The names that are known so far. */
+    useNames: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): Names =>
+      useQueries({
+        queries: ids.map((id) => options(workspaceId, id)),
+        combine: (answers) =>
+          new Map(
+            answers.flatMap(({ data }, index) =>
+              data === undefined ? [] : [[ids[index] ?? "", data] as const]
+            )
+          )
+      }),
+
+    /** Undefined until the name is known. */
+    useName: (workspaceId: WorkspaceId, id: string): string | undefined => {
+      const { data, isError } = useQuery(options(workspaceId, id))
+      return data ?? (isError ? `${capital(noun)} …${id.slice(-6)}` : undefined)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Forecast } from "@scheduling/sdk"
+import { TaskLink } from "../executions/TaskLink.tsx"
+import { Card } from "../ui/layout/Page.tsx"
+import { count } from "../ui/values/format.ts"
+import { Ago, At } from "../ui/values/Time.tsx"
+
+type BusyMinute = Forecast["busiest"][number]
+
+/** The minutes in which several runs start, with the names of their tasks. */
+export const BusiestMinutes = ({ of }: { readonly of: ReadonlyArray<BusyMinute> }) =>
+  of.length === 0 ? (
+    <Card className="px-5 py-4 text-soft">No two runs start in the same minute.</Card>
+  ) : (
+    <Card>
+      <ol className="divide-y divide-line">
+        {of.map((minute) => (
+          <li
+            key={minute.at}
+            className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[8rem_1fr_auto] sm:px-5"
+          >
+            <span>
+              <At at={minute.at} className="block font-medium" />
+              <Ago at={minute.at} className="block text-xs text-faint" />
+            </span>
+            <span className="min-w-0 text-sm break-words text-soft max-sm:order-last max-sm:col-span-2">
+              <Names minute={minute} />
+            </span>
+            <span className="text-right nums">
+              {count(minute.runs)} <span className="text-faint">runs</span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+
+const Names = ({ minute: { runs, tasks } }: { readonly minute: BusyMinute }) => (
+  <>
+    {tasks.map(({ kind, name, task_id }, index) => (
+      <span key={task_id}>
+        {index > 0 && ", "}
+        <TaskLink kind={kind} taskId={task_id} className="hover:text-ink hover:underline">
+          {name ?? "a delayed task"}
+        </TaskLink>
+      </span>
+    ))}
+    {runs > tasks.length && ` and ${count(runs - tasks.length)} more`}
+  </>
+)

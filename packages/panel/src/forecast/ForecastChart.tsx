@@ -1,0 +1,129 @@
+import type { Forecast } from "@scheduling/sdk"
+import { count, dayOf, shortDateTime, timeOfDay } from "../ui/values/format.ts"
+import { LegendKey } from "../ui/values/LegendKey.tsx"
+import { type Bucket, bucketsOf } from "./buckets.ts"
+import type { Span } from "./search.ts"
+
+const bucketMs: Readonly<Record<Span, number>> = { day: 900_000, week: 3_600_000 }
+const chartHeight = 100
+
+/** The number of runs over time. The busiest minutes are marked. */
+export const ForecastChart = ({
+  forecast,
+  span
+}: {
+  readonly forecast: Forecast
+  readonly span: Span
+}) => {
+  const lengthMs = bucketMs[span]
+  const unit = span === "day" ? "15 minutes" : "an hour"
+  const buckets = bucketsOf(forecast, lengthMs)
+  const most = Math.max(1, ...buckets.map(({ runs }) => runs))
+  const crowded = new Set(
+    forecast.busiest.map(({ at }) => Math.floor(Date.parse(at) / lengthMs) * lengthMs)
+  )
+  const heightOf = (runs: number) => (runs === 0 ? 0 : Math.max(2, (runs / most) * chartHeight))
+  const marks = ticksOf(buckets, span)
+  return (
+    <figure>
+      <figcaption className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
+        <LegendKey className="bg-edge" name={`Runs in ${unit}`} />
+        <LegendKey className="bg-warn" name="Runs in one of the ten busiest minutes" />
+      </figcaption>
+      <div className="flex gap-3">
+        <div
+          aria-hidden
+          className="flex h-40 w-8 shrink-0 flex-col justify-between text-right text-xs nums text-faint"
+        >
+          <span className="-mt-1.5">{count(most)}</span>
+          <span className="-mb-1.5">0</span>
+        </div>
+        <div className="min-w-0 grow">
+          <svg
+            role="img"
+            aria-label={`${forecast.runs} runs from ${shortDateTime(forecast.from)} to ${shortDateTime(forecast.to)}, at most ${most} in ${unit}`}
+            viewBox={`0 0 ${buckets.length} ${chartHeight}`}
+            preserveAspectRatio="none"
+            className="block h-40 w-full border-b border-edge"
+          >
+            <line
+              x1={0}
+              x2={buckets.length}
+              y1={chartHeight / 2}
+              y2={chartHeight / 2}
+              className="stroke-line"
+              vectorEffect="non-scaling-stroke"
+              strokeDasharray="3 4"
+            />
+            {buckets.map((bucket, index) => (
+              <g key={bucket.start} className="group">
+                <title>{titleOf(bucket, lengthMs)}</title>
+                <rect
+                  x={index}
+                  width={1}
+                  height={chartHeight}
+                  className="fill-transparent group-hover:fill-sunken"
+                />
+                <rect
+                  x={index + 0.12}
+                  width={0.76}
+                  y={chartHeight - heightOf(bucket.runs)}
+                  height={heightOf(bucket.runs)}
+                  className="fill-edge group-hover:fill-faint"
+                />
+                {crowded.has(bucket.start) && (
+                  <rect
+                    x={index + 0.12}
+                    width={0.76}
+                    y={chartHeight - heightOf(bucket.runs)}
+                    height={heightOf(bucket.most)}
+                    className="fill-warn"
+                  />
+                )}
+              </g>
+            ))}
+          </svg>
+          <div aria-hidden className="relative mt-2 h-4 text-xs nums text-faint">
+            {marks.map(({ at, isOnPhone, text }) => (
+              <span
+                key={at}
+                className={`absolute -translate-x-1/2 whitespace-nowrap ${isOnPhone ? "" : "max-sm:hidden"}`}
+                style={{ left: `${(at / buckets.length) * 100}%` }}
+              >
+                {text}
+              </span>
+            ))}
+          </div>
+        </div>
+      </div>
+    </figure>
+  )
+}
+
+const titleOf = ({ most, runs, start }: Bucket, lengthMs: number) =>
+  [
+    `${shortDateTime(start)} to ${timeOfDay(start + lengthMs)}: ${count(runs)} ${runs === 1 ? "run" : "runs"}`,
+    ...(most > 1 ? [`at most ${count(most)} in one minute`] : [])
+  ].join("\n")
+
+interface Tick {
+  readonly at: number
+  readonly text: string
+  readonly isOnPhone: boolean
+}
+
+/** Every third hour of a day, or every midnight of a week, in the zone of the reader. */
+const ticksOf = (buckets: ReadonlyArray<Bucket>, span: Span): ReadonlyArray<Tick> =>
+  buckets.flatMap(({ start }, at): ReadonlyArray<Tick> => {
+    const date = new Date(start)
+    if (date.getMinutes() !== 0 || at < buckets.length * 0.03 || at > buckets.length * 0.97)
+      return []
+    const hour = date.getHours()
+    return span === "day"
+      ? hour % 3 === 0
+        ? [{ at, text: timeOfDay(start), isOnPhone: hour % 6 === 0 }]
+        : []
+      : hour === 0
+        ? [{ at, text: dayOf(start), isOnPhone: date.getDay() % 2 === 1 }]
+        : []
+  })

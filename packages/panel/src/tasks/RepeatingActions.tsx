@@ -1,0 +1,169 @@
+import type { SchedulingClient, TaskStatus, WorkspaceId } from "@scheduling/sdk"
+import { useNavigate } from "@tanstack/react-router"
+import { Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
+import { useWorkspace } from "../data/client.ts"
+import { taskKinds, taskLink } from "../data/tasks.ts"
+import { executionQueries } from "../executions/queries.ts"
+import { Button, ButtonLink } from "../ui/actions/Button.tsx"
+import { MenuItem } from "../ui/actions/Menu.tsx"
+import { RowMenu } from "../ui/actions/RowMenu.tsx"
+import { attempt, notify } from "../ui/messages/toast.ts"
+import { Only } from "../ui/role.tsx"
+import type { BulkAction } from "./BulkBar.tsx"
+
+/** A kind of task that repeats until it is paused. */
+export interface RepeatingKind {
+  readonly kind: "chain" | "cron"
+  readonly resourceOf: (client: SchedulingClient) => {
+    readonly run: (id: string) => Promise<{ readonly id: string }>
+    readonly pause: (id: string) => Promise<unknown>
+    readonly resume: (id: string) => Promise<unknown>
+    readonly remove: (id: string) => Promise<unknown>
+  }
+  readonly changed: (workspaceId: WorkspaceId) => Promise<void>
+}
+
+export interface RepeatingTask {
+  readonly id: string
+  readonly name: string
+  readonly schedule: string | null
+  readonly status: TaskStatus
+}
+
+const deletion = "Queued and running runs are cancelled. Finished executions stay in the history."
+
+const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
+  const { api, workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const resource = resourceOf(api)
+  const allChanged = () =>
+    Promise.all([changed(workspaceId), executionQueries.changed(workspaceId)])
+  const act =
+    (work: (id: string) => Promise<unknown>, done: string) =>
+    async ({ id, name }: RepeatingTask) => {
+      await attempt(() => work(id), `${name} was ${done}`)
+      await allChanged()
+    }
+  return {
+    run: act(async (taskId) => {
+      const run = await resource.run(taskId)
+      if (kind === "chain") await navigate(taskLink(workspaceId, kind, taskId, run.id))
+    }, "started"),
+    pause: act((id) => resource.pause(id), "paused"),
+    resume: act((id) => resource.resume(id), "resumed"),
+    /** Throws, because the confirmation dialog shows the error. */
+    remove: async ({ id, name }: RepeatingTask) => {
+      await resource.remove(id)
+      notify(`${name} was deleted`)
+      void allChanged()
+    }
+  }
+}
+
+export const RepeatingMenu = ({
+  kind,
+  onRemoved,
+  task
+}: {
+  readonly kind: RepeatingKind
+  readonly task: RepeatingTask
+  readonly onRemoved?: () => void
+}) => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const { pause, remove, resume, run } = useActions(kind)
+  const { noun } = taskKinds[kind.kind]
+  const params = { workspaceId, taskId: task.id }
+  return (
+    <RowMenu
+      name={task.name}
+      role="editor"
+      first={
+        <MenuItem icon={<Play />} onSelect={() => void run(task)}>
+          Run now
+        </MenuItem>
+      }
+      pausing={
+        task.schedule === null
+          ? undefined
+          : {
+              isPaused: task.status !== "active",
+              pause: () => pause(task),
+              resume: () => resume(task)
+            }
+      }
+      onEdit={() => void navigate({ to: `/w/$workspaceId/${noun}/$taskId/edit`, params })}
+      onDelete={async () => {
+        await remove(task)
+        onRemoved?.()
+      }}
+      warning={deletion}
+    >
+      <MenuItem
+        icon={<Copy />}
+        onSelect={() =>
+          void navigate({ to: `/w/$workspaceId/${noun}/new`, params, search: { from: task.id } })
+        }
+      >
+        Duplicate
+      </MenuItem>
+    </RowMenu>
+  )
+}
+
+/** The buttons on the page of a task. */
+export const RepeatingActions = ({
+  kind,
+  task
+}: {
+  readonly kind: RepeatingKind
+  readonly task: RepeatingTask
+}) => {
+  const { workspaceId } = useWorkspace()
+  const { pause, resume, run } = useActions(kind)
+  const navigate = useNavigate()
+  const { noun } = taskKinds[kind.kind]
+  const params = { workspaceId, taskId: task.id }
+  return (
+    <Only role="editor">
+      <Button look="main" icon={<Play />} onClick={() => run(task)}>
+        Run now
+      </Button>
+      {task.schedule === null ? null : task.status === "active" ? (
+        <Button icon={<Pause />} onClick={() => pause(task)}>
+          Pause
+        </Button>
+      ) : (
+        <Button icon={<RotateCcw />} onClick={() => resume(task)}>
+          Resume
+        </Button>
+      )}
+      <ButtonLink to={`/w/$workspaceId/${noun}/$taskId/edit`} params={params} icon={<Pencil />}>
+        Edit
+      </ButtonLink>
+      <RepeatingMenu
+        kind={kind}
+        task={task}
+        onRemoved={() => void navigate({ to: `/w/$workspaceId/${noun}`, params, replace: true })}
+      />
+    </Only>
+  )
+}
+
+/** The actions for the selected tasks of a list. */
+export const useBulkActions = ({
+  resourceOf
+}: RepeatingKind): ReadonlyArray<BulkAction<{ readonly id: string }>> => {
+  const resource = resourceOf(useWorkspace().api)
+  return [
+    { name: "Pause", icon: <Pause />, done: "paused", act: ({ id }) => resource.pause(id) },
+    { name: "Resume", icon: <RotateCcw />, done: "resumed", act: ({ id }) => resource.resume(id) },
+    {
+      name: "Delete",
+      icon: <Trash2 />,
+      done: "deleted",
+      act: ({ id }) => resource.remove(id),
+      warning: deletion
+    }
+  ]
+}

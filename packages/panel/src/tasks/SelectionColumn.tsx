@@ -1,0 +1,58 @@
+import { createContext, use } from "react"
+import type { Column } from "../ui/lists/List.tsx"
+import type { Selection } from "./useSelection.ts"
+
+/** A context, so that a change of the selection does not render all rows again. */
+export const SelectionContext = createContext<Selection>({
+  chosen: [],
+  count: 0,
+  has: () => false,
+  toggle: () => {},
+  all: () => {},
+  none: () => {}
+})
+
+const box = "size-4 shrink-0 cursor-pointer accent-ink"
+
+const SelectAll = () => {
+  const { all, chosen, count, none } = use(SelectionContext)
+  const isAll = count > 0 && chosen.length === count
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all loaded tasks"
+      disabled={count === 0}
+      className={`${box} translate-y-0.5`}
+      checked={isAll}
+      onChange={isAll ? none : all}
+    />
+  )
+}
+
+interface Row {
+  readonly id: string
+  readonly name: string | null
+}
+
+const SelectRow = ({ row }: { readonly row: Row }) => {
+  const { has, toggle } = use(SelectionContext)
+  return (
+    // The label makes the target larger than the box.
+    <label className="absolute -inset-4 grid cursor-pointer place-items-center">
+      <input
+        type="checkbox"
+        aria-label={`Select ${row.name ?? row.id}`}
+        className={box}
+        checked={has(row)}
+        onChange={() => toggle(row)}
+      />
+    </label>
+  )
+}
+
+export const selectionColumn: Column<Row> = {
+  key: "choose",
+  head: <SelectAll />,
+  className: "relative z-10 w-4 shrink-0 max-sm:hidden",
+  cell: (row) => <SelectRow row={row} />
+}

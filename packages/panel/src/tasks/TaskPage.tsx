@@ -1,0 +1,53 @@
+import type { ExecutionKind } from "@scheduling/sdk"
+import { useQuery, type UseQueryOptions } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { taskKinds } from "../data/tasks.ts"
+import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { Page } from "../ui/layout/Page.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+
+export const AboveTasks = ({ kind }: { readonly kind: ExecutionKind }) => {
+  const { workspaceId } = useWorkspace()
+  return (
+    <AboveLink to={`/w/$workspaceId/${taskKinds[kind].noun}`} params={{ workspaceId }}>
+      {taskKinds[kind].plural}
+    </AboveLink>
+  )
+}
+
+/** The page of one task. */
+export const TaskPage = <Task extends object>({
+  actions,
+  children,
+  description,
+  kind,
+  name,
+  options,
+  title
+}: {
+  readonly kind: ExecutionKind
+  readonly options: UseQueryOptions<Task, Error, Task, Array<string>>
+  readonly name: (task: Task) => string
+  readonly title?: (task: Task) => ReactNode
+  readonly description?: (task: Task) => string
+  readonly actions: (task: Task) => ReactNode
+  readonly children: (task: Task) => ReactNode
+}) => {
+  const above = <AboveTasks kind={kind} />
+  return (
+    <LoadedPage query={useQuery(options)} name={taskKinds[kind].name} above={above}>
+      {(task) => (
+        <Page
+          name={name(task)}
+          above={above}
+          title={title?.(task) ?? name(task)}
+          description={description?.(task)}
+          actions={actions(task)}
+        >
+          {children(task)}
+        </Page>
+      )}
+    </LoadedPage>
+  )
+}

@@ -1,0 +1,142 @@
+import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
+import * as bounds from "../../data/bounds.ts"
+import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import type { FormOf } from "../../ui/forms/useForm.ts"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { now } from "../../ui/values/clock.ts"
+import { dateTime, readersZone } from "../../ui/values/format.ts"
+import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { CallbackFields } from "../call/CallbackFields.tsx"
+import { CallFields, LimitFields } from "../call/CallFields.tsx"
+import { CallOptionFields } from "../call/CallOptionFields.tsx"
+import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
+import { PasteBox } from "../call/PasteBox.tsx"
+import { localTime } from "../schedule/firingOptionValues.ts"
+import { newTask, taskFormPages, TaskNameField, TaskQueueField } from "../taskFormPages.tsx"
+import { delayedQueries } from "./delayedQueries.ts"
+
+const units = { "60": "minutes", "3600": "hours", "86400": "days" }
+
+const newDelayed = {
+  ...newCall,
+  ...newTask,
+  when: "after" as "after" | "at",
+  amount: "10",
+  unit: "60",
+  run_at: ""
+}
+
+type DelayedValues = typeof newDelayed
+
+/** A copy has a new delay, because the time of the original may have passed. */
+const copyOf = (task: DelayedTask): DelayedValues => ({
+  ...newDelayed,
+  ...callValuesOf(task),
+  name: task.name ?? "",
+  queue_id: task.queue_id,
+  ...callbackValuesOf(task)
+})
+
+const inputOf = (values: DelayedValues): DelayedTaskInput => ({
+  ...callInputOf(values),
+  name: values.name.trim() || null,
+  queue_id: values.queue_id,
+  ...callbackInputOf(values),
+  ...(values.when === "after"
+    ? { delay_seconds: Number(values.amount) * Number(values.unit) }
+    : { run_at: new Date(values.run_at).toISOString() })
+})
+
+const hasPassed = (runAt: string) => new Date(runAt).getTime() < now()
+
+const DelayedFields = ({
+  form,
+  isBlank
+}: {
+  readonly form: FormOf<DelayedValues>
+  readonly isBlank: boolean
+}) => (
+  <>
+    {isBlank && <PasteBox onPaste={form.set} />}
+    <Section title="Call">
+      <Card className="flex flex-col gap-5 p-5">
+        <TaskNameField {...form.group} isRequired={false} placeholder="Remind Ada" />
+        <CallFields {...form.group} />
+      </Card>
+    </Section>
+    <Section title="Time">
+      <Card className="flex flex-col gap-5 p-5">
+        <div>
+          <Choice
+            label="When"
+            options={[
+              ["after", "After a delay"],
+              ["at", "At a time"]
+            ]}
+            {...form.field("when")}
+          />
+        </div>
+        <TimeField form={form} />
+        <TaskQueueField {...form.group} />
+      </Card>
+    </Section>
+    <Section title="Failures">
+      <Card className="flex flex-col gap-5 p-5">
+        <LimitFields {...form.group} />
+        <CallOptionFields {...form.group} />
+      </Card>
+    </Section>
+    <CallbackFields {...form.group} />
+  </>
+)
+
+const TimeField = ({ form }: { readonly form: FormOf<DelayedValues> }) => {
+  const { amount, run_at, unit, when } = form.values
+  const error = form.errorOf("run_at")
+  if (when === "at") {
+    const hint = hasPassed(run_at)
+      ? "This time has passed. The call will start at once."
+      : `In the time zone ${readersZone()}.`
+    return (
+      <Field label="Time" hint={hint} error={error}>
+        <Input {...form.text("run_at")} type="datetime-local" step={1} required />
+      </Field>
+    )
+  }
+  const dueAt = now() + Number(amount) * Number(unit) * 1_000
+  return (
+    <Field label="Delay" hint={`The call will start on ${dateTime(dueAt)}.`} error={error}>
+      <div className="flex gap-2">
+        <Input
+          {...form.text("amount")}
+          type="number"
+          min={bounds.DelayedTaskInput.delay_seconds.min}
+          step="any"
+          required
+          className="max-w-32"
+        />
+        <Select
+          {...form.text("unit")}
+          id={undefined}
+          aria-label="Unit of the delay"
+          options={Object.entries(units)}
+        />
+      </div>
+    </Field>
+  )
+}
+
+export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
+  DelayedTask,
+  DelayedValues,
+  DelayedTaskInput
+>({
+  kind: "delayed",
+  queries: delayedQueries,
+  resourceOf: ({ delayed }) => delayed,
+  initial: newDelayed,
+  valuesOf: (task) => ({ ...copyOf(task), when: "at", run_at: localTime(task.run_at) }),
+  copyOf,
+  inputOf,
+  Fields: DelayedFields
+})

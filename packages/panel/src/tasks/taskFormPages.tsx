@@ -1,0 +1,180 @@
+import type { ExecutionKind, QueueId, SchedulingClient } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { ComponentType } from "react"
+import * as bounds from "../data/bounds.ts"
+import { useWorkspace } from "../data/client.ts"
+import { queries, uncached } from "../data/queries.ts"
+import type { recordQueries } from "../data/recordQueries.ts"
+import { taskKinds, taskLink } from "../data/tasks.ts"
+import { QueueField } from "../queues/QueueField.tsx"
+import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
+import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
+import { type FormOf, useForm } from "../ui/forms/useForm.ts"
+import { Page, Skeleton } from "../ui/layout/Page.tsx"
+import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { notify } from "../ui/messages/toast.ts"
+import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
+import { AboveTasks } from "./TaskPage.tsx"
+
+/** The form values that all kinds of tasks have. */
+export interface TaskValues extends CallbackValues {
+  readonly name: string
+  readonly queue_id: QueueId | null
+}
+
+export const newTask: TaskValues = { name: "", queue_id: null, ...callbackValuesOf({}) }
+
+export const TaskNameField = ({
+  errorOf,
+  isRequired,
+  onChange,
+  placeholder,
+  values
+}: FieldGroupProps<TaskValues> & {
+  readonly isRequired: boolean
+  readonly placeholder: string
+}) => (
+  <Field label="Name" hint={isRequired ? undefined : "Optional."} error={errorOf("name")}>
+    <Input
+      name="name"
+      value={values.name}
+      onChange={({ target }) => onChange({ name: target.value })}
+      required={isRequired}
+      autoFocus
+      {...bounds.CronTaskInput.name}
+      placeholder={placeholder}
+    />
+  </Field>
+)
+
+export const TaskQueueField = ({ errorOf, onChange, values }: FieldGroupProps<TaskValues>) => (
+  <QueueField
+    value={values.queue_id}
+    onChange={(queue_id) => onChange({ queue_id })}
+    error={errorOf("queue_id")}
+  />
+)
+
+interface AnyTask {
+  readonly id: string
+  readonly name: string | null
+}
+
+/** The pages that create and edit the tasks of one kind. */
+export const taskFormPages = <
+  Task extends AnyTask,
+  Values extends TaskValues,
+  Input extends object
+>({
+  copyOf,
+  Fields,
+  initial,
+  inputOf,
+  kind,
+  queries: { changed, one },
+  resourceOf,
+  valuesOf
+}: {
+  readonly kind: ExecutionKind
+  readonly queries: Pick<ReturnType<typeof recordQueries<Task>>, "changed" | "one">
+  readonly resourceOf: (api: SchedulingClient) => {
+    readonly create: (input: Input) => Promise<Task>
+    readonly update: (id: string, changes: Partial<Input>) => Promise<unknown>
+  }
+  readonly initial: Values
+  readonly valuesOf: (task: Task) => Values
+  /** The values of a new task that is a copy of another. */
+  readonly copyOf: (task: Task) => Values
+  readonly inputOf: (values: Values) => Input
+  readonly Fields: ComponentType<{
+    readonly form: FormOf<Values>
+    /** True if nothing is filled in yet. */
+    readonly isBlank: boolean
+  }>
+}) => {
+  const { name, noun } = taskKinds[kind]
+  const inText = name.toLowerCase()
+
+  const Form = ({
+    action,
+    initial: record,
+    isBlank = false,
+    latest,
+    onCancel,
+    onSend
+  }: {
+    readonly action: string
+    readonly initial: Values
+    readonly isBlank?: boolean
+    readonly latest?: () => Promise<Values>
+    readonly onCancel: () => void
+    readonly onSend: SendInput<Input>
+  }) => {
+    const form = useForm({ initial: record, latest, send: sendInput(inputOf, onSend) })
+    return (
+      <form className="flex flex-col gap-8" onSubmit={form.submit}>
+        <Fields form={form} isBlank={isBlank} />
+        <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
+      </form>
+    )
+  }
+
+  /** Creates a task, perhaps as a copy of the task `from` in the address. */
+  const New = () => {
+    const { api, workspaceId } = useWorkspace()
+    const { from } = useSearch({ strict: false })
+    const navigate = useNavigate()
+    const original = useQuery({ ...one(workspaceId, from ?? ""), enabled: from !== undefined })
+    if (original.isLoading) return <Skeleton className="m-8 h-96" />
+    return (
+      <Page title={`New ${inText}`} width="narrow">
+        <Form
+          action={`Create ${inText}`}
+          initial={original.data === undefined ? initial : copyOf(original.data)}
+          isBlank={original.data === undefined}
+          onCancel={() => void navigate({ to: `/w/$workspaceId/${noun}`, params: { workspaceId } })}
+          onSend={async (input) => {
+            const created = await resourceOf(api).create(input)
+            notify(`${created.name ?? `The ${inText}`} was created`)
+            void changed(workspaceId)
+            await navigate(taskLink(workspaceId, kind, created.id))
+          }}
+        />
+      </Page>
+    )
+  }
+
+  const Edit = () => {
+    const { api, workspaceId } = useWorkspace()
+    const { taskId = "" } = useParams({ strict: false })
+    const navigate = useNavigate()
+    const options = one(workspaceId, taskId)
+    const back = () => navigate(taskLink(workspaceId, kind, taskId))
+    const above = <AboveTasks kind={kind} />
+    return (
+      <LoadedPage query={useQuery(options)} name="Edit" width="narrow" above={above}>
+        {(task) => (
+          <Page title={`Edit ${task.name ?? inText}`} width="narrow" above={above}>
+            <Form
+              action="Save changes"
+              initial={valuesOf(task)}
+              latest={async () => valuesOf(await queries.fetchQuery(uncached(options)))}
+              onCancel={() => void back()}
+              onSend={async (_, patch) => {
+                await patch((changes) => resourceOf(api).update(taskId, changes))
+                notify(`${task.name ?? `The ${inText}`} was changed`)
+                await changed(workspaceId)
+                await back()
+              }}
+            />
+          </Page>
+        )}
+      </LoadedPage>
+    )
+  }
+
+  return { New, Edit }
+}

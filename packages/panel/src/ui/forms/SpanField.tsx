@@ -1,0 +1,55 @@
+import { type ReactNode, useState } from "react"
+import { Field, Input, Select } from "./Field.tsx"
+import { type SpanLimits, spanRefusal, units } from "./spans.ts"
+
+const unitOf = (seconds: number): string =>
+  units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
+
+/** A length of time as an amount and a unit. The value is in seconds; null stands for an empty field. */
+export const SpanField = ({
+  error,
+  hint,
+  isOptional = false,
+  label,
+  limits,
+  onChange,
+  value: seconds
+}: {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly error: string | undefined
+  readonly value: number | null
+  readonly onChange: (seconds: number | null) => void
+  readonly isOptional?: boolean
+  readonly limits: SpanLimits
+}) => {
+  const [unit, setUnit] = useState(unitOf(seconds ?? 0))
+  const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
+  const change = (nextText: string, nextUnit: string) => {
+    setText(nextText)
+    setUnit(nextUnit)
+    onChange(nextText === "" ? null : Math.round(Number(nextText) * Number(nextUnit)))
+  }
+  return (
+    <Field label={label} hint={hint} error={error}>
+      <div className="flex gap-2">
+        <Input
+          refusal={spanRefusal(seconds, unit, limits)}
+          type="number"
+          step="any"
+          required={!isOptional}
+          value={text}
+          onChange={({ target }) => change(target.value, unit)}
+        />
+        <Select
+          id={undefined}
+          aria-label={`${label}: unit`}
+          options={units}
+          value={unit}
+          onChange={({ target }) => change(text, target.value)}
+          className="shrink-0"
+        />
+      </div>
+    </Field>
+  )
+}

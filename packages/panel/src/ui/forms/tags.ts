@@ -1,0 +1,9 @@
+/** Splits a text such as `billing, nightly` into tags. */
+export const tagsOf = (text: string): ReadonlyArray<string> => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== "")
+  )
+]
