@@ -10,14 +10,14 @@ export const CallbackFields = ({ errorOf, onChange, values }: FieldGroupProps<Ca
     <Section title="Callbacks">
       <Card className="flex flex-col gap-5 p-5">
         <Field
-          label="Failure callback URL"
+          label="Failure callback"
           hint="Receives a signed POST when a run has failed after its last retry."
           error={errorOf("on_failure")}
         >
           <Input type="url" mono placeholder={placeholder} {...text("on_failure")} />
         </Field>
         <Field
-          label="Success callback URL"
+          label="Success callback"
           hint="Receives a signed POST when a run has succeeded."
           error={errorOf("on_success")}
         >

@@ -57,7 +57,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
           </div>
         </div>
       </Section>
-      <Section title="Schedule">
+      <Section title="When">
         <Card className="flex flex-col gap-5 p-5">
           <ScheduleFields {...group} isRequired={false} />
           <TaskQueueField {...group} />

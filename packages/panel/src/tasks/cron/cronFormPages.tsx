@@ -38,7 +38,7 @@ const CronFields = ({
         <CallFields {...form.group} />
       </Card>
     </Section>
-    <Section title="Schedule">
+    <Section title="When">
       <Card className="flex flex-col gap-5 p-5">
         <ScheduleFields {...form.group} isRequired />
         <TaskQueueField {...form.group} />

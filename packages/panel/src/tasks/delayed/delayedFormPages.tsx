@@ -64,7 +64,7 @@ const DelayedFields = ({
         <CallFields {...form.group} />
       </Card>
     </Section>
-    <Section title="Time">
+    <Section title="When">
       <Card className="flex flex-col gap-5 p-5">
         <div>
           <Choice
