@@ -40,7 +40,7 @@ export const makeRequest = (
   // in.
   const problem = headersProblems(request.headers)[0]
   if (problem !== undefined) {
-    return Result.fail(invalid(["header", ...problem.path, problem.issue].join(" ")))
+    return Result.fail(invalid(["header", ...problem.path, problem.problem].join(" ")))
   }
   const { method, workspace_id } = request
   const body = method === "GET" || method === "HEAD" ? null : request.body

@@ -67,7 +67,7 @@ const renderHeaders = (
     const rendered = Object.fromEntries(headers)
     const [problem] = headersProblems(rendered)
     if (problem !== undefined) {
-      return yield* Result.fail(["header", ...problem.path, problem.issue].join(" "))
+      return yield* Result.fail(["header", ...problem.path, problem.problem].join(" "))
     }
     return rendered
   })
@@ -90,7 +90,7 @@ const renderBody = (
       if (positions !== undefined) return Result.map(value, escapeJson)
       return type === formType ? Result.map(value, percentEncode) : value
     }).pipe(Result.mapError((problem) => inField("body", problem)))
-    return bodyFits(text) ? text : yield* Result.fail("body is longer than 256 KiB")
+    return bodyFits(text) ? text : yield* Result.fail("body must be at most 256 KiB")
   })
 
 const formType = "application/x-www-form-urlencoded"
@@ -163,4 +163,4 @@ const parsed = (field: string, source: string): Result.Result<Template, string> 
   Result.mapError(parseTemplate(source), (problems) => inField(field, problems.join("; ")))
 
 const inField = (field: string, problem: string): string =>
-  /^(?:is|may|must) /.test(problem) ? `${field} ${problem}` : `${field}: ${problem}`
+  /^(?:has|is|may|must|refers) /.test(problem) ? `${field} ${problem}` : `${field}: ${problem}`

@@ -208,9 +208,15 @@ describe("the request", () => {
 
   const unsendable: ReadonlyArray<readonly [Partial<CallRequest>, string]> = [
     [{ url: "ftp://127.0.0.1/" }, "url must start with http:// or https://"],
-    [{ url: "http://a:b@127.0.0.1/" }, "url must not hold a user name or password"],
-    [{ headers: { "x-a": "1\r\nb: c" } }, "header x-a must hold only printable ASCII characters"],
-    [{ headers: { Host: "evil" } }, "header Host belongs to the connection and cannot be set"],
+    [{ url: "http://a:b@127.0.0.1/" }, "url must not contain a user name or password"],
+    [
+      { headers: { "x-a": "1\r\nb: c" } },
+      "header x-a must contain only printable ASCII characters"
+    ],
+    [
+      { headers: { Host: "evil" } },
+      "header Host is set by the HTTP connection and must be left out"
+    ],
     [{ signing: callsWith("whsec_x") }, "the workspace's signing secret is not valid"],
     [{ signing: callsWith(secret, "whsec_x") }, "the workspace's signing secret is not valid"],
     [{ signing: callsWith() }, "the workspace's signing secret is not valid"]

@@ -112,7 +112,7 @@ describe("a step's headers", () => {
   it.each(["x\r\nevil: 1", "x\ny", "x\u0000", "é"])("refuse %j", (value) => {
     assert.strictEqual(
       refused({ headers: { "x-a": v } }, value),
-      "header x-a must hold only printable ASCII characters"
+      "header x-a must contain only printable ASCII characters"
     )
   })
 

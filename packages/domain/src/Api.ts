@@ -24,6 +24,8 @@ import { SystemApi } from "./system/SystemApi.ts"
 import { WorkersApi } from "./workers/WorkersApi.ts"
 import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
 
+const strictly = { errors: "all", onExcessProperty: "error", reportInput: true } as const
+
 /** Everything that crosses the wire, one group per noun. */
 export class Api extends HttpApi.make("scheduling")
   .add(
@@ -52,9 +54,11 @@ export class Api extends HttpApi.make("scheduling")
     SystemApi
   )
   .middleware(ErrorShape)
-  .annotate(HttpApi.ParamsParseOptions, { errors: "all" })
-  .annotate(HttpApi.QueryParseOptions, { errors: "all", onExcessProperty: "error" })
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
+  // An issue with its input tells a text that is too short from one that is too long. The input
+  // never leaves the service.
+  .annotate(HttpApi.ParamsParseOptions, { errors: "all", reportInput: true })
+  .annotate(HttpApi.QueryParseOptions, strictly)
+  .annotate(HttpApi.PayloadParseOptions, strictly)
   // Answers hold only what was checked when it came in. Checking again would cost a third of a
   // list's encoding.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })

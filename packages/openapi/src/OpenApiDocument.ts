@@ -1,3 +1,4 @@
+import { idempotencyErrors } from "@scheduling/domain/shared/Errors"
 import type { JsonSchema } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import manifest from "../package.json" with { type: "json" }
@@ -78,6 +79,9 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
   }
 }
 
+const notPromised =
+  "Only for the control panel: it may change or disappear in any version, without a notice."
+
 const describeOperation = (
   endpoint: Endpoint,
   operation: OpenApi.OpenAPISpecOperation,
@@ -89,9 +93,16 @@ const describeOperation = (
   return {
     operationId,
     summary,
-    description: [operation.description, access.sentence].filter(Boolean).join("\n\n"),
+    description: [
+      operation.description,
+      access.sentence,
+      ...(endpoint.isInternal ? [notPromised] : [])
+    ]
+      .filter(Boolean)
+      .join("\n\n"),
     tags,
     ...access.fields,
+    ...(endpoint.isInternal && { "x-internal": true }),
     parameters: describeParameters(endpoint, operation.parameters, components),
     ...(content !== undefined && { requestBody: { required: true, content } }),
     responses: {
@@ -153,21 +164,25 @@ export const eventStream = "text/event-stream"
 const dataOf = ({ properties }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   (properties as { readonly data: JsonSchema.JsonSchema }).data
 
+const takesIdempotencyKey = ({ ownErrors }: Endpoint): boolean =>
+  [...ownErrors].some(({ code }) => idempotencyErrors.some((error) => error.code === code))
+
 const successResponses = (
   endpoint: Endpoint,
   responses: OpenApi.OpenAPISpecResponses,
   { rewrite }: Components
 ): Record<string, Response> => {
-  const headers = headerReferences([
+  const always = [
     ...(endpoint.access.kind === "public" ? [] : ["ratelimit", "ratelimit-policy"]),
-    ...(endpoint.successes.some(holdsSecret) ? ["cache-control"] : [])
-  ])
+    ...(endpoint.successes.some(holdsSecret) ? ["cache-control"] : []),
+    ...(takesIdempotencyKey(endpoint) ? ["idempotent-replayed"] : [])
+  ]
   const successes: Record<string, Response> = {}
   for (const [status, { content }] of Object.entries(responses)) {
     if (Number(status) >= 400) continue
     successes[status] = {
       description: successPhrases[status] ?? "OK.",
-      headers,
+      headers: headerReferences([...always, ...(status === "201" ? ["location"] : [])]),
       ...(content !== undefined && {
         content: Object.fromEntries(
           Object.entries(content).map(([type, { schema }]) => [

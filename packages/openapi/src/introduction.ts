@@ -48,20 +48,33 @@ Each operation says which of the two it takes (also as \`x-access\`, \`x-require
 Every failure has one shape, whatever the status:
 
 \`\`\`json
-{ "detail": { "error": "insufficient_scope", "message": "This API key lacks the scope tasks:write.", "required_scope": "tasks:write" } }
+{
+  "detail": { "error": "insufficient_scope", "message": "This API key lacks the scope tasks:write.", "required_scope": "tasks:write" },
+  "request_id": "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+}
 \`\`\`
 
 Act on \`error\`, which is stable; \`message\` is for people and may be reworded. A request is checked in
 this order: credential (401), rate limit (429), kind of credential (403), workspace (403 or 404), scope or role (403),
-body and query (422), resource (404), state (409). A 422 lists everything that is wrong in \`issues\`,
-not only the first. An unknown route answers 404 and a known one with another method 405, in the
+body and query (422), resource (404), state (409). An unknown route answers 404 and a known one with another method 405, in the
 same shape. Each operation lists the errors that it can answer. These come before any operation:
 
 | status | error | message |
 |---|---|---|
 ${errorsWithoutEndpoint.join("\n")}
 
-Each response carries \`x-request-id\`. Send one of your own to find a call again in the logs.
+A 422 \`validation_failed\` lists everything that is wrong in \`issues\`, not only the first. Each issue has
+the \`path\` of a field, a \`code\` for programs, and a \`message\` for people:
+
+\`\`\`json
+{ "path": ["schedule"], "code": "required", "message": "schedule is required." }
+\`\`\`
+
+A 409 \`conflict\` names the kind of record in \`resource\`, and where there is one, the \`field\` that conflicts
+and the \`existing_id\` of the record that is in the way.
+
+Each response carries \`x-request-id\`, and the body of an error repeats it as \`request_id\`. Send an id of your
+own to find a request again in the logs.
 
 ## Rate limit
 
@@ -79,8 +92,10 @@ the next page until it is null. A page holds 20 records unless \`limit\` says ot
 ## Idempotency
 
 Operations that create or run something take an \`Idempotency-Key\` header, so that a request may be sent
-again when its answer was lost: within 24 hours the same key with the same body gives the first answer,
-with another body 409 \`idempotency_conflict\`. Creating an API key or a worker takes none, because
+again when its answer was lost: within 24 hours the same key with the same body gives the first answer
+again, with the header \`Idempotent-Replayed: true\`. With another body the answer is 422 \`idempotency_mismatch\`: do
+not repeat that request. While the first request is still in progress, it is 409 \`idempotency_in_progress\`: repeat
+the request after \`Retry-After\`. Creating an API key or a worker takes none, because
 its answer holds a secret that is not kept.
 
 ## Formats
@@ -93,4 +108,5 @@ operation takes none at all. An empty body and \`{}\` say nothing, and are accep
 
 The version is the \`/v1\` of the path. Within it nothing is removed or changes its meaning; answers may
 gain fields, enumerations may gain values and new errors may appear, so ignore what you do not know.
+Operations that are marked \`x-internal\` are only for the control panel and may change in any version.
 `.trim()

@@ -49,6 +49,8 @@ export interface Operation {
   readonly "x-access": AccessRule["kind"]
   readonly "x-required-scope"?: string
   readonly "x-required-role"?: string
+  /** Only for the control panel, and not promised. */
+  readonly "x-internal"?: true
   readonly parameters: ReadonlyArray<Parameter>
   readonly requestBody?: {
     readonly required: boolean

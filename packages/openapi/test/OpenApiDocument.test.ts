@@ -150,15 +150,18 @@ describe("examples", () => {
   })
 
   it("of errors carry the code and the real message", () => {
+    const request_id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
     assert.deepStrictEqual(schemas.QuotaExceededError?.examples, [
       {
         detail: {
           error: "quota_exceeded",
-          message: "The limit of 100 active api keys is reached.",
+          message:
+            'The plan "self_hosted" allows at most 100 active API keys, and that limit is reached.',
           quota: "active_api_keys",
           limit: 100,
           plan: "self_hosted"
-        }
+        },
+        request_id
       }
     ])
     const forbidden = resolve(operation("cron.create").responses[403]).content?.["application/json"]
@@ -167,7 +170,8 @@ describe("examples", () => {
         error: "insufficient_scope",
         message: "This API key lacks the scope tasks:write.",
         required_scope: "tasks:write"
-      }
+      },
+      request_id
     })
   })
 })
@@ -182,6 +186,22 @@ describe("access", () => {
       assert.deepStrictEqual(security, access.kind === "public" ? [] : [{ bearer: [] }], name)
       assert.match(description, /\n\nNeeds (an access token|no credential)/, name)
     }
+  })
+})
+
+describe("operations that only the panel needs", () => {
+  it("are marked and say that they are not promised", () => {
+    const internal = operations.filter((one) => one["x-internal"] === true)
+    assert.deepStrictEqual(internal.map(({ operationId }) => operationId).toSorted(), [
+      "activity.failing",
+      "activity.names",
+      "activity.recent",
+      "activity.upcoming",
+      "chains.stepRequest",
+      "invitations.preview"
+    ])
+    for (const { description } of internal)
+      assert.include(description, "Only for the control panel")
   })
 })
 
@@ -241,10 +261,13 @@ describe("responses", () => {
         assert.include(names, "x-request-id", operationId)
         assert.strictEqual(
           names.includes("Retry-After"),
-          status === "429" || status === "503",
+          status === "429" ||
+            status === "503" ||
+            (status === "409" && codes(operationId, 409).includes("idempotency_in_progress")),
           operationId
         )
         if (status === "401") assert.include(names, "WWW-Authenticate", operationId)
+        assert.strictEqual(names.includes("Location"), status === "201", operationId)
       }
     }
     assert.include(

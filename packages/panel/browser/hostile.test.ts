@@ -74,6 +74,10 @@ describe.skipIf(missing !== undefined)("what others write", () => {
       await page.getByRole("heading", { level: 1 }).waitFor()
       expect(await page.evaluate(() => "__ran" in globalThis)).toBe(false)
     }
-    await page.getByText("There is no such task.").or(page.getByRole("alert")).first().waitFor()
+    await page
+      .getByText("No task with this id in this workspace.")
+      .or(page.getByRole("alert"))
+      .first()
+      .waitFor()
   })
 })

@@ -61,13 +61,8 @@ export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends Scheduli
 /** The issues of a request belong in the line that people see in their logs. */
 const messageOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
-  const issues = detail.issues.map((issue: Issue) => `${issue.path.join(".")}: ${issue.message}`)
-  return `${detail.message} ${issues.join("; ")}`
-}
-
-interface Issue {
-  readonly path: ReadonlyArray<string | number>
-  readonly message: string
+  const issues = detail.issues.map(({ message }: { readonly message: string }) => message)
+  return [detail.message, ...issues].join(" ")
 }
 
 /** There was no answer: the service was not reached, or the connection broke. */

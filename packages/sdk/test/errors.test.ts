@@ -56,9 +56,9 @@ describe("the fields of an error", () => {
     [new DomainErrors.NotFound({ resource: "chain" }), Sdk.NotFoundError, { resource: "chain" }],
     [new DomainErrors.RateLimited({ retry_after: 7 }), Sdk.RateLimitedError, { retryAfter: 7 }],
     [
-      new DomainErrors.Conflict({ message: "It runs." }),
+      new DomainErrors.Conflict({ resource: "task", field: "key", message: "It exists." }),
       Sdk.ConflictError,
-      { message: "It runs." }
+      { message: "It exists.", resource: "task", field: "key", existingId: null }
     ],
     [
       new DomainErrors.QuotaExceeded({ quota: "cron_tasks", limit: 3, plan: "free" }),
@@ -66,11 +66,13 @@ describe("the fields of an error", () => {
       { quota: "cron_tasks", limit: 3, plan: "free" }
     ],
     [
-      new DomainErrors.ValidationFailed({ issues: [{ path: ["a", 0], message: "Too long" }] }),
+      DomainErrors.ValidationFailed.at(["a", 0], "too_long", "must be at most 5 characters long"),
       Sdk.ValidationError,
       {
-        issues: [{ path: ["a", 0], message: "Too long" }],
-        message: "The request is not valid; see `issues`. a.0: Too long"
+        issues: [
+          { path: ["a", 0], code: "too_long", message: "a[0] must be at most 5 characters long." }
+        ],
+        message: "The request is not valid. a[0] must be at most 5 characters long."
       }
     ]
   ])("%s", async (sent, Class, fields) => {

@@ -112,7 +112,7 @@ const refusal = (
   error: { readonly detail: object; readonly headers: Readonly<Record<string, string>> },
   status: number,
   headers: Readonly<Record<string, string | undefined>> = {}
-) => answer(status, { detail: error.detail }, { ...error.headers, ...headers })
+) => answer(status, { detail: error.detail, request_id: "one" }, { ...error.headers, ...headers })
 
 const get: Asked = { name: "cron.get" }
 const list: Asked = { name: "cron.list", path: `${tasks}?limit=2&status=active` }
@@ -124,7 +124,7 @@ const batch: Asked = {
   path: `${tasks}/batch`,
   as: keyWith("B", workspace_id, "tasks:write")
 }
-const { detail } = new ApiErrors.ValidationFailed({ issues: [{ path: ["name"], message: "a" }] })
+const { detail } = ApiErrors.ValidationFailed.at(["name"], "required", "is required")
 const spoiled = { flaws: ["a flaw"] }
 
 for (const [name, folder, shown] of [
@@ -165,21 +165,37 @@ describe("the judge of the fuzzer", () => {
   })
 
   it.each<readonly [complaint: string, asked: Asked, said: WireAnswer]>([
-    [
-      "500: the server failed",
-      get,
-      refusal(new ApiErrors.InternalError({ request_id: "one" }), 500)
-    ],
+    ["500: the server failed", get, refusal(new ApiErrors.InternalError(), 500)],
     ["503: the server failed", get, refusal(new ApiErrors.Unavailable({ retry_after: 1 }), 503)],
     ["not the shape of an error", get, answer(404, { error: "not_found" })],
     ["not the shape of an error", get, answer(404, "Not Found")],
-    ["conflict is not declared", get, refusal(new ApiErrors.Conflict({}), 409)],
+    ["conflict is not declared", get, refusal(new ApiErrors.Conflict({ resource: "task" }), 409)],
     ["not_found with 410", get, refusal(new ApiErrors.NotFound({ resource: "task" }), 410)],
-    ["not as declared", get, answer(404, { detail: { error: "not_found", message: "x" } })],
     [
       "not as declared",
       get,
-      answer(404, { detail: { error: "not_found", message: "x", resource: "task", sql: "SELECT" } })
+      answer(404, { detail: { error: "not_found", message: "x" }, request_id: "one" })
+    ],
+    [
+      "a request_id other than",
+      get,
+      answer(404, {
+        detail: { error: "not_found", message: "x", resource: "task" },
+        request_id: "two"
+      })
+    ],
+    [
+      "201 without a location",
+      { name: "cron.create", as: keyWith("Q", workspace_id, "tasks:write"), path: tasks },
+      answer(201, example)
+    ],
+    [
+      "not as declared",
+      get,
+      answer(404, {
+        detail: { error: "not_found", message: "x", resource: "task", sql: "SELECT" },
+        request_id: "one"
+      })
     ],
     ["not as declared", get, answer(200, { ...example, timeout_seconds: "30" })],
     ["not as declared", get, answer(200, { ...example, lease: 1 })],
@@ -224,7 +240,7 @@ describe("the judge of the fuzzer", () => {
     [
       "valid, but refused for name",
       get,
-      refusal(new ApiErrors.ValidationFailed({ issues: [{ path: ["name"], message: "x" }] }), 422)
+      refusal(ApiErrors.ValidationFailed.at(["name"], "invalid", "is not valid"), 422)
     ],
     [
       "valid, but refused with payload_too_large",

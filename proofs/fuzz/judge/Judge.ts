@@ -2,7 +2,7 @@ import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
 import { shownOnceInText } from "@scheduling/domain/auth/secretForms"
 import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
 import { ownRequestId } from "../exchange/Draft.ts"
-import { errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
+import { bodyOf, errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
 import { judgeAccess } from "./Access.ts"
 import { itemsOf, judgeCount } from "./Batch.ts"
 import { judgeFacts } from "./Facts.ts"
@@ -135,6 +135,9 @@ const judgeSuccess = (exchange: Exchange): ReadonlyArray<string> => {
   if (success === undefined)
     return [`${answer.status} is not ${[...target.successes.keys()].join(" or ")}`]
   if (request.method === "HEAD") return []
+  if (answer.status === 201 && answer.headers.get("location")?.startsWith("/v1/") !== true) {
+    return ["201 without a location"]
+  }
   return judgeBody(answer, success)
 }
 
@@ -143,6 +146,9 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   if (request.method === "HEAD") return answer.text === "" ? [] : ["a body for HEAD"]
   const error = errorOf(answer)
   if (error === undefined) return ["not the shape of an error"]
+  if (bodyOf(answer)["request_id"] !== answer.headers.get("x-request-id")) {
+    return ["a request_id other than the x-request-id"]
+  }
   const code = error.error
   const target = targetOf(exchange)
   const expected = unreadErrors.get(code) ?? (target?.errors ?? unroutedErrors).get(code)

@@ -1,5 +1,6 @@
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Effect, Result } from "effect"
 import { isIP } from "node:net"
@@ -24,8 +25,8 @@ export const targetCheck = Effect.gen(function* () {
   return (targets: ReadonlyArray<Target>): Effect.Effect<void, ValidationFailed> => {
     const issues = targets.flatMap(({ path, run_on = null, url }) => {
       if (run_on !== null) return []
-      const message = targetProblem(url, allow, ownEcho)
-      return message === undefined ? [] : [{ path, message }]
+      const problem = targetProblem(url, allow, ownEcho)
+      return problem === undefined ? [] : [issueAt(path, "invalid", problem)]
     })
     return issues.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ issues }))
   }
@@ -48,8 +49,8 @@ const targetProblem = (
     return undefined
   }
   return (
-    `calls to ${host} (${classify(first)}) are not allowed by this service; ` +
-    "its operator can open networks with EGRESS_ALLOW"
+    `must not lead to ${host} (${classify(first)}), which this service may not call; ` +
+    "its operator can allow networks with EGRESS_ALLOW"
   )
 }
 

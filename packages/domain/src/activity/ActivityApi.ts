@@ -3,6 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { Internal } from "../shared/Internal.ts"
 import {
   ActivityQuery,
   FailingTasks,
@@ -26,6 +27,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       success: FailingTasks
     })
       .annotate(Access, Access.scope("executions:read"))
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "List what fails now",
@@ -41,6 +43,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       success: UpcomingRuns
     })
       .annotate(Access, Access.scope("tasks:read"))
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "List what runs next",
@@ -54,6 +57,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       success: RecentRuns
     })
       .annotate(Access, Access.scope("executions:read"))
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "List the recent runs of many tasks",
@@ -69,6 +73,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       success: TaskNames
     })
       .annotate(Access, Access.scope("tasks:read"))
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "List the names of many tasks",

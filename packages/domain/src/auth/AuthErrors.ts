@@ -10,21 +10,22 @@ const rejected = () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
 export class MissingCredentials extends ApiError<MissingCredentials>()("MissingCredentials", {
   status: 401,
   code: "missing_credentials",
-  message: "Send a credential: `Authorization: Bearer <access token or API key>`.",
+  message:
+    "The request has no valid credential. Send the header `Authorization: Bearer <access token or API key>`.",
   headers: challenge
 }) {}
 
 export class InvalidToken extends ApiError<InvalidToken>()("InvalidToken", {
   status: 401,
   code: "invalid_token",
-  message: "The access token is not valid or has expired.",
+  message: "The access token is not valid or has expired. Log in again, or refresh it.",
   headers: rejected
 }) {}
 
 export class InvalidApiKey extends ApiError<InvalidApiKey>()("InvalidApiKey", {
   status: 401,
   code: "invalid_api_key",
-  message: "The API key is not valid.",
+  message: "The API key is unknown, revoked or expired.",
   headers: rejected
 }) {}
 
@@ -38,28 +39,28 @@ export class InvalidCredentials extends ApiError<InvalidCredentials>()("InvalidC
 export class TotpRequired extends ApiError<TotpRequired>()("TotpRequired", {
   status: 401,
   code: "totp_required",
-  message: "This account has a second factor; send a code as `totp`.",
+  message: "This account has a second factor. Send a code of it in the field `totp`.",
   headers: challenge
 }) {}
 
 export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
   status: 401,
   code: "invalid_code",
-  message: "The code is wrong, too old, or was used before.",
+  message: "The code is wrong, too old or already used. Wait for the next one.",
   headers: challenge
 }) {}
 
 export class InvalidLink extends ApiError<InvalidLink>()("InvalidLink", {
   status: 401,
   code: "invalid_link",
-  message: "The token is not valid, has expired or was used before.",
+  message: "The token is not valid, has expired or was already used. Ask for a new one.",
   headers: challenge
 }) {}
 
 export class InvalidRefreshToken extends ApiError<InvalidRefreshToken>()("InvalidRefreshToken", {
   status: 401,
   code: "invalid_refresh_token",
-  message: "The refresh token is not valid, has expired or was used before.",
+  message: "The refresh token is not valid, has expired or was already used. Log in again.",
   headers: rejected
 }) {}
 
@@ -76,7 +77,7 @@ export class InsufficientScope extends ApiError<InsufficientScope>()("Insufficie
 export class JwtOnly extends ApiError<JwtOnly>()("JwtOnly", {
   status: 403,
   code: "jwt_only",
-  message: "API keys cannot do this; use an access token."
+  message: "API keys cannot do this. Use the access token of a user."
 }) {}
 
 export class WorkspaceForbidden extends ApiError<WorkspaceForbidden>()("WorkspaceForbidden", {
@@ -88,14 +89,14 @@ export class WorkspaceForbidden extends ApiError<WorkspaceForbidden>()("Workspac
 export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   status: 403,
   code: "forbidden",
-  message: ({ required_role }) => `Only ${article(required_role)} of this workspace can do this.`,
+  message: ({ required_role }) => `Only ${article(required_role)} of this workspace may do this.`,
   fields: { required_role: Role }
 }) {}
 
 export class RegistrationClosed extends ApiError<RegistrationClosed>()("RegistrationClosed", {
   status: 403,
   code: "registration_closed",
-  message: "This server takes no new accounts."
+  message: "Registration is closed on this server. Ask its operator for an account."
 }) {}
 
 export class EmailTaken extends ApiError<EmailTaken>()("EmailTaken", {

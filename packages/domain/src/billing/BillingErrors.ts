@@ -3,7 +3,7 @@ import { ApiError, retryAfterSeconds } from "../shared/Errors.ts"
 export class BillingDisabled extends ApiError<BillingDisabled>()("BillingDisabled", {
   status: 409,
   code: "billing_disabled",
-  message: "This service sends no bills; see STRIPE_SECRET_KEY."
+  message: "Billing is off on this server. Its operator can turn it on with STRIPE_SECRET_KEY."
 }) {}
 
 export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSignature", {
@@ -15,13 +15,13 @@ export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSigna
 export class PaymentFailed extends ApiError<PaymentFailed>()("PaymentFailed", {
   status: 402,
   code: "payment_failed",
-  message: "The payment did not go through, so nothing was changed."
+  message: "The payment failed, so nothing was changed. Check the payment method and try again."
 }) {}
 
 export class BillingUnavailable extends ApiError<BillingUnavailable>()("BillingUnavailable", {
   status: 503,
   code: "billing_unavailable",
-  message: "The payment provider does not answer as it should; try again in a moment.",
+  message: "The payment provider is not available. Try again in a moment.",
   fields: { retry_after: retryAfterSeconds },
   headers: ({ retry_after }) => ({ "retry-after": String(retry_after) })
 }) {}

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { issueAt, type ValidationIssue } from "../shared/ValidationIssue.ts"
 
 const isDay = (text: string) =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) &&
@@ -49,18 +50,14 @@ const dayMs = 24 * 60 * 60 * 1000
 export const usageRange = (
   query: { readonly from?: Day; readonly to?: Day },
   now: Date
-): Result.Result<
-  { readonly from: Day; readonly to: Day },
-  { readonly path: readonly ["from"]; readonly message: string }
-> => {
+): Result.Result<{ readonly from: Day; readonly to: Day }, ValidationIssue> => {
   const to = query.to ?? dayOf(now.getTime())
   const from = query.from ?? dayOf(Date.parse(to) - 30 * dayMs)
-  if (from > to) return Result.fail({ path: ["from"], message: "must not be after `to`" })
+  if (from > to) return Result.fail(issueAt(["from"], "out_of_range", "must not be after to"))
   if (Date.parse(to) - Date.parse(from) >= maxDays * dayMs) {
-    return Result.fail({
-      path: ["from"],
-      message: `must be less than ${maxDays} days before \`to\``
-    })
+    return Result.fail(
+      issueAt(["from"], "out_of_range", `must be less than ${maxDays} days before to`)
+    )
   }
   return Result.succeed({ from, to })
 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 
 const maxHeaders = 50
 
@@ -14,7 +15,7 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
  */
 const fieldValue = /^[\t\x20-\x7e]*$/
 
-/** These describe the connection, which belongs to the service, and not the message. */
+/** Headers that describe the connection, which belongs to the service, and not the message. */
 const connectionHeaders = new Set([
   "connection",
   "content-length",
@@ -28,7 +29,7 @@ const connectionHeaders = new Set([
 ])
 
 /**
- * The receiver trusts these to come from the service. With an Idempotency-Key of the user's, every
+ * Headers that receivers trust to come from the service. With an Idempotency-Key of the user, every
  * execution after the first would look like a repeat. `user-agent`, `content-type` and
  * `accept-encoding` are only defaults and may be overridden.
  */
@@ -43,40 +44,44 @@ const serviceHeaders = new Set([
 const isOfService = (name: string): boolean =>
   serviceHeaders.has(name) || name.startsWith("x-scheduling-")
 
-/** What is wrong with one header, if anything. `name` may be written in any case. */
+/** The problem of one header, if any. `name` may be written in any case. */
 const headerProblem = (name: string, value: string): string | undefined => {
   const lowerCase = name.toLowerCase()
-  if (!token.test(name)) return "must have a name that is a valid HTTP token"
+  if (!token.test(name)) return "is not a valid header name"
   if (connectionHeaders.has(lowerCase) || lowerCase.startsWith("proxy-")) {
-    return "belongs to the connection and cannot be set"
+    return "is set by the HTTP connection and must be left out"
   }
-  if (isOfService(lowerCase)) return "is set by the service"
-  if (!fieldValue.test(value)) return "must hold only printable ASCII characters"
+  if (isOfService(lowerCase)) return "is set by the service and must be left out"
+  if (!fieldValue.test(value)) return "must contain only printable ASCII characters"
   return undefined
 }
 
-/** What is wrong with all headers of a call together. `path` names the header at fault. */
+/** The problems of the headers of a call. */
 export const headersProblems = (
   headers: Readonly<Record<string, string>>
-): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly issue: string }> => {
+): ReadonlyArray<FieldProblem> => {
   const entries = Object.entries(headers)
   if (entries.length > maxHeaders) {
-    return [{ path: [], issue: `at most ${maxHeaders} headers are allowed` }]
+    return [{ path: [], code: "too_many", problem: `must have at most ${maxHeaders} headers` }]
   }
-  const problems: Array<{ readonly path: ReadonlyArray<string>; readonly issue: string }> = []
+  const problems: Array<FieldProblem> = []
   const seen = new Set<string>()
   let size = 0
   for (const [name, value] of entries) {
     const lowerCase = name.toLowerCase()
-    const problem = seen.has(lowerCase)
-      ? "is given twice: header names are case-insensitive"
-      : headerProblem(name, value)
-    if (problem !== undefined) problems.push({ path: [name], issue: problem })
+    if (seen.has(lowerCase)) {
+      const problem = "is given twice, because the case of letters in header names does not count"
+      problems.push({ path: [name], code: "duplicate", problem })
+    } else {
+      const problem = headerProblem(name, value)
+      if (problem !== undefined) problems.push({ path: [name], code: "invalid", problem })
+    }
     seen.add(lowerCase)
     size += name.length + value.length
   }
   if (size > maxHeaderBytes) {
-    problems.push({ path: [], issue: `all headers together must fit ${maxHeaderBytes} bytes` })
+    const problem = `must have at most ${maxHeaderBytes} bytes in all`
+    problems.push({ path: [], code: "too_long", problem })
   }
   return problems
 }
@@ -84,7 +89,7 @@ export const headersProblems = (
 /** The headers of an outgoing call, with names as they were written. */
 export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
-    Schema.makeFilter(headersProblems, {
+    Schema.makeFilter((headers) => headersProblems(headers).map(filterIssue), {
       expected: "headers that a call may set",
       toJsonSchema: () => ({ maxProperties: maxHeaders })
     })

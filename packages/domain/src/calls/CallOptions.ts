@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { rareOptions } from "../shared/options.ts"
 import { text } from "../shared/Text.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 
 const maxSearchedLength = 500
 
@@ -23,7 +24,7 @@ export const StatusRange = Schema.String.check(
 
 const searched = text({ min: 1, max: maxSearchedLength })
 
-/** What an answer must be to count as a success. */
+/** The rule by which an answer counts as a success. */
 export interface SuccessRule {
   readonly success_codes?: ReadonlyArray<string>
   readonly body_contains?: string
@@ -34,7 +35,7 @@ export const retryDefaults = { first_seconds: 1, factor: 2, max_seconds: 3_600 }
 
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))
 
-/** How many times a call is tried again, and how long the waits are. */
+/** The number of retries of a call, and the waits between them. */
 export const Retry = Schema.Struct({
   count: Schema.Int.annotate({ description: "How many times a call that failed is made again." }),
   first_seconds: Schema.Int.annotate({ description: "The wait before the first further attempt." }),
@@ -82,13 +83,13 @@ export const Completion = oneOf(["callback", "auto"], {
 })
 export type Completion = typeof Completion.Type
 
-/** How long a call that its answer ends may take. */
+/** The longest timeout of a call without a completion. */
 export const maxAnswerSeconds = 900
 
-/** How long an attempt may take whose target reports to the completion URL. */
+/** The longest timeout of a call whose target reports to the completion URL. */
 export const maxCompletionSeconds = 86_400
 
-/** The options of a call that few calls have. Null takes one away. */
+/** The options that few calls have. Null removes one. */
 export const callOptions = rareOptions({
   success_codes: {
     input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
@@ -140,7 +141,7 @@ export const callOptions = rareOptions({
   }
 })
 
-/** What a call has of the options. */
+/** The options that a call has. */
 export interface CallOptions extends SuccessRule {
   readonly retry?: Retry
   readonly completion?: Completion
@@ -154,7 +155,11 @@ interface Retries {
 export const retriesAgree = Schema.makeFilter<Retries>(({ retry, retry_count }) =>
   retry == null || retry_count === undefined || retry.count === retry_count
     ? undefined
-    : { path: ["retry", "count"], issue: "differs from retry_count: give one of them" }
+    : filterIssue({
+        path: ["retry", "count"],
+        code: "invalid",
+        problem: "differs from retry_count; give only one of them"
+      })
 )
 
 interface Timed {
@@ -165,9 +170,13 @@ interface Timed {
 export const isTooLong = ({ completion, timeout_seconds = 0 }: Timed): boolean =>
   timeout_seconds > maxAnswerSeconds && completion == null
 
-export const tooLong = `must be at most ${maxAnswerSeconds} where there is no completion`
+export const tooLong: FieldProblem = {
+  path: ["timeout_seconds"],
+  code: "out_of_range",
+  problem: `must be at most ${maxAnswerSeconds}, unless the call has a completion`
+}
 
-/** A change may give one of the two only, so it is checked with what it changes. */
+/** A change may give only one of the two fields, so the changed task is checked too. */
 export const timeoutFits = Schema.makeFilter<Timed>((call) =>
-  isTooLong(call) ? { path: ["timeout_seconds"], issue: tooLong } : undefined
+  isTooLong(call) ? filterIssue(tooLong) : undefined
 )

@@ -7,9 +7,9 @@ const unsendable = /[\p{Cc}\p{Cs}]/u
 
 /**
  * Reads a URL the way the call will. By WHATWG rules, decimal, octal and hexadecimal hosts become
- * dotted IPv4, so what is checked is what is called. Addresses are not judged here. The open
- * networks depend on the server's configuration, and DNS answers change, so a private address fails
- * when the call is made.
+ * dotted IPv4, so what is checked is what is called. Private addresses are not
+ * refused here: the allowed networks depend on the configuration of the server, and DNS answers
+ * change, so they are checked when the call is made.
  */
 export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   if (text.length > maxUrlLength) {
@@ -17,7 +17,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   }
   // The URL parser silently drops tabs and newlines from the middle, and spaces from both ends.
   if (unsendable.test(text) || text !== text.trim()) {
-    return Result.fail("must not have control characters or spaces around it")
+    return Result.fail("must not contain control characters, or begin or end with a space")
   }
   // The parser would also accept `https:host` and `https:/host`.
   if (!/^https?:\/\//i.test(text)) {
@@ -28,7 +28,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   }
   const url = new URL(text)
   if (url.username !== "" || url.password !== "") {
-    return Result.fail("must not hold a user name or password: send an Authorization header")
+    return Result.fail("must not contain a user name or password; use an Authorization header")
   }
   return Result.succeed(url)
 }

@@ -17,9 +17,7 @@ export type CallMethod = typeof CallMethod.Type
 
 const encoder = new TextEncoder()
 
-/**
- * Counts bytes as they will be sent. A string of 256 Ki characters may have three times as many.
- */
+/** True if the body has at most 256 KiB as it is sent. A character may take three bytes. */
 export const bodyFits = (body: string): boolean =>
   body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
 

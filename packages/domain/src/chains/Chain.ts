@@ -14,6 +14,7 @@ import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
 import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
 import { stepName } from "./Template.ts"
@@ -73,18 +74,23 @@ export const ChainStepInput = Schema.Struct({
 export type ChainStepInput = typeof ChainStepInput.Type
 
 /** Checks that each name is used once and that references name only earlier steps. */
-const stepsProblems = (steps: ReadonlyArray<ChainStepInput>) => {
+const stepsProblems = (steps: ReadonlyArray<ChainStepInput>): ReadonlyArray<FieldProblem> => {
   if (countReferences(steps) > maxReferences) {
-    return [{ path: [], issue: `must hold at most ${maxReferences} references in all` }]
+    const problem = `must contain at most ${maxReferences} references in all`
+    return [{ path: [], code: "too_many", problem }]
   }
   const earlier = new Set<string>()
   return steps.flatMap((step, index) => {
-    const problems = referenceProblems(step, earlier).map(({ issue, path }) => ({
-      path: [index, ...path],
-      issue
+    const problems = referenceProblems(step, earlier).map((one) => ({
+      ...one,
+      path: [index, ...one.path]
     }))
     if (earlier.has(step.name)) {
-      problems.push({ path: [index, "name"], issue: "is the name of an earlier step" })
+      problems.push({
+        path: [index, "name"],
+        code: "duplicate",
+        problem: "is already the name of an earlier step"
+      })
     }
     earlier.add(step.name)
     return problems
@@ -96,7 +102,9 @@ const definition = {
   steps: Schema.Array(ChainStepInput)
     .check(
       Schema.isBetweenLength(1, maxSteps),
-      Schema.makeFilter(stepsProblems, { toJsonSchema: () => ({}) })
+      Schema.makeFilter((steps) => stepsProblems(steps).map(filterIssue), {
+        toJsonSchema: () => ({})
+      })
     )
     .annotate({ description: "The steps, in the order in which they run." }),
   schedule: Schema.optionalKey(

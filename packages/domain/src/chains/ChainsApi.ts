@@ -5,6 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { Internal } from "../shared/Internal.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
@@ -104,6 +105,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       error: [NotFound, Conflict]
     })
       .annotate(Access, Access.role("viewer"))
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "Get what a step sent",

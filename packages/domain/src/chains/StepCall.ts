@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { maxUrlLength, parseCallUrl } from "../calls/CallUrl.ts"
+import type { FieldProblem } from "../shared/ValidationIssue.ts"
 import { countBraces, parseTemplate, place, referencesOf, type Template } from "./Template.ts"
 
 /** The parts of a call that may hold references. */
@@ -47,11 +48,6 @@ export const stepsUsedBy = (call: StepCall): ReadonlySet<string> => {
   return new Set(templates.flatMap(referencesOf).map(({ step }) => step))
 }
 
-interface Problem {
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly issue: string
-}
-
 /**
  * An upper bound for the number of references in the steps. References in URLs are not counted, as
  * URLs are short.
@@ -61,25 +57,28 @@ export const countReferences = (steps: ReadonlyArray<Partial<StepCall>>): number
     .flatMap(({ body, headers = {} }) => [body ?? "", ...Object.values(headers)])
     .reduce((count, text) => count + countBraces(text), 0)
 
-/** What is wrong with the references of a step. It may use only the steps named `earlier`. */
+/** The problems of the references of a step, which may use only the steps named `earlier`. */
 export const referenceProblems = (
   call: Partial<StepCall>,
   earlier: ReadonlySet<string>
-): ReadonlyArray<Problem> => {
+): ReadonlyArray<FieldProblem> => {
   const headers = Object.entries(call.headers ?? {})
-  const texts: ReadonlyArray<readonly [ReadonlyArray<PropertyKey>, string | null | undefined]> = [
+  const texts: ReadonlyArray<readonly [ReadonlyArray<string>, string | null | undefined]> = [
     [["url"], call.url],
     ...headers.map(([name, value]) => [["headers", name], value] as const),
     [["body"], call.body]
   ]
   return texts.flatMap(([path, text]) => {
     const template = parseTemplate(text ?? "")
-    const issues = Result.isFailure(template)
+    const problems = Result.isFailure(template)
       ? template.failure
       : referencesOf(template.success)
           .filter(({ step }) => !earlier.has(step))
           .slice(0, 10)
-          .map(({ at, step, text }) => `${text} ${place(at)}: "${step}" is not an earlier step`)
-    return issues.map((issue) => ({ path, issue }))
+          .map(
+            ({ at, step, text }) =>
+              `refers to {{ ${text} }} ${place(at)}, but no earlier step has the name "${step}"`
+          )
+    return problems.map((problem) => ({ path, code: "invalid", problem }))
   })
 }

@@ -43,14 +43,16 @@ export const parseTemplate = (source: string): Result.Result<Template, ReadonlyA
     const close = source.indexOf("}}", at + 2)
     if (close === -1) {
       // Stops here, because looking for the end of each further one would take quadratic time.
-      problems.push(`"{{" ${place(at)} is not closed; write {{ '{{' }} for the braces themselves`)
+      problems.push(
+        `has a "{{" ${place(at)} that is not closed; write {{ '{{' }} for the braces themselves`
+      )
       position = source.length
       break
     }
     const found = parseExpression(source, at)
     if (found === undefined) {
       problems.push(
-        `${shown(source.slice(at, close + 2))} ${place(at)} is not a reference such as ` +
+        `has ${shown(source.slice(at, close + 2))} ${place(at)}, which is not a reference such as ` +
           "{{ steps.<name>.status }} or {{ steps.<name>.body.<key>[0] }}"
       )
     } else {

@@ -4,7 +4,7 @@ import { planAllows } from "../billing/Limits.ts"
 import { Execution } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { DelayedTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { taskEndpoints, updateDocs } from "../tasks/taskEndpoints.ts"
@@ -80,7 +80,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       params,
       headers: IdempotencyKey,
       success: Execution.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [NotFound, Conflict, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(

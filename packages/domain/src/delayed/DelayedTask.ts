@@ -12,6 +12,7 @@ import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
 
 /**
@@ -71,19 +72,33 @@ interface Due {
 const bothGiven = (due: Due) => due.run_at !== undefined && due.delay_seconds !== undefined
 const noneGiven = (due: Due) => due.run_at === undefined && due.delay_seconds === undefined
 
-const notBoth = { path: ["delay_seconds"], issue: "give run_at or delay_seconds, not both" }
-const missing = { path: ["run_at"], issue: "is missing: give run_at or delay_seconds" }
+const notBoth: FieldProblem = {
+  path: ["delay_seconds"],
+  code: "invalid",
+  problem: "must not be given together with run_at"
+}
+const missing: FieldProblem = {
+  path: ["run_at"],
+  code: "required",
+  problem: "or delay_seconds is required"
+}
 
 const exactlyOne = Schema.makeFilter<Due>(
-  (due) => (bothGiven(due) ? notBoth : noneGiven(due) ? missing : undefined),
+  (due) => {
+    const problem = bothGiven(due) ? notBoth : noneGiven(due) ? missing : undefined
+    return problem && filterIssue(problem)
+  },
   { toJsonSchema: () => ({ oneOf: [{ required: ["run_at"] }, { required: ["delay_seconds"] }] }) }
 )
 
-const atMostOne = Schema.makeFilter<Due>((due) => (bothGiven(due) ? notBoth : undefined), {
-  toJsonSchema: () => ({
-    not: { properties: { run_at: {}, delay_seconds: {} }, required: ["run_at", "delay_seconds"] }
-  })
-})
+const atMostOne = Schema.makeFilter<Due>(
+  (due) => (bothGiven(due) ? filterIssue(notBoth) : undefined),
+  {
+    toJsonSchema: () => ({
+      not: { properties: { run_at: {}, delay_seconds: {} }, required: ["run_at", "delay_seconds"] }
+    })
+  }
+)
 
 const exampleDefinition = {
   name: "Trial ends: ada@example.com",

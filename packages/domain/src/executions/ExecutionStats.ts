@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 import { TaskId } from "./Execution.ts"
+import { issueAt, type ValidationIssue } from "../shared/ValidationIssue.ts"
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
@@ -38,21 +39,20 @@ export interface StatsRange {
 export const statsRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp; readonly bucket?: StatsBucket },
   now: Date
-): Result.Result<
-  StatsRange,
-  { readonly path: readonly ["from" | "to"]; readonly message: string }
-> => {
+): Result.Result<StatsRange, ValidationIssue> => {
   const bucket = query.bucket ?? defaultBucket
   const to = query.to === undefined ? now.getTime() : Date.parse(query.to)
   const from =
     query.from === undefined ? Math.max(to - defaultSpan, earliest) : Date.parse(query.from)
   if (from >= to) {
-    return Result.fail({ path: ["from"], message: "must be before `to`, which is now when absent" })
+    return Result.fail(
+      issueAt(["from"], "out_of_range", "must be before to, which is now when absent")
+    )
   }
   if (to - from > maxSpanDays[bucket] * day) {
     const days = maxSpanDays[bucket]
-    const message = `must be at most ${days} days before \`to\` with the bucket "${bucket}"`
-    return Result.fail({ path: ["from"], message })
+    const message = `must be at most ${days} days before to with the bucket "${bucket}"`
+    return Result.fail(issueAt(["from"], "out_of_range", message))
   }
   return Result.succeed({ from: new Date(from), to: new Date(to), bucket })
 }

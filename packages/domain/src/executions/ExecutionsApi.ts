@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
@@ -85,7 +85,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       headers: IdempotencyKey,
       payload: RerunFilter,
       success: Reruns.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, IdempotencyConflict, QuotaExceeded]
+      error: [NotFound, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
@@ -102,7 +102,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       params: execution,
       headers: IdempotencyKey,
       success: Execution.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [NotFound, Conflict, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import { ExecutionKind, TaskId } from "../executions/Execution.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { issueAt, type ValidationIssue } from "../shared/ValidationIssue.ts"
 
 const day = 86_400_000
 
@@ -31,21 +32,20 @@ export interface ForecastRange {
 export const forecastRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp },
   now: number
-): Result.Result<
-  ForecastRange,
-  { readonly path: readonly ["from" | "to"]; readonly message: string }
-> => {
+): Result.Result<ForecastRange, ValidationIssue> => {
   const from = Math.max(now, query.from === undefined ? now : Date.parse(query.from))
   const to = query.to === undefined ? from + day : Date.parse(query.to)
   if (from > now + maxAheadDays * day) {
-    return Result.fail({ path: ["from"], message: `must be at most ${maxAheadDays} days ahead` })
+    return Result.fail(
+      issueAt(["from"], "out_of_range", `must be at most ${maxAheadDays} days ahead`)
+    )
   }
   if (to <= from) {
-    return Result.fail({ path: ["to"], message: "must be after `from`, and in the future" })
+    return Result.fail(issueAt(["to"], "out_of_range", "must be after from, and in the future"))
   }
   if (to - from > maxForecastDays * day) {
-    const message = `must be at most ${maxForecastDays} days after \`from\`, which is now when absent or past`
-    return Result.fail({ path: ["to"], message })
+    const message = `must be at most ${maxForecastDays} days after from, which is now when absent or past`
+    return Result.fail(issueAt(["to"], "out_of_range", message))
   }
   return Result.succeed({ from, to })
 }

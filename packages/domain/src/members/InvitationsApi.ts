@@ -4,6 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
 import { inPath, InvitationId, WorkspaceId } from "../shared/Ids.ts"
+import { Internal } from "../shared/Internal.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import {
@@ -69,6 +70,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       error: [NotFound, RateLimited]
     })
       .annotate(Access, Access.public)
+      .annotate(Internal, true)
       .annotateMerge(
         docs(
           "Preview an invitation",

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, IdempotencyConflict, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { inPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
@@ -69,7 +69,7 @@ export const monitorEndpoints = <
       headers: IdempotencyKey,
       payload: schemas.input,
       success: schemas.monitor.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(

@@ -5,7 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
   Conflict,
-  IdempotencyConflict,
+  idempotencyErrors,
   NotFound,
   QuotaExceeded,
   RateLimited
@@ -56,7 +56,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       headers: IdempotencyKey,
       payload: NotificationChannelInput,
       success: NotificationChannel.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded, RateLimited]
+      error: [Conflict, ...idempotencyErrors, QuotaExceeded, RateLimited]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -171,7 +171,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       params: delivery,
       headers: IdempotencyKey,
       success: NotificationDelivery.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, Conflict, IdempotencyConflict]
+      error: [NotFound, Conflict, ...idempotencyErrors]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(

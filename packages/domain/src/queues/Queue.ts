@@ -4,6 +4,7 @@ import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 
 const maxConcurrency = 1_000
 const minRatePerSecond = 0.0001
@@ -30,7 +31,11 @@ const limits = {
 
 const name = label(100, { description: "The name for people.", examples: ["Billing server"] })
 
-const noneGiven = { path: ["max_concurrency"], issue: "give max_concurrency or rate_per_second" }
+export const noLimitGiven: FieldProblem = {
+  path: ["max_concurrency"],
+  code: "required",
+  problem: "or rate_per_second is required"
+}
 
 interface Limited {
   readonly max_concurrency?: number | null
@@ -39,7 +44,7 @@ interface Limited {
 
 const atLeastOne = Schema.makeFilter<Limited>(
   ({ max_concurrency = null, rate_per_second = null }) =>
-    max_concurrency === null && rate_per_second === null ? noneGiven : undefined
+    max_concurrency === null && rate_per_second === null ? filterIssue(noLimitGiven) : undefined
 )
 
 const input = Schema.Struct({

@@ -5,7 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
   Conflict,
-  IdempotencyConflict,
+  idempotencyErrors,
   NotFound,
   QuotaExceeded,
   ValidationFailed
@@ -41,7 +41,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       headers: IdempotencyKey,
       payload: QueueInput,
       success: Queue.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(

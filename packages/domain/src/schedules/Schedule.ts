@@ -7,10 +7,14 @@ import { Timestamp } from "../shared/Timestamp.ts"
 const scheduleOf = (description: string, problems: (text: string) => ReadonlyArray<string>) =>
   Schema.String.annotate({ description, examples: ["*/15 * * * *", "0 9 * * MON-FRI"] }).pipe(
     Schema.decodeTo(
-      Schema.String.check(Schema.makeFilter(problems)).pipe(Schema.brand("Schedule")),
+      Schema.String.check(Schema.makeFilter((text) => problems(text).map(notValid))).pipe(
+        Schema.brand("Schedule")
+      ),
       SchemaTransformation.transform({ decode: normalizeSchedule, encode: (text) => text })
     )
   )
+
+const notValid = (problem: string) => `is not valid: ${problem}`
 
 const fiveFields =
   "A cron expression with five fields: minute hour day-of-month month day-of-week. The day of " +

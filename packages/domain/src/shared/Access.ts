@@ -9,8 +9,8 @@ export type AccessRule =
   | { readonly kind: "credential" }
 
 /**
- * Who may use an endpoint, declared beside it. The authentication middleware, the OpenAPI document
- * and the access tests all read this one annotation.
+ * The rule of who may use an endpoint. The authentication middleware, the OpenAPI document and the
+ * access tests all read this one annotation.
  */
 export class Access extends Context.Service<Access, AccessRule>()(
   "@scheduling/domain/shared/Access"

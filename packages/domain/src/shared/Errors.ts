@@ -1,8 +1,8 @@
 import type { Cause } from "effect"
 import { Effect, ErrorReporter, Schema } from "effect"
-import { HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { resources } from "./Resource.ts"
+import { nounOf, type Resource, resources } from "./Resource.ts"
 import { Timestamp } from "./Timestamp.ts"
+import { issueAt, ValidationIssue } from "./ValidationIssue.ts"
 
 export const errorMessage = Schema.String.annotate({
   description: "A text for people, which may be reworded."
@@ -13,12 +13,34 @@ export const retryAfterSeconds = Schema.Int.annotate({
   examples: [1]
 })
 
+const retryAfter = ({ retry_after }: { readonly retry_after: number }) => ({
+  "retry-after": String(retry_after)
+})
+
+/** The id that every error carries beside its `detail`. */
+const requestId = Schema.String.annotate({
+  description: "The id of this request in the logs, as in the header `x-request-id`.",
+  examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+})
+
+/** An error of the contract, as the service answers it. */
+export interface ApiFailure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly detail: { readonly error: string; readonly message: string }
+}
+
+const apiFailure = Symbol.for("@scheduling/domain/ApiError")
+
+export const isApiFailure = (error: unknown): error is ApiFailure =>
+  typeof error === "object" && error !== null && apiFailure in error
+
 /**
  * The one error shape: every failure leaves the service as `{ "detail": { "error": "<code>",
- * "message": "<for people>", ...fields } }`.
+ * "message": "<for people>", ...fields }, "request_id": "<id>" }`.
  *
- * One class made by `ApiError` is all of this: what services fail with, what endpoints declare,
- * what the wire carries and what a typed client catches.
+ * Services fail with a class made by `ApiError`, endpoints declare it, the wire carries it and a
+ * typed client catches it. On the server `request_id` is empty until the error is answered.
  */
 export const ApiError =
   <Self = never>() =>
@@ -44,22 +66,20 @@ export const ApiError =
       message: errorMessage,
       ...definition.fields
     }).annotate({ description: "What went wrong." })
-    const Base = Schema.Error<ApiErrorInstance>(tag)(Schema.Struct({ detail }), {
-      httpApiStatus: status,
-      description: typeof message === "string" ? message : code
-    })
+    const Base = Schema.Error<ApiErrorInstance>(tag)(
+      Schema.Struct({ detail, request_id: requestId }),
+      {
+        httpApiStatus: status,
+        description: typeof message === "string" ? message : code
+      }
+    )
 
     class ApiErrorBase extends Base {
       static readonly code = code
       static readonly status = status
 
       constructor(input: object = {}, options?: Schema.MakeOptions) {
-        super(
-          ("detail" in input
-            ? input
-            : { detail: { error: code, message: explain(input), ...input } }) as never,
-          options
-        )
+        super(("detail" in input ? input : wireOf(input)) as never, options)
       }
 
       get _tag() {
@@ -70,6 +90,10 @@ export const ApiError =
         return this.detail.message
       }
 
+      get status(): number {
+        return status
+      }
+
       get headers(): Readonly<Record<string, string>> {
         return definition.headers?.(this.detail as FieldsOf<Fields>) ?? {}
       }
@@ -78,12 +102,15 @@ export const ApiError =
         return status < 500
       }
 
-      [HttpServerRespondable.symbol]() {
-        return Effect.succeed(
-          HttpServerResponse.jsonUnsafe({ detail: this.detail }, { status, headers: this.headers })
-        )
+      get [apiFailure]() {
+        return true
       }
     }
+
+    const wireOf = (fields: object) => ({
+      detail: { error: code, message: explain(fields), ...fields },
+      request_id: ""
+    })
 
     const explain = (fields: object) =>
       typeof message === "string" ? message : message(fields as FieldsOf<Fields>)
@@ -102,76 +129,85 @@ export const ApiError =
 export class ValidationFailed extends ApiError<ValidationFailed>()("ValidationFailed", {
   status: 422,
   code: "validation_failed",
-  message: "The request is not valid; see `issues`.",
+  message: "The request is not valid.",
   fields: {
-    issues: Schema.Array(
-      Schema.Struct({
-        path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
-          description: "Where in the request it is: field names, and array indexes counted from 0."
-        }),
-        message: errorMessage
-      }).annotate({
-        identifier: "ValidationIssue",
-        examples: [{ path: ["scopes", 0], message: "Expected one of the scope names" }]
-      })
-    ).annotate({
+    issues: Schema.Array(ValidationIssue).annotate({
       description: "Everything that is wrong with the request, at most 100 items."
     })
   }
-}) {}
+}) {
+  /** A failure with one issue; see `issueAt`. */
+  static readonly at = (...issue: Parameters<typeof issueAt>) =>
+    new ValidationFailed({ issues: [issueAt(...issue)] })
+}
 
 export class MalformedJson extends ApiError<MalformedJson>()("MalformedJson", {
   status: 400,
   code: "malformed_json",
-  message: "The body is not valid JSON."
+  message: "The body is not valid JSON in UTF-8."
 }) {}
 
 export class MalformedRequest extends ApiError<MalformedRequest>()("MalformedRequest", {
   status: 400,
   code: "malformed_request",
-  message: "The request is not valid HTTP."
+  message: "The request is not valid HTTP/1.1."
 }) {}
 
 export class MisdirectedRequest extends ApiError<MisdirectedRequest>()("MisdirectedRequest", {
   status: 421,
   code: "misdirected_request",
-  message: "The service does not answer for the host that the request names; see ALLOWED_HOSTS."
+  message:
+    "The service does not answer for the host in the Host header. Its operator can add the host to ALLOWED_HOSTS."
 }) {}
 
 export class OriginRefused extends ApiError<OriginRefused>()("OriginRefused", {
   status: 403,
   code: "origin_refused",
-  message: "A page of another origin may not ask for credentials here; see ALLOWED_ORIGINS."
+  message:
+    "Pages of this origin may not log in or register here. The operator of the service can add the origin to ALLOWED_ORIGINS."
 }) {}
 
 export class RequestTimeout extends ApiError<RequestTimeout>()("RequestTimeout", {
   status: 408,
   code: "request_timeout",
-  message: "The request took too long to arrive."
+  message: "The request did not arrive completely in time. Send it again."
 }) {}
 
 export class HeadersTooLarge extends ApiError<HeadersTooLarge>()("HeadersTooLarge", {
   status: 431,
   code: "headers_too_large",
-  message: "The request's headers are larger than 16 KiB."
+  message: "The headers of the request are larger than 16 KiB. Send fewer or shorter ones."
 }) {}
 
 export class PayloadTooLarge extends ApiError<PayloadTooLarge>()("PayloadTooLarge", {
   status: 413,
   code: "payload_too_large",
-  message: "The body is larger than 1 MiB."
+  message: "The body is larger than 1 MiB. Send a smaller one."
 }) {}
 
 export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("UnsupportedMediaType", {
   status: 415,
   code: "unsupported_media_type",
-  message: "Send the body as application/json."
+  message: "The body must be JSON, with the header Content-Type: application/json."
 }) {}
+
+const missing = (resource: Resource): string => {
+  switch (resource) {
+    case "route":
+      return "There is nothing at this URL. The reference at /docs lists all URLs."
+    case "workspace":
+      return "No workspace with this id, or you are not a member of it."
+    case "session":
+      return "None of your sessions has this id."
+    default:
+      return `No ${nounOf(resource)} with this id in this workspace.`
+  }
+}
 
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   status: 404,
   code: "not_found",
-  message: ({ resource }) => `There is no such ${resource.replaceAll("_", " ")}.`,
+  message: ({ resource }) => missing(resource),
   fields: {
     resource: Schema.Literals(resources).annotate({
       description: "What was not found.",
@@ -183,7 +219,7 @@ export class NotFound extends ApiError<NotFound>()("NotFound", {
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   status: 405,
   code: "method_not_allowed",
-  message: ({ allow }) => `This route allows ${allow.join(", ")}.`,
+  message: ({ allow }) => `This URL does not support the method. It supports ${allow.join(", ")}.`,
   fields: {
     allow: Schema.Array(Schema.String).annotate({ description: "The methods that it allows." })
   },
@@ -193,20 +229,59 @@ export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAll
 export class Conflict extends ApiError<Conflict>()("Conflict", {
   status: 409,
   code: "conflict",
-  message: "The state of the resource does not allow this."
+  message: "The state of the resource does not allow this.",
+  fields: {
+    resource: Schema.Literals(resources).annotate({
+      description: "The kind of record whose state does not allow the request.",
+      examples: ["queue"]
+    }),
+    field: Schema.NullOr(Schema.String)
+      .pipe(Schema.withConstructorDefault(Effect.succeed(null)))
+      .annotate({
+        description: "The field that conflicts. Null if it is the state of the record as a whole.",
+        examples: ["key"]
+      }),
+    existing_id: Schema.NullOr(Schema.String)
+      .pipe(Schema.withConstructorDefault(Effect.succeed(null)))
+      .annotate({
+        description: "The id of the record that is in the way. Null if there is none.",
+        examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"]
+      })
+  }
 }) {}
 
-export class IdempotencyConflict extends ApiError<IdempotencyConflict>()("IdempotencyConflict", {
-  status: 409,
-  code: "idempotency_conflict",
+export class IdempotencyMismatch extends ApiError<IdempotencyMismatch>()("IdempotencyMismatch", {
+  status: 422,
+  code: "idempotency_mismatch",
   message:
-    "This Idempotency-Key was used within 24 hours with a different request, or is in use now."
+    "This Idempotency-Key was used for a different request within the last 24 hours. Use a new key for a new request."
 }) {}
+
+export class IdempotencyInProgress extends ApiError<IdempotencyInProgress>()(
+  "IdempotencyInProgress",
+  {
+    status: 409,
+    code: "idempotency_in_progress",
+    message:
+      "A request with this Idempotency-Key is still in progress. Send it again in a moment to get its answer.",
+    fields: { retry_after: retryAfterSeconds },
+    headers: retryAfter
+  }
+) {}
+
+/** The errors of an endpoint that takes an `Idempotency-Key`. */
+export const idempotencyErrors = [IdempotencyMismatch, IdempotencyInProgress] as const
+
+/** A service that answers a repeated request fails with one of these. */
+export type IdempotencyFailure = IdempotencyMismatch | IdempotencyInProgress
+
+const wordsOf = (quota: string) => quota.replaceAll("_", " ").replace("api keys", "API keys")
 
 export class QuotaExceeded extends ApiError<QuotaExceeded>()("QuotaExceeded", {
   status: 402,
   code: "quota_exceeded",
-  message: ({ quota, limit }) => `The limit of ${limit} ${quota.replaceAll("_", " ")} is reached.`,
+  message: ({ quota, limit, plan }) =>
+    `The plan "${plan}" allows at most ${limit} ${wordsOf(quota)}, and that limit is reached.`,
   fields: {
     quota: Schema.String.annotate({
       description: "The limit that was reached.",
@@ -220,14 +295,10 @@ export class QuotaExceeded extends ApiError<QuotaExceeded>()("QuotaExceeded", {
   }
 }) {}
 
-const retryAfter = ({ retry_after }: { readonly retry_after: number }) => ({
-  "retry-after": String(retry_after)
-})
-
 export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   status: 429,
   code: "rate_limited",
-  message: ({ retry_after }) => `Too many requests; try again in ${retry_after} s.`,
+  message: ({ retry_after }) => `Too many requests. Try again in ${retry_after} s.`,
   fields: { retry_after: retryAfterSeconds },
   headers: retryAfter
 }) {}
@@ -235,19 +306,14 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
 export class InternalError extends ApiError<InternalError>()("InternalError", {
   status: 500,
   code: "internal_error",
-  message: "Something went wrong on our side. Look up this request id in the logs.",
-  fields: {
-    request_id: Schema.String.annotate({
-      description: "The id of this request in the logs.",
-      examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
-    })
-  }
+  message:
+    "Something went wrong in the service. The operator finds the reason in the log, under the request id."
 }) {}
 
 export class Unavailable extends ApiError<Unavailable>()("Unavailable", {
   status: 503,
   code: "unavailable",
-  message: "The service cannot reach its database; try again in a moment.",
+  message: "The service cannot reach its database. Send the request again in a moment.",
   fields: { retry_after: retryAfterSeconds },
   headers: retryAfter
 }) {}
@@ -286,12 +352,14 @@ interface ApiErrorInstance {
     readonly message: string
     readonly [field: string]: unknown
   }
+  readonly request_id: string
 }
 
 type Wire<Code extends string, Fields extends Schema.Struct.Fields> = Schema.Struct<{
   readonly detail: Schema.Struct<
     { readonly error: Schema.Literal<Code>; readonly message: Schema.String } & Fields
   >
+  readonly request_id: Schema.String
 }>
 
 type SchemaStatics<Self, Code extends string, Fields extends Schema.Struct.Fields> = Schema.Class<
@@ -316,9 +384,9 @@ export type ApiErrorClass<
   readonly code: Code
   readonly status: number
   new (...args: Arguments<Fields>): Cause.YieldableError &
-    HttpServerRespondable.Respondable & {
+    ApiFailure & {
       readonly _tag: Tag
       readonly detail: Wire<Code, Fields>["Type"]["detail"]
-      readonly headers: Readonly<Record<string, string>>
+      readonly request_id: string
     } & FieldsOf<Fields>
 }

@@ -1,6 +1,6 @@
 import { Schema, SchemaAST, SchemaTransformation } from "effect"
 
-/** Ids are UUIDs v7. They sort by the time they were made, and list cursors rely on that. */
+/** A UUID v7. Ids sort by the time of their creation, and the cursors of lists rely on that. */
 const Id = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, {
     expected: "a UUID",

@@ -1,4 +1,4 @@
-/** What a 404 may say is missing. */
+/** The kinds of records that an error may name. */
 export const resources = [
   "route",
   "workspace",
@@ -15,7 +15,14 @@ export const resources = [
   "notification_channel",
   "notification_delivery",
   "worker",
-  "queue"
+  "queue",
+  "user",
+  "notification_settings",
+  "subscription"
 ] as const
 
 export type Resource = (typeof resources)[number]
+
+/** The name of a kind of record in a sentence. */
+export const nounOf = (resource: Resource): string =>
+  resource === "api_key" ? "API key" : resource.replaceAll("_", " ")

@@ -3,7 +3,7 @@ import { keptAs } from "./keptAs.ts"
 
 const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/
 
-/** Needed because `Date` takes 30 February for 2 March. */
+/** Refuses dates that do not exist. `Date` takes 30 February for 2 March. */
 const isOnTheClock = (text: string): boolean => {
   const time = new Date(text)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 19))
@@ -32,17 +32,17 @@ export type Timestamp = typeof Timestamp.Type
 export const createdAt = Timestamp.annotate({ description: "When it was created." })
 export const updatedAt = Timestamp.annotate({ description: "When it was last changed." })
 
-/** When a run or an attempt started, and when it ended. */
+/** The times of a run or an attempt. */
 export const startedAt = Schema.NullOr(Timestamp).annotate({
   description: "When it started. Null until then."
 })
 export const finishedAt = Schema.NullOr(Timestamp).annotate({
-  description: "When it ended. Null until then."
+  description: "When it finished. Null until then."
 })
 
 const offset = /[+-](?:[01]\d|2[0-3]):[0-5]\d$/
 
-/** `10:30+01:00` is 09:30 in UTC. Text that is not a time stays as it is. */
+/** The time in UTC: `10:30+01:00` is 09:30. Text that is not a time stays as it is. */
 const inUtc = (text: string): string => {
   const onTheClock = text.replace(offset, "Z")
   if (onTheClock === text || !isTimestamp(onTheClock)) return text

@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /**
- * A text that clients may write in several ways, of which the service keeps one. A TypeScript client
- * may write it in each of them too, so both sides of the schema take the same.
+ * A text that clients may write in several ways, of which the service stores one. TypeScript clients
+ * may use all of them too, so both sides of the schema accept the same texts.
  */
 export const keptAs = (
   given: Schema.String,

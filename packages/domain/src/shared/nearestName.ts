@@ -1,6 +1,6 @@
 /**
- * The name that was probably meant: the nearest of `names` by letters, if at most `most` are wrong,
- * missing, too many or exchanged. Case and underscores do not count.
+ * The one of `names` that was probably meant by a misspelt name: at most `most` of its letters are
+ * wrong, missing, added or exchanged. Case and underscores do not count.
  */
 export const nearestName = (
   given: string,
@@ -20,7 +20,7 @@ export const nearestName = (
 
 const letters = (name: string) => name.replaceAll("_", "").toUpperCase()
 
-/** How many letters to add, remove, replace or exchange with their neighbour. */
+/** The number of letters to add, remove, replace or exchange with their neighbour. */
 const editDistance = (one: string, other: string): number => {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity

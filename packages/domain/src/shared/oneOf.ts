@@ -6,15 +6,12 @@ interface Named {
   readonly examples?: ReadonlyArray<string>
 }
 
-/**
- * Literals with a name in the reference. Their error lists the values, instead of `Expected Scope`.
- */
+/** Literals with a name in the reference. */
 export const oneOf = <const Literals extends ReadonlyArray<string>>(
   literals: Literals,
   { examples, ...named }: Named
 ) =>
   Schema.Literals(literals).annotate({
     ...named,
-    message: `Expected ${literals.map((literal) => `"${literal}"`).join(" | ")}`,
     ...(examples === undefined ? {} : { examples: examples as ReadonlyArray<Literals[number]> })
   })

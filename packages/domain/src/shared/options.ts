@@ -2,14 +2,14 @@ import { Schema } from "effect"
 
 /** An optional field of a record. */
 interface Option {
-  /** What a request may give. */
+  /** The schema of the field in a request. */
   readonly input: Schema.Constraint
-  /** What an answer shows. */
+  /** The schema of the field in an answer. */
   readonly shown: Schema.Constraint
   readonly default: unknown
 }
 
-/** An option that few records have. Null takes it away, and an answer shows it only if it is set. */
+/** An option that few records have. Null removes it, and an answer shows it only if it is set. */
 interface RareOption extends Omit<Option, "default"> {
   /** A value that means the same as none. */
   readonly unset?: unknown

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 type Documented = Schema.Annotations.Documentation<string> & { readonly format?: "password" }
 
-/** A text that no log and no trace shows. `name` stands in its place there. */
+/** A text that logs and traces replace by `name`. */
 export const secret = (
   name: string,
   annotations: Documented,

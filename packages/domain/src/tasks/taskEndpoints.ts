@@ -6,7 +6,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
   Conflict,
-  IdempotencyConflict,
+  idempotencyErrors,
   NotFound,
   QuotaExceeded,
   RateLimited
@@ -81,7 +81,7 @@ export const taskEndpoints = <
       headers: IdempotencyKey,
       payload: schemas.input,
       success: schemas.task.pipe(HttpApiSchema.status(201)),
-      error: [Conflict, IdempotencyConflict, QuotaExceeded]
+      error: [Conflict, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, write)
       .annotateMerge(docs(`Create ${noun}`, texts.create)),
@@ -91,7 +91,7 @@ export const taskEndpoints = <
       headers: IdempotencyKey,
       payload: schemas.batch,
       success: schemas.batchResult,
-      error: [IdempotencyConflict, NotFound, RateLimited]
+      error: [...idempotencyErrors, NotFound, RateLimited]
     })
       .annotate(Access, write)
       .annotateMerge(batchDocs(plural)),
@@ -166,7 +166,7 @@ export const scheduledEndpoints = <
       params,
       headers: IdempotencyKey,
       success: schemas.run.pipe(HttpApiSchema.status(202)),
-      error: [NotFound, IdempotencyConflict, QuotaExceeded]
+      error: [NotFound, ...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, write)
       .annotateMerge(docs(`Run ${noun} now`, texts.run)),

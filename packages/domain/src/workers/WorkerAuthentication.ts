@@ -7,7 +7,8 @@ import type { WorkerId } from "../shared/Ids.ts"
 export class InvalidWorkerToken extends ApiError<InvalidWorkerToken>()("InvalidWorkerToken", {
   status: 401,
   code: "invalid_worker_token",
-  message: "Send a worker's token: `Authorization: Bearer pwk_...`. Nothing else opens this.",
+  message:
+    "The request has no valid token of a worker. Send the header `Authorization: Bearer pwk_...`.",
   headers: () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
 }) {}
 

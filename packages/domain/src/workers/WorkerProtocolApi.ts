@@ -19,7 +19,7 @@ import {
 export class AgentOutdated extends ApiError<AgentOutdated>()("AgentOutdated", {
   status: 409,
   code: "agent_outdated",
-  message: `This agent and the service do not speak the same protocol: the service speaks version ${workerProtocol}. Install the agent of the service's version.`
+  message: `The service speaks version ${workerProtocol} of the worker protocol, and this agent another one. Install the version of the agent that belongs to the service.`
 }) {}
 
 export class SessionEnded extends ApiError<SessionEnded>()("SessionEnded", {
@@ -27,8 +27,8 @@ export class SessionEnded extends ApiError<SessionEnded>()("SessionEnded", {
   code: "session_ended",
   message: ({ reason }) =>
     reason === "replaced"
-      ? "Another agent has said hello with the token of this worker, and has its place now."
-      : "Nothing was heard of this agent for too long, and its runs went to others. Say hello again.",
+      ? "Another agent has started with the token of this worker and replaced this one."
+      : "The service did not hear from this agent for too long, so other workers took its runs. Start a new session.",
   fields: { reason: Schema.Literals(["replaced", "lost"]) }
 }) {}
 

@@ -2,9 +2,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { IdempotencyConflict, QuotaExceeded } from "../shared/Errors.ts"
+import { idempotencyErrors, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { Location } from "../shared/Location.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
 import { SigningSecret, SigningSecretGeneration, SigningSecretQuery } from "./SigningSecret.ts"
@@ -26,7 +27,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       headers: IdempotencyKey,
       payload: WorkspaceInput,
       success: Workspace.pipe(HttpApiSchema.status(201)),
-      error: [IdempotencyConflict, QuotaExceeded]
+      error: [...idempotencyErrors, QuotaExceeded]
     })
       .annotate(Access, Access.jwt)
       .annotateMerge(docs("Create a workspace", "Creates a workspace that you own.")),
@@ -75,6 +76,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       }
     )
       .annotate(Access, Access.role("admin"))
+      .annotate(Location, "/v1/workspaces/:workspace_id/signing-secrets")
       .annotateMerge(
         docs(
           "Rotate the signing secret",

@@ -35,9 +35,18 @@ describe("a chain", () => {
         })
       ),
       [
-        ["steps.0.url", 'steps.b.status at character 21: "b" is not an earlier step'],
-        ["steps.1.headers.x-a", 'steps.b.body at character 1: "b" is not an earlier step'],
-        ["steps.1.body", 'steps.nope.body.x at character 1: "nope" is not an earlier step']
+        [
+          "steps.0.url",
+          'refers to {{ steps.b.status }} at character 21, but no earlier step has the name "b"'
+        ],
+        [
+          "steps.1.headers.x-a",
+          'refers to {{ steps.b.body }} at character 1, but no earlier step has the name "b"'
+        ],
+        [
+          "steps.1.body",
+          'refers to {{ steps.nope.body.x }} at character 1, but no earlier step has the name "nope"'
+        ]
       ]
     )
   })
@@ -52,7 +61,7 @@ describe("a chain", () => {
     assert.deepStrictEqual(used(2_000), [])
     for (const reference of ["{{ steps.a.body }}", "{{ steps.nope.body }}", "{{ nope }}"]) {
       assert.deepStrictEqual(used(2_001, reference), [
-        ["steps", "must hold at most 2000 references in all"]
+        ["steps", "must contain at most 2000 references in all"]
       ])
     }
   })
@@ -60,7 +69,7 @@ describe("a chain", () => {
   it("refuses what is no template, with its path", () => {
     const [[bodyPath, message] = [], ...others] = problems(step({ body: "{{ nope }}" }))
     assert.strictEqual(bodyPath, "steps.0.body")
-    assert.match(message ?? "", /^\{\{ nope \}\} at character 1 is not a reference/)
+    assert.match(message ?? "", /^has \{\{ nope \}\} at character 1, which is not a reference/)
     assert.deepStrictEqual(others, [])
     assert.deepStrictEqual(
       problems(step({ url: "https://{{ steps.a.body }}/" })).map(([path]) => path),
@@ -70,7 +79,7 @@ describe("a chain", () => {
 
   it("names each step once", () => {
     assert.deepStrictEqual(problems(step({}), step({ name: "b" }), step({})), [
-      ["steps.2.name", "is the name of an earlier step"]
+      ["steps.2.name", "is already the name of an earlier step"]
     ])
   })
 

@@ -57,11 +57,14 @@ describe("a template", () => {
 
   it("says what is wrong and where, for every mistake", () => {
     assert.deepStrictEqual(problems("ab {{ steps.x.body"), [
-      "\"{{\" at character 4 is not closed; write {{ '{{' }} for the braces themselves"
+      "has a \"{{\" at character 4 that is not closed; write {{ '{{' }} for the braces themselves"
     ])
     const [first, second] = problems("{{ foo }} and {{ steps.a.headers }}")
-    assert.match(first ?? "", /^\{\{ foo \}\} at character 1 is not a reference such as/)
-    assert.match(second ?? "", /^\{\{ steps\.a\.headers \}\} at character 15 is not a reference/)
+    assert.match(first ?? "", /^has \{\{ foo \}\} at character 1, which is not a reference such as/)
+    assert.match(
+      second ?? "",
+      /^has \{\{ steps\.a\.headers \}\} at character 15, which is not a reference/
+    )
   })
 
   it.each([

@@ -14,9 +14,9 @@ describe("a delayed task", () => {
   })
 
   it("takes exactly one of them", () => {
-    assert.deepStrictEqual(input({}), [["run_at", "is missing: give run_at or delay_seconds"]])
+    assert.deepStrictEqual(input({}), [["run_at", "or delay_seconds is required"]])
     assert.deepStrictEqual(input({ run_at, delay_seconds: 5 }), [
-      ["delay_seconds", "give run_at or delay_seconds, not both"]
+      ["delay_seconds", "must not be given together with run_at"]
     ])
   })
 
@@ -38,7 +38,7 @@ describe("a delayed task", () => {
     assert.deepStrictEqual(issuesOf(DelayedTaskUpdate, {}), [])
     assert.deepStrictEqual(issuesOf(DelayedTaskUpdate, { delay_seconds: 60 }), [])
     assert.deepStrictEqual(issuesOf(DelayedTaskUpdate, { run_at, delay_seconds: 60 }), [
-      ["delay_seconds", "give run_at or delay_seconds, not both"]
+      ["delay_seconds", "must not be given together with run_at"]
     ])
   })
 })

@@ -16,8 +16,8 @@ describe("the schema of a schedule", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(decode("60 25 * * *"))
       assert.deepStrictEqual(error.message.split("\n"), [
-        `minute: "60" is outside 0-59`,
-        `hour: "25" is outside 0-23`
+        `is not valid: minute: "60" is outside 0-59`,
+        `is not valid: hour: "25" is outside 0-23`
       ])
     })
   )

@@ -1,6 +1,7 @@
 import { Context, Option, type Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup, type HttpApiMiddleware } from "effect/http-api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
+import { Internal } from "@scheduling/domain/shared/Internal"
 import type { Method } from "../model.ts"
 import { subschemas } from "./subschemas.ts"
 
@@ -21,6 +22,8 @@ export interface Endpoint {
   readonly method: Method
   readonly path: string
   readonly access: AccessRule
+  /** Only for the control panel; see `Internal`. */
+  readonly isInternal: boolean
   readonly params: ReadonlyArray<string>
   readonly query: Schema.Top | undefined
   readonly headers: Schema.Top | undefined
@@ -48,6 +51,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
           Context.getOption(endpoint.annotations, Access),
           () => new Error(`${name} does not say who may call it`)
         ),
+        isInternal: Option.isSome(Context.getOption(endpoint.annotations, Internal)),
         params: [...endpoint.path.matchAll(/:(\w+)/g)].map(([, param = ""]) => param),
         query: endpoint.query,
         headers: endpoint.headers,

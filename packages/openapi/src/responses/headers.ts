@@ -22,11 +22,27 @@ const known: Readonly<Record<string, KnownHeader>> = {
       "Makes a repeated request safe: for 24 hours the same key with the same body gives the first answer again.",
     schema: { type: "string" }
   },
+  "idempotent-replayed": {
+    name: "Idempotent-Replayed",
+    description:
+      "`true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. Absent otherwise.",
+    schema: { type: "string", enum: ["true"] }
+  },
   "last-event-id": {
     name: "Last-Event-ID",
     description:
       "The id of the last event that was seen, or a time by the clock of the service. The stream goes on after it.",
     schema: { type: "string" }
+  },
+  location: {
+    name: "Location",
+    description: "The path of the new record.",
+    schema: {
+      type: "string",
+      examples: [
+        "/v1/workspaces/019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d3f/cron/019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+      ]
+    }
   },
   ratelimit: {
     name: "RateLimit",

@@ -109,9 +109,12 @@ const factsOf = ({ access, params }: Endpoint): Facts => {
   }
 }
 
-export const errorExample = (error: ErrorClass, schemas: Schemas) => ({
-  detail: instance(error, schemas, {}).detail
-})
+const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+const wireOf = ({ detail }: InstanceType<ErrorClass>) => ({ detail, request_id: exampleId })
+
+export const errorExample = (error: ErrorClass, schemas: Schemas) =>
+  wireOf(instance(error, schemas, {}))
 
 /** The response for all errors of one status. */
 export const errorResponse = (
@@ -131,7 +134,7 @@ export const errorResponse = (
       "application/json": {
         schema: only ?? { anyOf: references },
         examples: Object.fromEntries(
-          instances.map(({ detail }) => [detail.error, { value: { detail } }])
+          instances.map((one) => [one.detail.error, { value: wireOf(one) }])
         )
       }
     }

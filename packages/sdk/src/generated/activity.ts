@@ -16,6 +16,8 @@ export class ActivityResource extends Resource {
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
+   *
    * @example
    * const failingTasks = await client.activity.failing()
    */
@@ -34,6 +36,8 @@ export class ActivityResource extends Resource {
    * The next run of each cron task, scheduled chain and pending delayed task, soonest first.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
    *
    * @example
    * const upcomingRuns = await client.activity.upcoming()
@@ -54,6 +58,8 @@ export class ActivityResource extends Resource {
    * At most 100 executions of each are looked at, so a chain of many steps shows fewer runs.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
    *
    * @example
    * const recentRuns = await client.activity.recent({
@@ -79,6 +85,8 @@ export class ActivityResource extends Resource {
    * What up to 100 tasks of any kind are called, for those who show executions.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
    *
    * @example
    * const taskNames = await client.activity.names({ task_ids: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40" })

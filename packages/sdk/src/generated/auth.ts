@@ -262,7 +262,7 @@ export interface AccountDeletion {
 }
 
 export interface EmailVerification {
-  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  /** The token from the mail, or from the person who created the link. 1 to 128 characters. */
   readonly token: string
 }
 
@@ -277,7 +277,7 @@ export interface Login {
 }
 
 export interface PasswordReset {
-  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  /** The token from the mail, or from the person who created the link. 1 to 128 characters. */
   readonly token: string
   /** Not the email address, and not one of the most common. 12 to 256 characters. */
   readonly new_password: string

@@ -399,6 +399,8 @@ export class ChainsResource extends ChainsBase {
    *
    * Needs an access token; API keys are refused.
    *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
+   *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
    * const runId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -840,7 +842,7 @@ export interface LastChainRun {
   /** The id of the run. */
   readonly run_id: ChainRunId
   readonly status: ExecutionStatus
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
 }
 

@@ -10,7 +10,7 @@ export interface MalformedJsonErrorDetail {
   readonly message: string
 }
 
-/** 400 `malformed_json`: The body is not valid JSON. */
+/** 400 `malformed_json`: The body is not valid JSON in UTF-8. */
 export class MalformedJsonError extends ApiError<MalformedJsonErrorDetail> {
   override readonly name: string = "MalformedJsonError"
 }
@@ -22,7 +22,7 @@ export interface MalformedRequestErrorDetail {
   readonly message: string
 }
 
-/** 400 `malformed_request`: The request is not valid HTTP. */
+/** 400 `malformed_request`: The request is not valid HTTP/1.1. */
 export class MalformedRequestError extends ApiError<MalformedRequestErrorDetail> {
   override readonly name: string = "MalformedRequestError"
 }
@@ -34,7 +34,7 @@ export interface InvalidApiKeyErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_api_key`: The API key is not valid. */
+/** 401 `invalid_api_key`: The API key is unknown, revoked or expired. */
 export class InvalidApiKeyError extends ApiError<InvalidApiKeyErrorDetail> {
   override readonly name: string = "InvalidApiKeyError"
 }
@@ -46,7 +46,7 @@ export interface InvalidCodeErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_code`: The code is wrong, too old, or was used before. */
+/** 401 `invalid_code`: The code is wrong, too old or already used. Wait for the next one. */
 export class InvalidCodeError extends ApiError<InvalidCodeErrorDetail> {
   override readonly name: string = "InvalidCodeError"
 }
@@ -70,7 +70,7 @@ export interface InvalidLinkErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_link`: The token is not valid, has expired or was used before. */
+/** 401 `invalid_link`: The token is not valid, has expired or was already used. Ask for a new one. */
 export class InvalidLinkError extends ApiError<InvalidLinkErrorDetail> {
   override readonly name: string = "InvalidLinkError"
 }
@@ -82,7 +82,10 @@ export interface InvalidRefreshTokenErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_refresh_token`: The refresh token is not valid, has expired or was used before. */
+/**
+ * 401 `invalid_refresh_token`: The refresh token is not valid, has expired or was already used.
+ * Log in again.
+ */
 export class InvalidRefreshTokenError extends ApiError<InvalidRefreshTokenErrorDetail> {
   override readonly name: string = "InvalidRefreshTokenError"
 }
@@ -94,7 +97,7 @@ export interface InvalidTokenErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_token`: The access token is not valid or has expired. */
+/** 401 `invalid_token`: The access token is not valid or has expired. Log in again, or refresh it. */
 export class InvalidTokenError extends ApiError<InvalidTokenErrorDetail> {
   override readonly name: string = "InvalidTokenError"
 }
@@ -106,7 +109,10 @@ export interface MissingCredentialsErrorDetail {
   readonly message: string
 }
 
-/** 401 `missing_credentials`: Send a credential: `Authorization: Bearer <access token or API key>`. */
+/**
+ * 401 `missing_credentials`: The request has no valid credential. Send the header
+ * `Authorization: Bearer <access token or API key>`.
+ */
 export class MissingCredentialsError extends ApiError<MissingCredentialsErrorDetail> {
   override readonly name: string = "MissingCredentialsError"
 }
@@ -118,7 +124,7 @@ export interface TotpRequiredErrorDetail {
   readonly message: string
 }
 
-/** 401 `totp_required`: This account has a second factor; send a code as `totp`. */
+/** 401 `totp_required`: This account has a second factor. Send a code of it in the field `totp`. */
 export class TotpRequiredError extends ApiError<TotpRequiredErrorDetail> {
   override readonly name: string = "TotpRequiredError"
 }
@@ -130,7 +136,10 @@ export interface PaymentErrorDetail {
   readonly message: string
 }
 
-/** 402 `payment_failed`: The payment did not go through, so nothing was changed. */
+/**
+ * 402 `payment_failed`: The payment failed, so nothing was changed. Check the payment method and
+ * try again.
+ */
 export class PaymentError extends ApiError<PaymentErrorDetail> {
   override readonly name: string = "PaymentError"
 }
@@ -206,7 +215,7 @@ export interface JwtOnlyErrorDetail {
   readonly message: string
 }
 
-/** 403 `jwt_only`: API keys cannot do this; use an access token. */
+/** 403 `jwt_only`: API keys cannot do this. Use the access token of a user. */
 export class JwtOnlyError extends ApiError<JwtOnlyErrorDetail> {
   override readonly name: string = "JwtOnlyError"
 }
@@ -219,8 +228,8 @@ export interface OriginRefusedErrorDetail {
 }
 
 /**
- * 403 `origin_refused`: A page of another origin may not ask for credentials here; see
- * ALLOWED_ORIGINS.
+ * 403 `origin_refused`: Pages of this origin may not log in or register here. The operator of the
+ * service can add the origin to ALLOWED_ORIGINS.
  */
 export class OriginRefusedError extends ApiError<OriginRefusedErrorDetail> {
   override readonly name: string = "OriginRefusedError"
@@ -233,7 +242,10 @@ export interface RegistrationClosedErrorDetail {
   readonly message: string
 }
 
-/** 403 `registration_closed`: This server takes no new accounts. */
+/**
+ * 403 `registration_closed`: Registration is closed on this server. Ask its operator for an
+ * account.
+ */
 export class RegistrationClosedError extends ApiError<RegistrationClosedErrorDetail> {
   override readonly name: string = "RegistrationClosedError"
 }
@@ -273,6 +285,9 @@ export interface NotFoundErrorDetail {
     | "notification_delivery"
     | "worker"
     | "queue"
+    | "user"
+    | "notification_settings"
+    | "subscription"
 }
 
 /** 404 `not_found` */
@@ -309,7 +324,7 @@ export interface RequestTimeoutErrorDetail {
   readonly message: string
 }
 
-/** 408 `request_timeout`: The request took too long to arrive. */
+/** 408 `request_timeout`: The request did not arrive completely in time. Send it again. */
 export class RequestTimeoutError extends ApiError<RequestTimeoutErrorDetail> {
   override readonly name: string = "RequestTimeoutError"
 }
@@ -321,7 +336,10 @@ export interface BillingDisabledErrorDetail {
   readonly message: string
 }
 
-/** 409 `billing_disabled`: This service sends no bills; see STRIPE_SECRET_KEY. */
+/**
+ * 409 `billing_disabled`: Billing is off on this server. Its operator can turn it on with
+ * STRIPE_SECRET_KEY.
+ */
 export class BillingDisabledError extends ApiError<BillingDisabledErrorDetail> {
   override readonly name: string = "BillingDisabledError"
 }
@@ -331,11 +349,48 @@ export interface ConflictErrorDetail {
   readonly error: "conflict"
   /** A text for people, which may be reworded. */
   readonly message: string
+  /** The kind of record whose state does not allow the request. */
+  readonly resource:
+    | "route"
+    | "workspace"
+    | "session"
+    | "member"
+    | "invitation"
+    | "api_key"
+    | "task"
+    | "chain"
+    | "chain_run"
+    | "execution"
+    | "monitor"
+    | "incident"
+    | "notification_channel"
+    | "notification_delivery"
+    | "worker"
+    | "queue"
+    | "user"
+    | "notification_settings"
+    | "subscription"
+  /** The field that conflicts. Null if it is the state of the record as a whole. */
+  readonly field: string | null
+  /** The id of the record that is in the way. Null if there is none. */
+  readonly existing_id: string | null
 }
 
 /** 409 `conflict`: The state of the resource does not allow this. */
 export class ConflictError extends ApiError<ConflictErrorDetail> {
   override readonly name: string = "ConflictError"
+
+  get resource(): ConflictErrorDetail["resource"] {
+    return this.detail.resource
+  }
+
+  get field(): ConflictErrorDetail["field"] {
+    return this.detail.field
+  }
+
+  get existingId(): ConflictErrorDetail["existing_id"] {
+    return this.detail.existing_id
+  }
 }
 
 export interface EmailTakenErrorDetail {
@@ -350,19 +405,25 @@ export class EmailTakenError extends ApiError<EmailTakenErrorDetail> {
   override readonly name: string = "EmailTakenError"
 }
 
-export interface IdempotencyConflictErrorDetail {
+export interface IdempotencyInProgressErrorDetail {
   /** The code of the failure, for programs. It is stable. */
-  readonly error: "idempotency_conflict"
+  readonly error: "idempotency_in_progress"
   /** A text for people, which may be reworded. */
   readonly message: string
+  /** How many seconds to wait before the next try. */
+  readonly retry_after: number
 }
 
 /**
- * 409 `idempotency_conflict`: This Idempotency-Key was used within 24 hours with a different
- * request, or is in use now.
+ * 409 `idempotency_in_progress`: A request with this Idempotency-Key is still in progress. Send it
+ * again in a moment to get its answer.
  */
-export class IdempotencyConflictError extends ApiError<IdempotencyConflictErrorDetail> {
-  override readonly name: string = "IdempotencyConflictError"
+export class IdempotencyInProgressError extends ApiError<IdempotencyInProgressErrorDetail> {
+  override readonly name: string = "IdempotencyInProgressError"
+
+  get retryAfter(): IdempotencyInProgressErrorDetail["retry_after"] {
+    return this.detail.retry_after
+  }
 }
 
 export interface PayloadTooLargeErrorDetail {
@@ -372,7 +433,7 @@ export interface PayloadTooLargeErrorDetail {
   readonly message: string
 }
 
-/** 413 `payload_too_large`: The body is larger than 1 MiB. */
+/** 413 `payload_too_large`: The body is larger than 1 MiB. Send a smaller one. */
 export class PayloadTooLargeError extends ApiError<PayloadTooLargeErrorDetail> {
   override readonly name: string = "PayloadTooLargeError"
 }
@@ -384,7 +445,10 @@ export interface UnsupportedMediaTypeErrorDetail {
   readonly message: string
 }
 
-/** 415 `unsupported_media_type`: Send the body as application/json. */
+/**
+ * 415 `unsupported_media_type`: The body must be JSON, with the header Content-Type:
+ * application/json.
+ */
 export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeErrorDetail> {
   override readonly name: string = "UnsupportedMediaTypeError"
 }
@@ -397,11 +461,26 @@ export interface MisdirectedRequestErrorDetail {
 }
 
 /**
- * 421 `misdirected_request`: The service does not answer for the host that the request names; see
- * ALLOWED_HOSTS.
+ * 421 `misdirected_request`: The service does not answer for the host in the Host header. Its
+ * operator can add the host to ALLOWED_HOSTS.
  */
 export class MisdirectedRequestError extends ApiError<MisdirectedRequestErrorDetail> {
   override readonly name: string = "MisdirectedRequestError"
+}
+
+export interface IdempotencyMismatchErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
+  readonly error: "idempotency_mismatch"
+  /** A text for people, which may be reworded. */
+  readonly message: string
+}
+
+/**
+ * 422 `idempotency_mismatch`: This Idempotency-Key was used for a different request within the
+ * last 24 hours. Use a new key for a new request.
+ */
+export class IdempotencyMismatchError extends ApiError<IdempotencyMismatchErrorDetail> {
+  override readonly name: string = "IdempotencyMismatchError"
 }
 
 export interface ValidationErrorDetail {
@@ -413,7 +492,7 @@ export interface ValidationErrorDetail {
   readonly issues: ReadonlyArray<ValidationIssue>
 }
 
-/** 422 `validation_failed`: The request is not valid; see `issues`. */
+/** 422 `validation_failed`: The request is not valid. */
 export class ValidationError extends ApiError<ValidationErrorDetail> {
   override readonly name: string = "ValidationError"
 
@@ -447,7 +526,10 @@ export interface HeadersTooLargeErrorDetail {
   readonly message: string
 }
 
-/** 431 `headers_too_large`: The request's headers are larger than 16 KiB. */
+/**
+ * 431 `headers_too_large`: The headers of the request are larger than 16 KiB. Send fewer or
+ * shorter ones.
+ */
 export class HeadersTooLargeError extends ApiError<HeadersTooLargeErrorDetail> {
   override readonly name: string = "HeadersTooLargeError"
 }
@@ -457,11 +539,12 @@ export interface InternalErrorDetail {
   readonly error: "internal_error"
   /** A text for people, which may be reworded. */
   readonly message: string
-  /** The id of this request in the logs. */
-  readonly request_id: string
 }
 
-/** 500 `internal_error`: Something went wrong on our side. Look up this request id in the logs. */
+/**
+ * 500 `internal_error`: Something went wrong in the service. The operator finds the reason in the
+ * log, under the request id.
+ */
 export class InternalError extends ApiError<InternalErrorDetail> {
   override readonly name: string = "InternalError"
 }
@@ -475,10 +558,7 @@ export interface BillingUnavailableErrorDetail {
   readonly retry_after: number
 }
 
-/**
- * 503 `billing_unavailable`: The payment provider does not answer as it should; try again in a
- * moment.
- */
+/** 503 `billing_unavailable`: The payment provider is not available. Try again in a moment. */
 export class BillingUnavailableError extends ApiError<BillingUnavailableErrorDetail> {
   override readonly name: string = "BillingUnavailableError"
 
@@ -525,7 +605,7 @@ export interface UnavailableErrorDetail {
   readonly retry_after: number
 }
 
-/** 503 `unavailable`: The service cannot reach its database; try again in a moment. */
+/** 503 `unavailable`: The service cannot reach its database. Send the request again in a moment. */
 export class UnavailableError extends ApiError<UnavailableErrorDetail> {
   override readonly name: string = "UnavailableError"
 
@@ -560,10 +640,11 @@ export const errorClasses = {
   billing_disabled: BillingDisabledError,
   conflict: ConflictError,
   email_taken: EmailTakenError,
-  idempotency_conflict: IdempotencyConflictError,
+  idempotency_in_progress: IdempotencyInProgressError,
   payload_too_large: PayloadTooLargeError,
   unsupported_media_type: UnsupportedMediaTypeError,
   misdirected_request: MisdirectedRequestError,
+  idempotency_mismatch: IdempotencyMismatchError,
   validation_failed: ValidationError,
   rate_limited: RateLimitedError,
   headers_too_large: HeadersTooLargeError,

@@ -150,7 +150,7 @@ export interface IncidentDelivery {
   readonly status: DeliveryStatus
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
 }
 

@@ -95,6 +95,8 @@ export class InvitationsResource extends Resource {
    *
    * Needs no credential.
    *
+   * Only for the control panel: it may change or disappear in any version, without a notice.
+   *
    * @example
    * const invitationPreview = await client.invitations.preview({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
    */
@@ -143,7 +145,7 @@ export interface Invitation {
 }
 
 export interface InvitationAcceptance {
-  /** The token that came by mail, or from whoever made it. 1 to 128 characters. */
+  /** The token from the mail, or from the person who created the link. 1 to 128 characters. */
   readonly token: string
 }
 

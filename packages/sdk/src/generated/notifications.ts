@@ -511,7 +511,7 @@ export interface NotificationDelivery {
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
 }
 
@@ -540,7 +540,7 @@ export interface NotificationDeliveryDetail {
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<DeliveryAttempt>

@@ -42,9 +42,12 @@ const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
   switch (failure.kind) {
     case "answer":
       // With 408 and 429 the service has done nothing yet, so even a request that is not repeatable
-      // may be sent again.
+      // may be sent again. A 409 asks for a repeat while the first request is still in progress.
       return (
-        failure.status === 408 || failure.status === 429 || (repeatable && failure.status >= 500)
+        failure.status === 408 ||
+        failure.status === 429 ||
+        (repeatable && failure.status >= 500) ||
+        (repeatable && failure.status === 409 && failure.retryAfter !== undefined)
       )
     case "timeout":
       return repeatable

@@ -44,7 +44,12 @@ export const failure = (
   error: string,
   fields: object = {},
   headers: Record<string, string> = {}
-) => json({ detail: { error, message: `It is ${error}.`, ...fields } }, status, headers)
+) =>
+  json(
+    { detail: { error, message: `It is ${error}.`, ...fields }, request_id: "req-1" },
+    status,
+    headers
+  )
 
 /** What `fetch` throws in Node. */
 export const broken = (code: string) =>

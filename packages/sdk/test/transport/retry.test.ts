@@ -26,6 +26,7 @@ describe("which failures are tried again", () => {
     ["401", answer(401), false, false],
     ["404", answer(404), false, false],
     ["409", answer(409), false, false],
+    ["409 of a request in progress", answer(409, "1"), true, false],
     ["422", answer(422), false, false],
     ["a redirect", answer(307), false, false],
     ["a timeout", { kind: "timeout" }, true, false],

@@ -293,9 +293,6 @@ export class Accounts extends Context.Service<
 const firstWorkspaceName = ({ email, name }: User) =>
   `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
 
-const passwordNeeded = Effect.suspend(
-  () =>
-    new ValidationFailed({
-      issues: [{ path: ["current_password"], message: "is needed to change the email" }]
-    })
+const passwordNeeded = Effect.suspend(() =>
+  ValidationFailed.at(["current_password"], "required", "is required to change the email")
 )

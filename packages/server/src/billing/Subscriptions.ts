@@ -102,7 +102,10 @@ export class Subscriptions extends Context.Service<
           const now = yield* DateTime.nowAsDate
           const held = yield* repo.hold(workspaceId, now, new Date(now.getTime() + holdMs))
           if (Option.isNone(held)) {
-            return yield* new Conflict({ message: "The subscription is being changed right now." })
+            return yield* new Conflict({
+              resource: "subscription",
+              message: "Another request is changing the subscription. Try again in a moment."
+            })
           }
           return yield* Effect.ensuring(change(held.value, stripe), repo.release(workspaceId))
         })
@@ -154,7 +157,8 @@ export class Subscriptions extends Context.Service<
               const { chosen } = chooseSubscription(data)
               if (chosen !== undefined && !isOver(chosen)) {
                 return yield* new Conflict({
-                  message: "The workspace has a subscription: change or resume it."
+                  resource: "subscription",
+                  message: "The workspace already has a subscription. Change or resume it."
                 })
               }
               if (checkout_id !== null) yield* expire(checkout_id, stripe)
@@ -203,7 +207,9 @@ export class Subscriptions extends Context.Service<
             Effect.fnUntraced(function* (current, stripe) {
               if (current.status !== "active" && current.status !== "trialing") {
                 return yield* new Conflict({
-                  message: `A subscription that is ${current.status} cannot be changed: pay first.`
+                  resource: "subscription",
+                  field: "status",
+                  message: `The subscription has the status ${current.status}. Pay the open invoice before you change it.`
                 })
               }
               const [item] = current.items.data
@@ -256,7 +262,12 @@ export class Subscriptions extends Context.Service<
                 )
               }
               if (current.schedule !== null) return yield* releaseSchedule(current, stripe)
-              return yield* new Conflict({ message: "The subscription goes on as it is." })
+              return yield* new Conflict({
+                resource: "subscription",
+                field: "status",
+                message:
+                  "The subscription is neither cancelled nor paused, so there is nothing to resume."
+              })
             })
           )
         }),
@@ -283,5 +294,10 @@ const holdMs = 2 * 60 * 1_000
 const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)
 
 const nothingBought = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The workspace has no subscription." }))
+  Effect.fail(
+    new Conflict({
+      resource: "subscription",
+      message: "The workspace has no subscription. Start one with checkout."
+    })
+  )
 )

@@ -42,7 +42,11 @@ export const scheduleChange = Effect.fnUntraced(function* (
   stripe: OpenProvider
 ) {
   if (cancel_at_period_end) {
-    return yield* new Conflict({ message: "The subscription ends with its period: resume it." })
+    return yield* new Conflict({
+      resource: "subscription",
+      field: "status",
+      message: "The subscription ends with its period. Resume it before you change it."
+    })
   }
   const schedule = yield* ask(stripe, (api) =>
     api.subscriptionSchedules.create({ from_subscription: id })

@@ -18,13 +18,16 @@ export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
     offeredTo: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
       const price = prices.get(id)
       if (price === undefined) {
-        return yield* new ValidationFailed({
-          issues: [{ path: ["price"], message: "Expected the id of a price in GET /v1/plans" }]
-        })
+        return yield* ValidationFailed.at(
+          ["price"],
+          "not_found",
+          "must be the id of a price in GET /v1/plans"
+        )
       }
       if (assigned.has(workspaceId)) {
         return yield* new Conflict({
-          message: "The operator has given this workspace its plan, so no other can be bought."
+          resource: "subscription",
+          message: "The operator has chosen the plan of this workspace, so no other can be bought."
         })
       }
       return price

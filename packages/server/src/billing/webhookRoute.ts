@@ -1,11 +1,7 @@
 import { BillingDisabled, InvalidSignature } from "@scheduling/domain/billing/BillingErrors"
 import { Clock, Effect, Layer } from "effect"
-import {
-  HttpRouter,
-  HttpServerRequest,
-  HttpServerRespondable,
-  HttpServerResponse
-} from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { respond } from "../http/index.ts"
 import { Provider } from "./Provider.ts"
 import { Syncing } from "./Syncing.ts"
 
@@ -39,6 +35,3 @@ export const webhookRouteLayer: Layer.Layer<
     )
   })
 )
-
-const respond = (error: HttpServerRespondable.Respondable) =>
-  Effect.orDie(HttpServerRespondable.toResponse(error))

@@ -1,4 +1,5 @@
 import { Conflict } from "@scheduling/domain/shared/Errors"
+import { nounOf, type Resource } from "@scheduling/domain/shared/Resource"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -13,11 +14,16 @@ interface Keyed {
   readonly key: string | null
 }
 
+interface KeyOf {
+  readonly key: string
+  readonly resource: Resource
+}
+
 /**
  * Creates the record of a key, or changes it under its lock. An equal definition is not written.
  */
 export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
-  key: string,
+  { key, resource }: KeyOf,
   steps: {
     readonly find: Effect.Effect<Option.Option<Row>, E, R>
     readonly make: Effect.Effect<Record, E, R>
@@ -32,7 +38,7 @@ export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
     if (Option.isNone(known)) return { isNew: true, record: yield* steps.make }
     const row = known.value
     if (yield* steps.isDefined(row)) return { isNew: false, record: yield* steps.show(row) }
-    const locked = yield* stillUnder(key)(steps.lock(row))
+    const locked = yield* stillUnder({ key, resource }, steps.lock(row))
     return { isNew: false, record: yield* steps.change(locked) }
   })
 
@@ -55,21 +61,58 @@ export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effec
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })
 
 /** The locked row, if it still has the key under which it was found. */
-export const stillUnder =
-  (key: string) =>
-  <Row extends Keyed, E, R>(
-    locked: Effect.Effect<Option.Option<Row>, E, R>
-  ): Effect.Effect<Row, E | Conflict, R> =>
-    Effect.flatMap(locked, (row) =>
-      Option.isSome(row) && row.value.key === key
-        ? Effect.succeed(row.value)
-        : Effect.fail(new Conflict({ message: "It was changed at the same time." }))
-    )
+const stillUnder = <Row extends Keyed, E, R>(
+  { key, resource }: KeyOf,
+  locked: Effect.Effect<Option.Option<Row>, E, R>
+): Effect.Effect<Row, E | Conflict, R> =>
+  Effect.flatMap(locked, (row) =>
+    Option.isSome(row) && row.value.key === key
+      ? Effect.succeed(row.value)
+      : Effect.fail(
+          new Conflict({
+            resource,
+            field: "key",
+            message: `Another request changed the ${nounOf(resource)} with the key "${key}" at the same time. Send this one again.`
+          })
+        )
+  )
 
-/** Turns the violation of a unique key into a conflict. `noun` names the kind of record. */
+/**
+ * Turns the violation of a unique key into a conflict. `noun` is the kind of record with its
+ * article, at the start of a sentence.
+ */
 export const keyIsTaken =
-  (noun: string, key: string | null | undefined) =>
+  (resource: Resource, noun: string, key: string | null | undefined) =>
   <A, E, R>(write: Effect.Effect<A, E | SqlError.SqlError, R>) =>
     Effect.catchReason(write, "SqlError", "UniqueViolation", () =>
-      Effect.fail(new Conflict({ message: `Another ${noun} already has the key "${key}".` }))
+      Effect.fail(
+        new Conflict({
+          resource,
+          field: "key",
+          message: `${noun} with the key "${key}" already exists.`
+        })
+      )
     )
+
+/**
+ * Adds the id of the record that already has the key to the conflict. Use it around the transaction
+ * of the write, which can read nothing more after the violation.
+ */
+export const namingHolder =
+  (
+    key: string | null | undefined,
+    find: (key: string) => Effect.Effect<Option.Option<{ readonly id: string }>>
+  ) =>
+  <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    key === null || key === undefined
+      ? write
+      : Effect.catch(write, (error) =>
+          error instanceof Conflict && error.field === "key"
+            ? Effect.flatMap(find(key), (holder) =>
+                Effect.fail(Option.isSome(holder) ? heldBy(error, holder.value.id) : error)
+              )
+            : Effect.fail(error)
+        )
+
+const heldBy = <E extends Conflict>({ detail }: E, existing_id: string) =>
+  new Conflict({ ...detail, existing_id }) as E

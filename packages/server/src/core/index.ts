@@ -52,7 +52,7 @@ export {
   againIfOvertaken,
   isDefinedAs,
   keyIsTaken,
-  stillUnder,
+  namingHolder,
   upsertByKey,
   type Upserted
 } from "./byKey.ts"

@@ -4,8 +4,10 @@ import { Effect, Option } from "effect"
 
 /** Returns the row that a repository found, or fails with the 404 that names what is missing. */
 export const orNotFound =
-  (resource: Resource) =>
+  (resource: Resource, message?: string) =>
   <A, E, R>(row: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>
     Effect.flatMap(row, (option) =>
-      Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new NotFound({ resource }))
+      Option.isSome(option)
+        ? Effect.succeed(option.value)
+        : Effect.fail(new NotFound(message === undefined ? { resource } : { resource, message }))
     )

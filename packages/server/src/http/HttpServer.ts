@@ -5,7 +5,7 @@ import { AppConfig, isMetered } from "../core/index.ts"
 import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
 import {
-  answerTo,
+  failureAnswer,
   isRouteNotFound,
   malformedRequest,
   misdirectedRequest,
@@ -56,14 +56,14 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
     })
   )
 
-/** What the envelope must know about a URL before its route is found. */
+/** Facts about a URL that are needed before its route is found. */
 export interface RouteFacts {
   /** The methods that a URL supports. */
   readonly allowedMethods: (url: string) => ReadonlyArray<string>
   readonly givesCredentials: (url: string) => boolean
 }
 
-/** Serves the routes. Request ids, the one error shape, CORS and limits apply to all of them. */
+/** Serves the routes, with request ids, the one error shape, CORS and limits for all of them. */
 export const serve = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   routes: RouteFacts
@@ -143,7 +143,7 @@ const envelope = <E, R>(
     const message = NodeHttpServerRequest.toIncomingMessage(request)
     if (!isWellFormed(message)) return malformedRequest
     if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest
-    // Says that the process is alive, which holds even when it is busy.
+    // Liveness probes must succeed even when the node is full.
     if (request.url === "/v1/health") return answer
     if (pages.refuses(request)) return originRefused
     const client = clientOf(message, Option.getOrElse(request.remoteAddress, noAddress))
@@ -173,7 +173,7 @@ const envelope = <E, R>(
         }
         return Effect.flatMap(routeError(allow), (response) => finish(request, response))
       }
-      return Effect.flatMap(answerTo(cause, requestId(request)), (response) =>
+      return Effect.flatMap(failureAnswer(cause, requestId(request)), (response) =>
         finish(request, response)
       )
     })
@@ -190,9 +190,9 @@ const isPrivate = (
 ): boolean => url.startsWith("/v1/") && headers["cache-control"] === undefined
 
 /**
- * Whether much of an unwanted body is still to come. The framework would read up to 256 KiB to keep
- * the connection, and a hundred clients that send as much again and again keep the node from all
- * other work. The length of a chunked body is unknown, so its connection is always closed.
+ * True if the rest of an unread body is long. The framework would read up to 256 KiB of it to keep
+ * the connection, and a hundred clients that repeat such requests keep the node from all other
+ * work. The length of a chunked body is unknown, so its connection is always closed.
  */
 const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)

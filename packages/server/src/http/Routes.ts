@@ -18,7 +18,7 @@ export const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // As long as a URL can be: an id that is too long just does not exist.
+  // The length limit of a URL, so that a long id is answered like any other that does not exist.
   maxParamLength: 16 * 1024
 }
 
@@ -109,7 +109,7 @@ const ownRoots: ReadonlySet<string | undefined> = new Set([
   ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
 ])
 
-/** Whether the URL may be meant for a page of the panel. */
+/** True if the URL may be meant for a page of the panel. */
 export const mayBePage = (url: string): boolean => !ownRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
 /** The methods that a URL supports, for the `Allow` header. Empty if there is no such route. */
@@ -134,7 +134,7 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
       : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
 }
 
-/** Whether the URL accepts data without a credential: to register, log in or refresh. */
+/** Finds the URLs that accept data without a credential: to register, log in or refresh. */
 export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ((url: string) => boolean) => {

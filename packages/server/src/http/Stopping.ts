@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
-/** Whether this process was asked to stop. Requests that only wait then end. */
+/** The shutdown of this process. Requests that only wait end when it begins. */
 export class Stopping extends Context.Service<
   Stopping,
   {

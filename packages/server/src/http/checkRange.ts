@@ -5,6 +5,4 @@ import { Effect } from "effect"
 export const checkRange = ({ from, to }: { readonly from?: string; readonly to?: string }) =>
   from === undefined || to === undefined || Date.parse(from) <= Date.parse(to)
     ? Effect.void
-    : Effect.fail(
-        new ValidationFailed({ issues: [{ path: ["from"], message: "must not be after `to`" }] })
-      )
+    : Effect.fail(ValidationFailed.at(["from"], "out_of_range", "must not be after to"))

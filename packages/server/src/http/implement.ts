@@ -3,19 +3,21 @@ import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import { Context, Effect, Layer, Record, Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { withLocation } from "./answers/location.ts"
 import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that refuse unknown input, and that are built in a context
- * of the middleware only. The framework merges that context into the context of each request. With
- * all services in it, every request would copy two tables of sixty entries.
+ * `HttpApiBuilder.group` with handlers that refuse unknown input and say where a new record is, and
+ * that are built in a context of the middleware only. The framework merges that context into the
+ * context of each request. With all services in it, every request would copy two tables of sixty
+ * entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
     Effect.contextWith((services: Context.Context<never>) => {
-      const checks = checksOf(api, name)
+      const rules = rulesOf(api, name)
       const buildOnServices = (handlers: Parameters<typeof build>[0]) => {
-        const built: unknown = build(checking(handlers, checks))
+        const built: unknown = build(ruled(handlers, rules))
         const provided = Effect.isEffect(built) ? Effect.provideContext(built, services) : built
         return provided as ReturnType<typeof build>
       }
@@ -27,50 +29,69 @@ export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
 
 type Handler = (request: {
   readonly request: HttpServerRequest.HttpServerRequest
+  readonly params?: Readonly<Record<string, string>>
 }) => Effect.Effect<unknown, unknown, unknown>
 
 interface Handlers {
   readonly handleAll: (handlers: Readonly<Record<string, Handler>>) => unknown
 }
 
-type Checks = ReadonlyMap<string, ReturnType<typeof unknownInputCheck>>
+interface Rules {
+  readonly check: ReturnType<typeof unknownInputCheck>
+  readonly locate: ReturnType<typeof withLocation>
+}
 
-const checksOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+const rulesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   name: string
-): Checks => {
-  const checks = new Map<string, ReturnType<typeof unknownInputCheck>>()
+): ReadonlyMap<string, Rules> => {
+  const rules = new Map<string, Rules>()
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      if (group.identifier === name) checks.set(endpoint.identifier, unknownInputCheck(endpoint))
+      if (group.identifier !== name) return
+      rules.set(endpoint.identifier, {
+        check: unknownInputCheck(endpoint),
+        locate: withLocation(endpoint)
+      })
     }
   })
-  return checks
+  return rules
 }
 
-/** The same handlers, whose `handleAll` puts the check of its endpoint before each. */
-const checking = <All>(handlers: All, checks: Checks): All =>
+/** The same handlers, whose `handleAll` puts the rules of its endpoint around each. */
+const ruled = <All>(handlers: All, rules: ReadonlyMap<string, Rules>): All =>
   Object.create(handlers as object, {
     handleAll: {
       value: (all: Readonly<Record<string, Handler>>) =>
         (handlers as Handlers).handleAll(
-          Record.map(all, (handler, name): Handler => {
-            const check = checks.get(name)
-            if (check === undefined) return handler
-            return (request) => {
-              const refused = check(request.request)
-              return refused === undefined
-                ? handler(request)
-                : Effect.andThen(
-                    refused,
-                    Effect.suspend(() => handler(request))
-                  )
-            }
-          })
+          Record.map(all, (handler, name) =>
+            checking(locating(handler, rules.get(name)), rules.get(name))
+          )
         )
     }
   })
+
+const locating = (handler: Handler, rules: Rules | undefined): Handler => {
+  const locate = rules?.locate
+  return locate === undefined
+    ? handler
+    : (request) => locate(request.params ?? {}, handler(request))
+}
+
+const checking = (handler: Handler, rules: Rules | undefined): Handler => {
+  const check = rules?.check
+  if (check === undefined) return handler
+  return (request) => {
+    const refused = check(request.request)
+    return refused === undefined
+      ? handler(request)
+      : Effect.andThen(
+          refused,
+          Effect.suspend(() => handler(request))
+        )
+  }
+}
 
 /**
  * The cast hides missing services: a handler that asks for a service during a request would not

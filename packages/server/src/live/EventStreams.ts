@@ -156,8 +156,8 @@ export class EventStreams extends Context.Service<
 const announceEvery = "45 seconds"
 
 const tooMany = {
-  node: "This node has reached its limit of event streams; try again later.",
+  node: "This node has reached its limit of event streams. Try again later.",
   account:
-    "This account has reached its share of the event streams of this node; close some, or try again later.",
-  each: "This workspace, API key or user has too many event streams open on this node; close some."
+    "This account has reached its share of the event streams of this node. Close some, or try again later.",
+  each: "This workspace, API key or user has too many open event streams on this node. Close some."
 }

@@ -1,6 +1,7 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { Effect } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
 import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
@@ -13,9 +14,9 @@ export interface KindTypes {
   /** What is read from other tables when a monitor is shown. */
   readonly Joined: object
   /** What a create takes. */
-  readonly Input: object
+  readonly Input: { readonly key?: string | null }
   /** What an update takes. */
-  readonly Changes: object
+  readonly Changes: { readonly key?: string | null }
   readonly Monitor: object
   /** What is stored of an event, beside its type, status and time. */
   readonly Details: object
@@ -35,7 +36,7 @@ export interface MonitorKind<Types extends KindTypes> {
   readonly settingsAfter: (
     row: Types["Row"],
     changes: Types["Changes"]
-  ) => Partial<Types["Columns"]> | SettingsProblem
+  ) => Partial<Types["Columns"]> | FieldProblem
   /** Refuses what a workspace may not watch. It is asked before the monitor is locked. */
   readonly allow?: (
     workspaceId: AuthorizedWorkspaceId,
@@ -71,12 +72,7 @@ interface NamedSettings {
   readonly tags: ReadonlyArray<string>
 }
 
-interface SettingsProblem {
-  readonly path: ReadonlyArray<string>
-  readonly issue: string
-}
-
-export const isProblem = (settings: object): settings is SettingsProblem => "issue" in settings
+export const isProblem = (settings: object): settings is FieldProblem => "problem" in settings
 
 /** What is decided about one monitor. */
 export interface MonitorDecision<Columns> {

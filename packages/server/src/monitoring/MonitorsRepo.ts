@@ -41,6 +41,12 @@ export interface KnownMonitor {
   readonly tags: ReadonlyArray<string>
 }
 
+const nouns = {
+  heartbeat: "A heartbeat monitor",
+  ssl: "An SSL monitor",
+  process: "A process monitor"
+} as const
+
 export class MonitorsRepo extends Context.Service<
   MonitorsRepo,
   {
@@ -88,7 +94,7 @@ export class MonitorsRepo extends Context.Service<
                  'new', ${created_at}, ${created_at}, ${created_at})`
             yield* tell([{ kind, monitor_id: id, workspace_id }], changeOf("created"))
           },
-          (insertion, { key, kind }) => keyIsTaken(`${kind} monitor`, key)(insertion),
+          (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
           intoWorkspace
         ),
 
@@ -107,7 +113,7 @@ export class MonitorsRepo extends Context.Service<
               RETURNING kind, id AS monitor_id, workspace_id`
             yield* tell(updated, changeOf("updated"))
           },
-          (change, { kind }, { key }) => keyIsTaken(`${kind} monitor`, key)(change),
+          (change, { kind }, { key }) => keyIsTaken("monitor", nouns[kind], key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

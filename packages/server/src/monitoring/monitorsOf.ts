@@ -15,6 +15,7 @@ import {
   Ids,
   isDefinedAs,
   orNotFound,
+  namingHolder,
   upsertByKey,
   type Upserted
 } from "../core/index.ts"
@@ -161,36 +162,46 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
 
       get,
 
-      create: Effect.fn("Monitors.create")(create, transaction),
+      create: Effect.fn("Monitors.create")(create, transaction, (write, workspaceId, { key }) =>
+        namingHolder(key, (taken) => rows.findByKey(workspaceId, taken))(write)
+      ),
 
       upsert: Effect.fn("Monitors.upsert")(
         (workspaceId, key, definition) => {
           const defined = { ...kind.settingsOf(definition), key }
-          return upsertByKey(key, {
-            find: rows.findByKey(workspaceId, key),
-            make: create(workspaceId, { ...definition, key }),
-            isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
-            show: (row) => Effect.map(now, (at) => kind.show(row, at)),
-            lock: ({ id }) =>
-              Effect.andThen(allow(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
-            change: (row) => change(row, defined, defined)
-          })
+          return upsertByKey(
+            { key, resource: "monitor" },
+            {
+              find: rows.findByKey(workspaceId, key),
+              make: create(workspaceId, { ...definition, key }),
+              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+              show: (row) => Effect.map(now, (at) => kind.show(row, at)),
+              lock: ({ id }) =>
+                Effect.andThen(allow(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
+              change: (row) => change(row, defined, defined)
+            }
+          )
         },
         transaction,
         againIfOvertaken
       ),
 
-      update: Effect.fn("Monitors.update")(function* (workspaceId, id, changes) {
-        yield* allow(workspaceId, changes)
-        const row = yield* found(rows.findForUpdate(workspaceId, id))
-        if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
-        const settings = kind.settingsAfter(row, changes)
-        if (isProblem(settings)) {
-          const { issue: message, path } = settings
-          return yield* new ValidationFailed({ issues: [{ path, message }] })
-        }
-        return yield* change(row, changes, settings)
-      }, transaction),
+      update: Effect.fn("Monitors.update")(
+        function* (workspaceId, id, changes) {
+          yield* allow(workspaceId, changes)
+          const row = yield* found(rows.findForUpdate(workspaceId, id))
+          if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
+          const settings = kind.settingsAfter(row, changes)
+          if (isProblem(settings)) {
+            const { code, path, problem } = settings
+            return yield* ValidationFailed.at(path, code, problem)
+          }
+          return yield* change(row, changes, settings)
+        },
+        transaction,
+        (write, workspaceId, _, { key }) =>
+          namingHolder(key, (taken) => rows.findByKey(workspaceId, taken))(write)
+      ),
 
       /** Locks the workspace before the monitor. */
       remove: Effect.fn("Monitors.remove")(function* (workspaceId, id) {

@@ -1,14 +1,8 @@
 import { NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Layer } from "effect"
-import {
-  Headers,
-  HttpRouter,
-  HttpServerRequest,
-  HttpServerRespondable,
-  HttpServerResponse
-} from "effect/http"
+import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AppConfig } from "../core/index.ts"
-import { httpsCheck, mayBePage, noSuchRoute, panelPages } from "../http/index.ts"
+import { httpsCheck, mayBePage, noSuchRoute, panelPages, respond } from "../http/index.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { hsts, pageHeaders } from "./policy.ts"
 
@@ -58,9 +52,7 @@ export const pageRoutesLayer: Layer.Layer<
 const acceptsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
   mayBePage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
 
-const noSuchFile = Effect.suspend(() =>
-  Effect.orDie(HttpServerRespondable.toResponse(new NotFound({ resource: "route" })))
-)
+const noSuchFile = Effect.suspend(() => respond(new NotFound({ resource: "route" })))
 
 const notBuilt = HttpServerResponse.text(
   `<!doctype html>

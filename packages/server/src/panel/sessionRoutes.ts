@@ -2,20 +2,16 @@ import { Login, PasswordChange } from "@scheduling/domain/auth/AuthApi"
 import { InvalidRefreshToken } from "@scheduling/domain/auth/AuthErrors"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import {
+  isApiFailure,
   MalformedJson,
   OriginRefused,
   UnsupportedMediaType,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import {
-  HttpRouter,
-  HttpServerRequest,
-  HttpServerRespondable,
-  HttpServerResponse
-} from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
-import { issuesIn, panelSessionPath, requestOrigin } from "../http/index.ts"
+import { issuesIn, panelSessionPath, requestOrigin, respond } from "../http/index.ts"
 import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
 
 /**
@@ -111,7 +107,7 @@ const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerR
     isOwnPage(headers) ? answer : respond(new OriginRefused())
   ).pipe(
     Effect.catch((error) => {
-      if (!HttpServerRespondable.isRespondable(error)) return Effect.die(error)
+      if (!isApiFailure(error)) return Effect.die(error)
       return Effect.flatMap(respond(error), (response) =>
         error instanceof InvalidRefreshToken
           ? withCookie(response, undefined)
@@ -119,9 +115,6 @@ const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerR
       )
     })
   )
-
-const respond = (error: HttpServerRespondable.Respondable) =>
-  Effect.orDie(HttpServerRespondable.toResponse(error))
 
 const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
@@ -135,7 +128,11 @@ const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
       catch: () => new MalformedJson()
     })
     return yield* Effect.mapError(
-      Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })(json),
+      Schema.decodeUnknownEffect(schema, {
+        errors: "all",
+        onExcessProperty: "error",
+        reportInput: true
+      })(json),
       ({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })
     )
   })

@@ -260,7 +260,8 @@ export class Limits extends Context.Service<
               quota: "cron_tasks",
               limit: limits.cron_tasks,
               plan: id,
-              message: "The plan paused this task. It resumes when the plan has room again."
+              message:
+                "The task is paused because the workspace exceeds its plan. It resumes when the workspace is within the plan again."
             })
           }),
 
@@ -276,7 +277,7 @@ export class Limits extends Context.Service<
               quota: "shortest_interval_seconds",
               limit,
               plan: plan.id,
-              message: `On this plan a schedule may fire at most every ${limit} seconds.`
+              message: `The plan "${plan.id}" allows schedules that fire at most every ${limit} seconds.`
             })
           }),
 

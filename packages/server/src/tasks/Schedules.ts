@@ -260,8 +260,8 @@ const checkFiring = ({
 /** Only who says so may write seconds, because crons differ in what a sixth field is. */
 export const checkPrecision = (schedule: string, precision: Precision | undefined) => {
   const problem = precisionProblem(Schedule.make(schedule), precision)
-  return problem === undefined ? Effect.void : invalid("schedule", problem)
+  return problem === undefined ? Effect.void : invalid("schedule", `is not valid: ${problem}`)
 }
 
-const invalid = (field: string, message: string) =>
-  Effect.fail(new ValidationFailed({ issues: [{ path: [field], message }] }))
+const invalid = (field: string, problem: string) =>
+  Effect.fail(ValidationFailed.at([field], "invalid", problem))

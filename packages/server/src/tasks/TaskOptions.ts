@@ -104,9 +104,7 @@ export const checkTimeout = ({
   readonly timeout_seconds?: number
 }): Effect.Effect<void, ValidationFailed> =>
   isTooLong({ ...call_options, ...(timeout_seconds !== undefined && { timeout_seconds }) })
-    ? Effect.fail(
-        new ValidationFailed({ issues: [{ path: ["timeout_seconds"], message: tooLong }] })
-      )
+    ? Effect.fail(ValidationFailed.at(tooLong.path, tooLong.code, tooLong.problem))
     : Effect.void
 
 /** The URLs of the callbacks that a request gives, as they are checked. */

@@ -18,6 +18,7 @@ import {
   Ids,
   isDefinedAs,
   orNotFound,
+  namingHolder,
   upsertByKey,
   type Upserted
 } from "../core/index.ts"
@@ -183,6 +184,9 @@ export const tasksOf = Effect.fnUntraced(function* <
     return yield* get(task.workspace_id, task.id)
   })
 
+  const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+    namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+
   const tasks: Tasks<
     Task,
     Input,
@@ -209,7 +213,7 @@ export const tasksOf = Effect.fnUntraced(function* <
 
     get,
 
-    create,
+    create: (workspaceId, input) => holder(workspaceId, input.key)(create(workspaceId, input)),
 
     upsert: Effect.fn(`${name}.upsert`)(
       (workspaceId, key, definition) => {
@@ -217,28 +221,38 @@ export const tasksOf = Effect.fnUntraced(function* <
         const defined = { ...defaults, ...input } as Input & Update
         const columns = kind.columnsOf(defined)
         const isDefined = (row: Listed) => firing.isDefined(row, input) && isDefinedAs(row, columns)
-        return upsertByKey(key, {
-          find: Effect.flatMap(repo.findByKey(workspaceId, key), (row) =>
-            Option.isSome(row) && firing.isOver(row.value) && !isDefined(row.value)
-              ? Effect.as(repo.giveKey(row.value, null), Option.none())
-              : Effect.succeed(row)
-          ),
-          make: create(workspaceId, input),
-          isDefined: (row) => Effect.succeed(isDefined(row)),
-          show,
-          lock: ({ id }) =>
-            Effect.andThen(firing.hold(workspaceId, defined), repo.findForUpdate(workspaceId, id)),
-          change: (task) => change(task, defined)
-        })
+        return upsertByKey(
+          { key, resource: kind.resource },
+          {
+            find: Effect.flatMap(repo.findByKey(workspaceId, key), (row) =>
+              Option.isSome(row) && firing.isOver(row.value) && !isDefined(row.value)
+                ? Effect.as(repo.giveKey(row.value, null), Option.none())
+                : Effect.succeed(row)
+            ),
+            make: create(workspaceId, input),
+            isDefined: (row) => Effect.succeed(isDefined(row)),
+            show,
+            lock: ({ id }) =>
+              Effect.andThen(
+                firing.hold(workspaceId, defined),
+                repo.findForUpdate(workspaceId, id)
+              ),
+            change: (task) => change(task, defined)
+          }
+        )
       },
       transaction,
       againIfOvertaken
     ),
 
-    update: Effect.fn(`${name}.update`)(function* (workspaceId, id, changes) {
-      yield* firing.hold(workspaceId, changes)
-      return yield* change(yield* lock(workspaceId, id), changes)
-    }, transaction),
+    update: Effect.fn(`${name}.update`)(
+      function* (workspaceId, id, changes) {
+        yield* firing.hold(workspaceId, changes)
+        return yield* change(yield* lock(workspaceId, id), changes)
+      },
+      transaction,
+      (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
+    ),
 
     remove: Effect.fn(`${name}.remove`)(firing.remove, transaction),
 

@@ -262,7 +262,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   }
 })
 
-const nouns = { cron: "cron task", delayed: "delayed task", chain: "chain" } as const
+const nouns = { cron: "A cron task", delayed: "A delayed task", chain: "A chain" } as const
 
 const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
   sql: SqlClient.SqlClient,
@@ -280,7 +280,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
       Effect.tap(tell([task], toldAs("created"))),
-      keyIsTaken(nouns[kind], task.key),
+      keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], task.key),
       intoWorkspace,
       Effect.withSpan("TasksRepo.insert")
     )
@@ -324,7 +324,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
             AND ${ofKind}
             AND id = ${id}`
       },
-      (change, _, key) => keyIsTaken(nouns[kind], key)(change),
+      (change, _, key) => keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], key)(change),
       Effect.catchTag("SqlError", Effect.die)
     ),
 

@@ -14,14 +14,11 @@ export const queueCheck = Effect.map(
     queueId === null || queueId === undefined
       ? Effect.void
       : Effect.flatMap(lockQueue(sql, workspaceId, queueId), (isThere) =>
-          isThere ? Effect.void : noSuchQueue
+          isThere ? Effect.void : noSuchQueue(queueId)
         )
 )
 
-const noSuchQueue = Effect.suspend(() =>
+const noSuchQueue = (id: string) =>
   Effect.fail(
-    new ValidationFailed({
-      issues: [{ path: ["queue_id"], message: "is no queue of this workspace" }]
-    })
+    ValidationFailed.at(["queue_id"], "not_found", `names no queue of this workspace: ${id}`)
   )
-)

@@ -121,7 +121,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       const bodies = [{ name: "another" }, { name: "Another" }, { name: first.body.id }]
       for (const change of bodies) {
         const answer = yield* create({ ...example, ...change })
-        assert.strictEqual(outcome(answer), "409 idempotency_conflict")
+        assert.strictEqual(outcome(answer), "422 idempotency_mismatch")
         assert.notInclude(answer.text, first.body.id)
       }
       assert.strictEqual((yield* ask("GET", path, { token })).text, before)

@@ -11,7 +11,7 @@ import { Settled } from "./support/Settled.ts"
 
 interface Issue {
   readonly path: Array<string>
-  readonly message: string
+  readonly code: string
 }
 
 /** An answer names every field that is unknown, up to a hundred. */
@@ -70,8 +70,8 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => 
             const answer = yield* askCalmly(method, path, { token, body })
             assert.strictEqual(outcome(answer), "422 validation_failed")
             const issues: ReadonlyArray<Issue> = answer.body.detail.issues
-            const refused = issues.flatMap(({ message, path }) =>
-              message === "Unknown field" ? path.slice(-1) : []
+            const refused = issues.flatMap(({ code, path }) =>
+              code === "unknown_field" ? path.slice(-1) : []
             )
             assert.includeMembers(refused, fields)
           }

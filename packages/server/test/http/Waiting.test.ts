@@ -22,12 +22,12 @@ const noRoutes = { allowedMethods: () => [], givesCredentials: () => false }
 
 const workspace = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-/** A server whose records end when a test says so, asked for as `/<client>/<id>/<wait_seconds>`. */
+/** A server whose records finish when a test says so. A request is `/<client>/<id>/<wait_seconds>`. */
 const startServer = Effect.gen(function* () {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const ended = new Set<string>()
   const reads: Array<string> = []
-  /** How long the connection of each may be silent, as they read. */
+  /** The silence that the connection of each request may have, in the order of their reads. */
   const silences: Array<number | undefined> = []
 
   const answer = (waiting: Waiting["Service"]) =>
@@ -94,7 +94,7 @@ const startServer = Effect.gen(function* () {
       Context.get(built, Endings).tell([id])
     },
     stop: Scope.close(serving, Exit.void),
-    /** A request that waits, from when it has read once and left its place. */
+    /** Starts a request, and continues when it waits and has released its permit. */
     waitFor: Effect.fnUntraced(function* (path: string) {
       const before = reads.length
       const fiber = yield* Effect.forkChild(get(path))
@@ -135,7 +135,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { end, reads, tell, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/chain/30")
-        // As of a chain's first step, which has the id of the run.
+        // The first step of a chain has the id of the run.
         tell("chain")
         yield* eventually("another look", async () => readsOf(reads, "chain") === 2)
         end("chain")
@@ -152,7 +152,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           yield* waitFor("/b/two/30"),
           yield* waitFor("/c/three/30")
         ]
-        // There is one place.
+        // One request may read at a time.
         assert.strictEqual((yield* get("/a/none/0")).status, 200)
         for (const id of ["one", "two", "three"]) end(id)
         for (const fiber of waiting) assert.strictEqual((yield* Fiber.join(fiber)).status, 200)

@@ -6,7 +6,7 @@ import { request, talk } from "../support/rawHttp.ts"
 import { methodsAt, routes, urlOf } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
-/** An answer of every kind. */
+/** A request for each kind of answer. */
 const asked = [
   ["GET", "/v1/health", 200],
   ["HEAD", "/v1/health", 200],
@@ -110,7 +110,7 @@ layer(testAppLayer())("Headers of every answer", (it) => {
   })
 
   describe("CORS", () => {
-    // Who is logged in from where is in `adversarial/foreignPages`.
+    // `adversarial/foreignPages` tests which pages may log in.
     it.effect.each(asked.filter(([, path]) => !path.startsWith("/v1/auth/")))(
       "opens the answer to pages, and says nothing to others: %s %s",
       ([method, path]) =>

@@ -33,7 +33,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
       assert.strictEqual(first.status, 201, first.text)
       assert.deepStrictEqual((yield* monitors.create({}, headers)).body, first.body)
       const other = yield* monitors.create({ name: "Other" }, headers)
-      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
       assert.deepStrictEqual((yield* monitors.get(first.body.id)).body, first.body)
       assert.deepStrictEqual((yield* monitors.list()).body.data, [first.body])
     })

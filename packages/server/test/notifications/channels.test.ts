@@ -204,7 +204,7 @@ layer(testAppLayer())("A channel", (it) => {
       ]
       assert.deepStrictEqual(second.body, first.body)
       const other = yield* channels.create({ ...slack, name: "x" }, headers)
-      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
     })
   )
 
@@ -287,7 +287,7 @@ layer(testAppLayer())("The settings", (it) => {
       })
       const overtaken = yield* channels.replace({ version: 7, rules: [] })
       assert.strictEqual(outcome(overtaken), "409 conflict")
-      assert.include(overtaken.body.detail.message, "version 1 is there now")
+      assert.include(overtaken.body.detail.message, "have version 1")
       const plain = yield* channels.replace({ version: 1, rules: [] })
       assert.deepInclude(plain.body, { version: 2, task_failure_threshold: 1, group_seconds: 10 })
     })
@@ -307,7 +307,8 @@ layer(testAppLayer())("The settings", (it) => {
         assert.deepStrictEqual(issues(refused), [
           {
             path: ["rules", 0, "channel_ids", 1],
-            message: "There is no such channel in this workspace"
+            code: "not_found",
+            message: `rules[0].channel_ids[1] names no channel of this workspace: ${id}.`
           }
         ])
       }

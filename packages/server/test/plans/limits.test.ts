@@ -72,7 +72,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
       assert.strictEqual(refused.status, 402)
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
-        message: `The limit of 1 ${quota.replaceAll("_", " ")} is reached.`,
+        message: `The plan "tiny" allows at most 1 ${quota.replaceAll("_", " ").replace("api", "API")}, and that limit is reached.`,
         quota,
         limit: 1,
         plan: "tiny"
@@ -217,7 +217,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
         assert.strictEqual(refused.status, 402)
         assert.deepStrictEqual(refused.body.detail, {
           error: "quota_exceeded",
-          message: "On this plan a schedule may fire at most every 300 seconds.",
+          message: 'The plan "tiny" allows schedules that fire at most every 300 seconds.',
           quota: "shortest_interval_seconds",
           limit: 300,
           plan: "tiny"

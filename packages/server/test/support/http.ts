@@ -184,8 +184,8 @@ export const readPages = Effect.fnUntraced(function* (path: string, token: strin
 /** Asserts that an answer has the one shape of an error. */
 export const assertShape = ({ body, headers, status }: Answer) => {
   assert.strictEqual(headers.get("content-type"), "application/json")
-  assert.isString(headers.get("x-request-id"))
-  assert.deepStrictEqual(Object.keys(body), ["detail"])
+  assert.deepStrictEqual(Object.keys(body), ["detail", "request_id"])
+  assert.strictEqual(body.request_id, headers.get("x-request-id"))
   assert.isString(body.detail.error)
   assert.isString(body.detail.message)
   assert.isAtLeast(status, 400)

@@ -15,7 +15,8 @@ const kinds = [
     kind: "cron",
     withCall: (call: object) => ({ name: "Nightly", schedule: "0 3 * * *", url, ...call }),
     callOf: (body: Body) => body,
-    path: []
+    path: [],
+    field: ""
   },
   {
     kind: "delayed",
@@ -25,13 +26,15 @@ const kinds = [
       ...call
     }),
     callOf: (body: Body) => body,
-    path: []
+    path: [],
+    field: ""
   },
   {
     kind: "chains",
     withCall: (call: object) => ({ name: "Close", steps: [{ name: "one", url, ...call }] }),
     callOf: (body: Body) => body.steps[0],
-    path: ["steps", 0]
+    path: ["steps", 0],
+    field: "steps[0]."
   }
 ] as const
 
@@ -87,7 +90,7 @@ layer(testAppLayer())("the options of a call", (it) => {
 
   it.effect.each(kinds)(
     "must not contradict retry_count: $kind",
-    ({ callOf, kind, path, withCall }) =>
+    ({ callOf, field, kind, path, withCall }) =>
       Effect.gen(function* () {
         const tasks = yield* start
         const both = (retry_count: number) => withCall({ retry_count, retry: { count: 3 } })
@@ -96,7 +99,8 @@ layer(testAppLayer())("the options of a call", (it) => {
         assert.deepStrictEqual(refused.body.detail.issues, [
           {
             path: [...path, "retry", "count"],
-            message: "differs from retry_count: give one of them"
+            code: "invalid",
+            message: `${field}retry.count differs from retry_count; give only one of them.`
           }
         ])
         const agreed = yield* tasks.create(kind, both(3))

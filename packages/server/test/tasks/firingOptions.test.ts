@@ -147,9 +147,10 @@ layer(testAppLayer())("the options of a schedule", (it) => {
         const expected = [
           {
             path: ["schedule"],
+            code: "invalid",
             message:
-              "expected 5 fields (minute hour day-of-month month day-of-week), got 6: a field of seconds " +
-              'needs `precision: "second"`'
+              "schedule is not valid: expected 5 fields (minute hour day-of-month month day-of-week), got 6: a field of seconds " +
+              'needs `precision: "second"`.'
           }
         ]
         assert.deepStrictEqual(refused.body.detail.issues, expected)

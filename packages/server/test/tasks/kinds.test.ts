@@ -130,7 +130,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
       }
       assert.deepStrictEqual((yield* tasks.list()).body.data, [first?.body])
       const different = yield* tasks.create({ name: "Different" }, headers)
-      assert.strictEqual(outcome(different), "409 idempotency_conflict")
+      assert.strictEqual(outcome(different), "422 idempotency_mismatch")
       const invalid = yield* tasks.create({}, { "idempotency-key": "with a space" })
       assert.strictEqual(outcome(invalid), "422 validation_failed")
 

@@ -169,7 +169,7 @@ describe("agents", () => {
 
         const agent = yield* startAgent(scene, token)
         assert.strictEqual(yield* careful.exited, 3)
-        assert.include(careful.output(), "Another agent has said hello")
+        assert.include(careful.output(), "Another agent has started")
 
         const run = yield* runTask(scene, toHanging)
         yield* eventually("a call", async () => hanging.calls.length === 1)

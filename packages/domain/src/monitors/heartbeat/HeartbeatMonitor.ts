@@ -4,6 +4,7 @@ import { TimeZone } from "../../schedules/TimeZone.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 
 /** What a heartbeat monitor is where its author did not say. */
@@ -84,48 +85,70 @@ const bothGiven = ({ period_seconds, schedule }: Timing) =>
 const noneGiven = ({ period_seconds, schedule }: Timing) =>
   period_seconds === undefined && schedule === undefined
 
-const notBoth = { path: ["schedule"], issue: "give period_seconds or schedule, not both" }
-const missing = { path: ["period_seconds"], issue: "is missing: give period_seconds or schedule" }
+const notBoth: FieldProblem = {
+  path: ["schedule"],
+  code: "invalid",
+  problem: "must not be given together with period_seconds"
+}
+const missing: FieldProblem = {
+  path: ["period_seconds"],
+  code: "required",
+  problem: "or schedule is required"
+}
 
 const exactlyOne = Schema.makeFilter<Timing>(
-  (timing) => (bothGiven(timing) ? notBoth : noneGiven(timing) ? missing : undefined),
+  (timing) => {
+    const problem = bothGiven(timing) ? notBoth : noneGiven(timing) ? missing : undefined
+    return problem && filterIssue(problem)
+  },
   {
     toJsonSchema: () => ({ oneOf: [{ required: ["period_seconds"] }, { required: ["schedule"] }] })
   }
 )
 
-const atMostOne = Schema.makeFilter<Timing>((timing) => (bothGiven(timing) ? notBoth : undefined), {
-  toJsonSchema: () => ({
-    not: {
-      properties: { period_seconds: {}, schedule: {} },
-      required: ["period_seconds", "schedule"]
-    }
-  })
-})
+const atMostOne = Schema.makeFilter<Timing>(
+  (timing) => (bothGiven(timing) ? filterIssue(notBoth) : undefined),
+  {
+    toJsonSchema: () => ({
+      not: {
+        properties: { period_seconds: {}, schedule: {} },
+        required: ["period_seconds", "schedule"]
+      }
+    })
+  }
+)
 
-/** What is wrong with the timing as a whole, of a create or of what a change makes of a monitor. */
+/** The problem of the timing as a whole, if any, of a new or changed monitor. */
 export const timingProblem = (timing: {
   readonly period_seconds?: number | null
   readonly min_interval_seconds?: number | null
-}) => {
+}): FieldProblem | undefined => {
   const { min_interval_seconds, period_seconds } = timing
   return period_seconds != null &&
     min_interval_seconds != null &&
     min_interval_seconds >= period_seconds
-    ? { path: ["min_interval_seconds"], issue: "must be less than period_seconds" }
+    ? {
+        path: ["min_interval_seconds"],
+        code: "out_of_range",
+        problem: "must be less than period_seconds"
+      }
     : undefined
 }
 
-const zoneOfNothing = {
+/** The problem of a time zone without a schedule. */
+export const zoneOfNothing: FieldProblem = {
   path: ["timezone"],
-  issue: "goes with a schedule, and this monitor has a period"
+  code: "invalid",
+  problem: "must be left out, because the monitor has no schedule"
 }
 
-const coherent = Schema.makeFilter<Timing>((timing) =>
-  timing.timezone !== undefined && timing.schedule === undefined
-    ? zoneOfNothing
-    : timingProblem(timing)
-)
+const coherent = Schema.makeFilter<Timing>((timing) => {
+  const problem =
+    timing.timezone !== undefined && timing.schedule === undefined
+      ? zoneOfNothing
+      : timingProblem(timing)
+  return problem && filterIssue(problem)
+})
 
 const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
 

@@ -5,13 +5,14 @@ import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { Page } from "../../shared/requests/Page.ts"
 import { text } from "../../shared/Text.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { NeededLabels } from "../../workers/Label.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 
 export const maxShownPids = 20
 
 const exactlyOne = Schema.makeFilter<object>((match) => Object.keys(match).length === 1, {
-  expected: "exactly one of name, command_contains and pid_file",
+  expected: "an object with exactly one of name, command_contains and pid_file",
   toJsonSchema: () => ({ minProperties: 1, maxProperties: 1 })
 })
 
@@ -137,13 +138,20 @@ interface Counts {
   readonly max_count?: number | null
 }
 
-/** What is wrong with the counts, of a create or of what a change makes of a monitor. */
-export const countProblem = ({ max_count, min_count }: Counts) =>
+/** The problem of the counts, if any, of a new or changed monitor. */
+export const countProblem = ({ max_count, min_count }: Counts): FieldProblem | undefined =>
   min_count !== undefined && max_count != null && min_count > max_count
-    ? { path: ["max_count"], issue: `must not be less than min_count, which is ${min_count}` }
+    ? {
+        path: ["max_count"],
+        code: "out_of_range",
+        problem: `must not be less than min_count, which is ${min_count}`
+      }
     : undefined
 
-const possible = Schema.makeFilter<Counts>(countProblem)
+const possible = Schema.makeFilter<Counts>((counts) => {
+  const problem = countProblem(counts)
+  return problem && filterIssue(problem)
+})
 
 interface Place {
   readonly worker_id?: string
@@ -153,16 +161,27 @@ interface Place {
 const bothGiven = ({ labels, worker_id }: Place) => labels !== undefined && worker_id !== undefined
 const noneGiven = ({ labels, worker_id }: Place) => labels === undefined && worker_id === undefined
 
-const notBoth = { path: ["labels"], issue: "give worker_id or labels, not both" }
-const missing = { path: ["worker_id"], issue: "is missing: give worker_id or labels" }
+const notBoth: FieldProblem = {
+  path: ["labels"],
+  code: "invalid",
+  problem: "must not be given together with worker_id"
+}
+const missing: FieldProblem = {
+  path: ["worker_id"],
+  code: "required",
+  problem: "or labels is required"
+}
 
 const onePlace = Schema.makeFilter<Place>(
-  (place) => (bothGiven(place) ? notBoth : noneGiven(place) ? missing : undefined),
+  (place) => {
+    const problem = bothGiven(place) ? notBoth : noneGiven(place) ? missing : undefined
+    return problem && filterIssue(problem)
+  },
   { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
 )
 
 const atMostOnePlace = Schema.makeFilter<Place>(
-  (place) => (bothGiven(place) ? notBoth : undefined),
+  (place) => (bothGiven(place) ? filterIssue(notBoth) : undefined),
   {
     toJsonSchema: () => ({
       not: { properties: { worker_id: {}, labels: {} }, required: ["worker_id", "labels"] }

@@ -1,10 +1,11 @@
 import { Effect, Option, Schema, type SchemaIssue, SchemaTransformation } from "effect"
 import { docs } from "../docs.ts"
 import { Conflict, errorMessage, QuotaExceeded, ValidationFailed } from "../Errors.ts"
+import { ValidationIssue } from "../ValidationIssue.ts"
 
 export const maxBatch = 100
 
-/** Stands for an item that is not what it should be. The other items are made all the same. */
+/** An item that does not fit its schema. The other items are created all the same. */
 export class Unreadable {
   readonly issue: SchemaIssue.Issue
   constructor(issue: SchemaIssue.Issue) {
@@ -12,12 +13,12 @@ export class Unreadable {
   }
 }
 
-/** The annotation with the schema of an item that can be read. */
+/** The annotation that holds the schema of an item. */
 export const batchOf = "batchOf"
 
 /**
- * A body with up to 100 inputs of creates. What is wrong with one of them is found at its place,
- * and refuses no other: see `Unreadable`.
+ * A body with up to 100 inputs of creates. An item that does not fit its schema becomes an
+ * `Unreadable`, and refuses no other item.
  */
 export const Batch = <S extends Schema.Codec<unknown, unknown>>(
   identifier: string,
@@ -30,7 +31,7 @@ export const Batch = <S extends Schema.Codec<unknown, unknown>>(
       .annotate({ description: "1 to 100 inputs, each as for a create of its own." })
   }).annotate({ identifier, examples: [{ items: [example] }], [batchOf]: input })
 
-/** An item's type is that of one that was read, and says nothing of those that were not. */
+/** The type of an item leaves out `Unreadable`, so a caller must check for it. */
 const itemOf = <S extends Schema.Codec<unknown, unknown>>(input: S) =>
   input.pipe(
     Schema.decodeTo(Schema.Unknown, SchemaTransformation.passthroughSupertype()),
@@ -38,6 +39,8 @@ const itemOf = <S extends Schema.Codec<unknown, unknown>>(input: S) =>
       Effect.succeed(Option.some(new Unreadable(issue)))
     )
   ) as unknown as Schema.Codec<S["Type"], S["Encoded"]>
+
+const conflict = Conflict.fields.detail.fields
 
 const refusals = [ValidationFailed, Conflict, QuotaExceeded] as const
 
@@ -48,35 +51,44 @@ const BatchError = Schema.Struct({
     }),
     message: errorMessage,
     issues: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({
-          path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
-            description: "Where in the item it is."
-          }),
-          message: errorMessage
-        })
-      ).annotate({ description: "What is wrong with the item. Only with `validation_failed`." })
+      Schema.Array(ValidationIssue).annotate({
+        description: "What is wrong with the item. Only with `validation_failed`."
+      })
+    ),
+    resource: Schema.optionalKey(conflict.resource),
+    field: Schema.optionalKey(
+      Schema.NullOr(Schema.String).annotate({
+        description: "The field that conflicts. Only with `conflict`."
+      })
+    ),
+    existing_id: Schema.optionalKey(
+      Schema.NullOr(Schema.String).annotate({
+        description: "The id of the record that is in the way. Only with `conflict`."
+      })
     ),
     quota: Schema.optionalKey(
       Schema.String.annotate({ description: "Which limit is reached. Only with `quota_exceeded`." })
     ),
     limit: Schema.optionalKey(QuotaExceeded.fields.detail.fields.limit),
     plan: Schema.optionalKey(QuotaExceeded.fields.detail.fields.plan)
-  }).annotate({ description: "What went wrong." })
+  }).annotate({ description: "The reason of the refusal." })
 }).annotate({
   identifier: "BatchError",
   examples: [
     {
       detail: {
         error: "conflict",
-        message: "The state of the resource does not allow this."
+        message: 'A cron task with the key "reports:nightly" already exists.',
+        resource: "task",
+        field: "key",
+        existing_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
       }
     }
   ],
-  description: "The body that a create of its own would have been answered with."
+  description: "The `detail` of the error that a create of its own would have been answered with."
 })
 
-/** What became of each item, in their order. */
+/** The outcome of each item, in the order of the items. */
 export const BatchResult = <Record, Encoded>(
   identifier: string,
   record: Schema.Codec<Record, Encoded>
@@ -105,14 +117,14 @@ export interface RefusedItem {
   readonly error: typeof BatchError.Type
 }
 
-/** A refusal of one item, or what was made of it. */
+/** The record that was created from an item, or the refusal of the item. */
 export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RefusedItem
 
 export interface BatchOutcomes<Record> {
   readonly items: ReadonlyArray<BatchOutcome<Record>>
 }
 
-/** What every create of many says of itself. */
+/** The documentation of every endpoint that creates many records. */
 export const batchDocs = (nouns: string) =>
   docs(
     `Create up to ${maxBatch} ${nouns}`,

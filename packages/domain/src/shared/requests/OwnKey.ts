@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { docs } from "../docs.ts"
 
-/** It stands in paths, so what a path gives a meaning to is left out. */
+/** The form of a key. Keys stand in paths, so characters with a meaning there are not allowed. */
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._~:@-]{0,199}$/
 
-/** The id that its author gives a task, a monitor or a channel. */
+/** The caller-chosen key of a task, a queue, a monitor or a channel. */
 export const OwnKey = Schema.String.check(
   Schema.isPattern(pattern, {
     expected: "1 to 200 letters, digits and . _ ~ : @ -, beginning with a letter or a digit",
@@ -37,7 +37,7 @@ export const keyFilter = {
   key: Schema.optionalKey(OwnKey.annotate({ description: "Shows the one that has this key." }))
 }
 
-/** What every PUT by a key says of itself. `extra` is what is special about the noun. */
+/** The documentation of a PUT by key. `extra` is added for one kind of record. */
 export const upsertDocs = (noun: string, extra?: string) =>
   docs(
     `Create or replace ${noun} by its key`,

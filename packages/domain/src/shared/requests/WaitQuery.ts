@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 export const maxWaitSeconds = 30
 
-/** The query of a record that comes to an end. */
+/** The query of an endpoint that can wait until its record has finished. */
 export const WaitQuery = {
   wait_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })).annotate({

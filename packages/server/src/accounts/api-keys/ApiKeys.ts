@@ -220,14 +220,18 @@ export class ApiKeys extends Context.Service<
           const now = yield* DateTime.nowAsDate
           if (!isActive(old, now)) {
             return yield* new Conflict({
-              message: "A revoked or expired key cannot be rotated; create a new one."
+              resource: "api_key",
+              field: "is_active",
+              message: "The API key is revoked or expired. Create a new key."
             })
           }
           // Its remaining time is the grace of an earlier rotation, not an expiry that its owner
           // chose.
           if (old.successor_id !== null) {
             return yield* new Conflict({
-              message: `The key was rotated before; rotate its successor, ${old.successor_id}, instead.`
+              resource: "api_key",
+              existing_id: old.successor_id,
+              message: `The API key was already rotated. Rotate its successor, ${old.successor_id}.`
             })
           }
           const successorId = yield* ids.next

@@ -117,11 +117,16 @@ export class EmailLinks extends Context.Service<
         postAgain: Effect.fn("EmailLinks.postAgain")(function* (user, origin) {
           const to = waitingEmail(user)
           if (to === undefined) {
-            return yield* new Conflict({ message: "Your email is already verified." })
+            return yield* new Conflict({
+              resource: "user",
+              field: "email",
+              message: "Your email address is already verified."
+            })
           }
           if (mails.unavailable !== null) {
             return yield* new Conflict({
-              message: "This server sends no mail. Its operator can give you a token."
+              resource: "user",
+              message: "This server sends no mail. Ask its operator for a token."
             })
           }
           yield* count(user, to)

@@ -126,7 +126,11 @@ export class Invitations extends Context.Service<
         create: Effect.fn("Invitations.create")(function* (workspaceId, { email, role }, actor) {
           yield* hold(workspaceId, actor, role === "owner" ? "owner" : "admin")
           if (Option.isSome(yield* members.findByEmail(workspaceId, email))) {
-            return yield* new Conflict({ message: "This email already belongs to a member." })
+            return yield* new Conflict({
+              resource: "member",
+              field: "email",
+              message: `A member with the email ${email} already exists.`
+            })
           }
           if (mails.unavailable === null) {
             yield* throttle.countMail("invitations by", actor.user_id)
@@ -172,7 +176,7 @@ export class Invitations extends Context.Service<
         preview: Effect.fn("Invitations.preview")(function* (token, origin) {
           yield* throttle.count("invitation previews", origin.ip)
           const hashes = linkTokenHashes(ring, "invitation", token)
-          const row = yield* found(repo.findPreview(hashes, yield* DateTime.nowAsDate))
+          const row = yield* foundByToken(repo.findPreview(hashes, yield* DateTime.nowAsDate))
           return toInvitationPreview(row)
         }),
 
@@ -180,15 +184,18 @@ export class Invitations extends Context.Service<
           const { email } = yield* userOfToken(users, actor.user_id)
           const now = yield* DateTime.nowAsDate
           const hashes = linkTokenHashes(ring, "invitation", token)
-          const invitation = yield* found(repo.findByToken(hashes, email, now))
+          const invitation = yield* foundByToken(repo.findByToken(hashes, email, now))
           // The token authorizes its holder for this workspace.
           const workspaceId = authorize(invitation.workspace_id)
           yield* workspaces.lock(workspaceId)
           // Checked again behind the lock: the invitation may have been used, withdrawn or
           // replaced.
-          const { role } = yield* found(repo.remove(workspaceId, invitation.id))
+          const { role } = yield* foundByToken(repo.remove(workspaceId, invitation.id))
           if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {
-            return yield* new Conflict({ message: "You are a member of this workspace already." })
+            return yield* new Conflict({
+              resource: "member",
+              message: "You are already a member of this workspace."
+            })
           }
           yield* limits.allowOneMore(workspaceId, "members")
           const membership = { workspace_id: workspaceId, user_id: actor.user_id, role }
@@ -210,4 +217,8 @@ export class Invitations extends Context.Service<
 }
 
 const found = orNotFound("invitation")
+const foundByToken = orNotFound(
+  "invitation",
+  "This invitation does not exist, has expired, was already used or is for another email address."
+)
 const ofWorkspace = orNotFound("workspace")

@@ -86,8 +86,10 @@ export class Members extends Context.Service<
         if (role !== "owner") return
         if ((yield* repo.countOwners(workspaceId)) < 2) {
           return yield* new Conflict({
+            resource: "member",
+            field: "role",
             message:
-              "A workspace needs an owner. Make another member an owner first, or delete the workspace."
+              "This is the only owner of the workspace. Make another member an owner first, or delete the workspace."
           })
         }
       })

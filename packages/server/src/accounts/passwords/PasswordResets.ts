@@ -116,7 +116,8 @@ export class PasswordResets extends Context.Service<
         request: Effect.fn("PasswordResets.request")(function* (email, origin) {
           if (mails.unavailable !== null) {
             return yield* new Conflict({
-              message: "This server sends no mail. Its operator can give you a token."
+              resource: "user",
+              message: "This server sends no mail. Ask its operator for a token."
             })
           }
           yield* throttle.count("password resets", origin.ip)

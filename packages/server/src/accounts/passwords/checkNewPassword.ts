@@ -13,7 +13,5 @@ export const checkNewPassword = (password: Redacted.Redacted, email: string, fie
         : undefined
   return problem === undefined
     ? Effect.void
-    : Effect.fail(
-        new ValidationFailed({ issues: [{ path: [field], message: `The password ${problem}` }] })
-      )
+    : Effect.fail(ValidationFailed.at([field], "invalid", problem))
 }

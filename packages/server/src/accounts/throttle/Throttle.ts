@@ -177,7 +177,7 @@ export type MailToStranger = keyof typeof mailsToStrangers
 const allMailsToStranger = perDay(10)
 
 const tooManyMails = (seconds: number) =>
-  `Too many mails have been sent to this address; try again in ${seconds} s.`
+  `Too many mails have been sent to this address. Try again in ${seconds} s.`
 
 interface Guess {
   readonly account: string

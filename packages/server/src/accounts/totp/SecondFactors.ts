@@ -8,6 +8,9 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { bareCode, base32, makeRecoveryCode, makeTotpSecret, stepOfCode, totpUri } from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
 
+const nothingStarted =
+  "No second factor waits for its confirmation. Start with POST /v1/auth/totp/start."
+
 /** Codes of authenticator apps, and recovery codes. */
 export class SecondFactors extends Context.Service<
   SecondFactors,
@@ -75,7 +78,10 @@ export class SecondFactors extends Context.Service<
             const secret = makeTotpSecret()
             const sealed = seal(totpKeys, id, secret.toString("base64url"))
             if (!(yield* repo.insert(id, sealed, yield* DateTime.nowAsDate))) {
-              return yield* new Conflict({ message: "You have a second factor; remove it first." })
+              return yield* new Conflict({
+                resource: "user",
+                message: "Your account already has a second factor. Remove it first."
+              })
             }
             const shown = (text: string) => Redacted.make(text, { label: "totp" })
             return { secret: shown(base32(secret)), uri: shown(totpUri(secret, email)) }
@@ -84,11 +90,11 @@ export class SecondFactors extends Context.Service<
           confirm: Effect.fn("SecondFactors.confirm")(function* ({ id }, code) {
             const row = Option.getOrUndefined(yield* repo.find(id))
             if (row === undefined || row.confirmed_at !== null) {
-              return yield* new Conflict({ message: "There is nothing to confirm; start first." })
+              return yield* new Conflict({ resource: "user", message: nothingStarted })
             }
             if (!(yield* useStep(row, Redacted.value(code)))) return yield* new InvalidCode()
             if (!(yield* repo.updateConfirmed(id, yield* DateTime.nowAsDate))) {
-              return yield* new Conflict({ message: "There is nothing to confirm; start first." })
+              return yield* new Conflict({ resource: "user", message: nothingStarted })
             }
             yield* links.removeAny(id, "password reset")
             const codes = Array.from({ length: recoveryCodes }, makeRecoveryCode)

@@ -92,7 +92,10 @@ export class TotpSettings extends Context.Service<
           const user = yield* userOfToken(users, actor.user_id)
           yield* confirmPassword(user, current_password, actor)
           if (!(yield* factors.get(user.id)).enabled) {
-            return yield* new Conflict({ message: "You have no second factor." })
+            return yield* new Conflict({
+              resource: "user",
+              message: "Your account has no second factor."
+            })
           }
           const checked = Effect.flatMap(factors.find(user.id), (factor) =>
             factors.check(factor, code)

@@ -1,6 +1,8 @@
 import {
+  type ApiFailure,
   HeadersTooLarge,
   InternalError,
+  isApiFailure,
   MalformedJson,
   MalformedRequest,
   MethodNotAllowed,
@@ -16,17 +18,14 @@ import {
 import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import type { Resource } from "@scheduling/domain/shared/Resource"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Context, Effect, Layer, SchemaIssue } from "effect"
-import {
-  HttpServerError,
-  HttpServerRequest,
-  HttpServerRespondable,
-  HttpServerResponse
-} from "effect/http"
+import { Cause, Context, Effect, Layer } from "effect"
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { isMalformedJson } from "../../core/index.ts"
+import { requestId } from "../request/RequestId.ts"
 import { noteRoute } from "../request/RequestRecord.ts"
 import { explainSqlError, isDatabaseAway } from "../../store/index.ts"
+import { issuesIn } from "./validationIssues.ts"
 
 /**
  * Turns an endpoint's failure into its answer. A request that cannot be decoded becomes 404 or 422.
@@ -37,17 +36,36 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
     Effect.withFiber(({ context }) => {
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
       noteRoute(NodeHttpServerRequest.toIncomingMessage(request), endpoint.path)
-      return Effect.catch(answer, (error): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-        if (HttpApiError.HttpApiSchemaError.is(error)) return rejection(error)
-        return HttpServerRespondable.isRespondable(error)
-          ? Effect.orDie(HttpServerRespondable.toResponse(error))
-          : Effect.die(error)
+      return Effect.catch(answer, (error) => {
+        const answered = isApiFailure(error)
+          ? errorAnswer(error, requestId(request))
+          : HttpApiError.HttpApiSchemaError.is(error)
+            ? rejection(error, requestId(request))
+            : undefined
+        return answered === undefined ? Effect.die(error) : Effect.succeed(answered)
       })
     })
 )
 
+/** The body of an error of the contract. */
+export const errorBody = ({ detail }: ApiFailure, request_id: string) => ({ detail, request_id })
+
+const errorAnswer = (error: ApiFailure, id: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(errorBody(error, id), {
+    status: error.status,
+    headers: error.headers
+  })
+
+/** Answers with an error of the contract. It works only within a request, whose id it takes. */
+export const respond = (error: ApiFailure): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.withFiber(({ context }) =>
+    Effect.succeed(
+      errorAnswer(error, requestId(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)))
+    )
+  )
+
 /** The answer to a failure outside the contract: a lost database, a malformed body or a bug. */
-export const answerTo = (
+export const failureAnswer = (
   cause: Cause.Cause<unknown>,
   id: string
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
@@ -61,19 +79,19 @@ export const answerTo = (
     error instanceof ValidationFailed ||
     error instanceof Unavailable
   ) {
-    return respond(error)
+    return Effect.succeed(errorAnswer(error, id))
   }
   if (isDatabaseAway(error)) {
     return Effect.andThen(
       Effect.logWarning(`the database is away: ${explainSqlError(error)}`).pipe(
         Effect.annotateLogs({ request_id: id })
       ),
-      respond(new Unavailable({ retry_after: 1 }))
+      Effect.succeed(errorAnswer(new Unavailable({ retry_after: 1 }), id))
     )
   }
   return Effect.andThen(
     Effect.logError("request failed", cause).pipe(Effect.annotateLogs({ request_id: id })),
-    respond(new InternalError({ request_id: id }))
+    Effect.succeed(errorAnswer(new InternalError(), id))
   )
 }
 
@@ -88,7 +106,8 @@ export const routeError = (allow: ReadonlyArray<string>) =>
   )
 
 /**
- * Replaces the framework's plain-text answer to a wrong content type, which precedes all our code.
+ * Replaces the plain-text answer of the framework to a wrong content type, which is sent before any
+ * handler runs.
  */
 export const unsupportedMediaType = Effect.suspend(() => respond(new UnsupportedMediaType()))
 
@@ -100,103 +119,63 @@ export const malformedRequest = Effect.suspend(() =>
 export const misdirectedRequest = Effect.suspend(() => respond(new MisdirectedRequest()))
 export const originRefused = Effect.suspend(() => respond(new OriginRefused()))
 
-/** For input that Node's parser refuses, which never becomes a request. */
-export const parserError = (code: string | undefined): RawAnswer =>
+/** The error of input that Node's parser refuses, which never becomes a request. */
+export const parserError = (code: string | undefined): ApiFailure =>
   code === "HPE_HEADER_OVERFLOW"
-    ? rawAnswer(HeadersTooLarge.status, new HeadersTooLarge())
+    ? new HeadersTooLarge()
     : code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? rawAnswer(RequestTimeout.status, new RequestTimeout())
-      : rawAnswer(MalformedRequest.status, new MalformedRequest())
+      ? new RequestTimeout()
+      : new MalformedRequest()
 
 /**
- * The connection was silent for too long. An incomplete request is the client's fault, a complete
- * one ours.
+ * The error of a connection that was silent for too long. An incomplete request is the fault of
+ * the client, a complete one that of the service.
  */
-export const stalled = (isComplete: boolean): RawAnswer =>
+export const stalled = (isComplete: boolean): ApiFailure =>
   isComplete
-    ? unavailable("No answer came in time; try again in a moment.")
-    : rawAnswer(RequestTimeout.status, new RequestTimeout())
+    ? unavailable("The service did not finish the request in time. Send it again in a moment.")
+    : new RequestTimeout()
 
-/** Sent before the routes exist and after they are gone. */
-export const notServing = () => unavailable("The service is starting or stopping.")
-
-/** An answer that is written to a socket without the framework. */
-export interface RawAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
+/** The error that is sent before the routes exist and after they are gone. */
+export const notServing = () =>
+  unavailable("The service is starting or stopping. Send the request again in a moment.")
 
 // ---------------------------------------------------------------------------
 
-const rawAnswer = (
-  status: number,
-  { detail, headers }: { readonly detail: object; readonly headers: RawAnswer["headers"] }
-): RawAnswer => ({ status, headers, body: JSON.stringify({ detail }) })
+const unavailable = (message: string) => new Unavailable({ retry_after: 1, message })
 
-const unavailable = (message: string): RawAnswer =>
-  rawAnswer(Unavailable.status, new Unavailable({ retry_after: 1, message }))
-
-const rejection = (error: HttpApiError.HttpApiSchemaError) => {
+const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
+  const { issue } = error.cause
   switch (error.kind) {
     case "Params": {
-      const issues = issuesOf(error)
-      return respond(
+      const issues = issuesIn(issue, { whole: "The request", part: "parameter" })
+      return errorAnswer(
         issues.every(({ path }) => path[0] === "key")
           ? new ValidationFailed({ issues })
-          : new NotFound({ resource: missingResource(issues) })
+          : new NotFound({ resource: missingResource(issues) }),
+        id
       )
     }
     case "Payload":
-      return isMalformedJson(error.cause.issue)
-        ? respond(new MalformedJson())
-        : respond(new ValidationFailed({ issues: issuesOf(error) }))
+      return errorAnswer(
+        isMalformedJson(issue)
+          ? new MalformedJson()
+          : new ValidationFailed({ issues: issuesIn(issue) }),
+        id
+      )
     case "Query":
+      return errorAnswer(
+        new ValidationFailed({
+          issues: issuesIn(issue, { whole: "The query", part: "parameter" })
+        }),
+        id
+      )
     case "Headers":
-      return respond(new ValidationFailed({ issues: issuesOf(error) }))
+      return errorAnswer(new ValidationFailed({ issues: issuesIn(issue) }), id)
     default:
-      return Effect.die(error)
+      return undefined
   }
 }
-
-const respond = (error: HttpServerRespondable.Respondable) =>
-  Effect.orDie(HttpServerRespondable.toResponse(error))
-
-const anObject = "Expected an object"
-
-/** Bodies are a union, even a single one, and the default message would name all its members. */
-const isOfNoBody = (issue: SchemaIssue.Issue) =>
-  issue._tag === "AnyOf" &&
-  issue.issues.length === 0 &&
-  issue.ast._tag === "Union" &&
-  issue.ast.types.every(({ _tag }) => _tag === "Objects")
-
-const standardIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) =>
-    issue._tag === "UnexpectedKey"
-      ? "Unknown field"
-      : issue._tag === "InvalidType" && issue.ast._tag === "Objects"
-        ? anObject
-        : SchemaIssue.defaultLeafHook(issue)
-})
-
-/** More issues help nobody, and each takes fifty bytes of the answer. */
-const maxIssues = 100
-
-const issuesOf = (error: HttpApiError.HttpApiSchemaError): ValidationFailed["issues"] =>
-  isOfNoBody(error.cause.issue) ? [{ path: [], message: anObject }] : issuesIn(error.cause.issue)
-
-/** The problems of an input, as answers show them. */
-export const issuesIn = (issue: SchemaIssue.Issue): ValidationFailed["issues"] =>
-  standardIssues(issue)
-    .issues.slice(0, maxIssues)
-    .map(({ message, path = [] }) => ({
-      path: path.map((segment) => {
-        const key = typeof segment === "object" ? segment.key : segment
-        return typeof key === "number" ? key : String(key)
-      }),
-      message
-    }))
 
 /**
  * A malformed id names nothing that exists: a `{key_id}` that is not a UUID is a missing `api_key`.

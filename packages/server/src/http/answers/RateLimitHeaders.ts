@@ -11,7 +11,7 @@ export const noteStanding = (request: object, known: Standing): void => {
   ;(request as Counted)[standing] = known
 }
 
-/** The headers of draft-ietf-httpapi-ratelimit-headers-11. None before a credential is known. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers-11. Undefined for a request without a credential. */
 export const rateLimitHeaders = (perMinute: number) => {
   const policy = `"default";q=${perMinute};w=${windowSeconds}`
   return (request: object): Readonly<Record<string, string>> | undefined => {

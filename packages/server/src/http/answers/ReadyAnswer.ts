@@ -27,7 +27,7 @@ export const makeReadyAnswer = async (
 
 type Coding = "br" | "gzip" | "identity"
 
-/** The same for a body that is compressed already, or that compression would not make smaller. */
+/** Makes the answer from bodies that need no further compression. */
 export const readyAnswer = (
   bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
   contentType: string,

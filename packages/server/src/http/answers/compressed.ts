@@ -14,7 +14,7 @@ export const compressed = HttpMiddleware.compression({
 })
 
 /**
- * For answers to GET that carry a secret. If somebody else can choose a part of a compressed
+ * Keeps an answer with a secret uncompressed. If somebody else can choose a part of a compressed
  * answer, its length reveals something about the secret. The header is removed before the answer is
  * sent.
  */

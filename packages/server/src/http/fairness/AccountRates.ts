@@ -24,7 +24,7 @@ export class AccountRates {
     return ofAccount.isOver || ofAccount.remaining < own.remaining ? ofAccount : own
   }
 
-  /** Takes from both what was used already. Returns for how long either is overdrawn. */
+  /** Takes the used amount from both. Returns the time in milliseconds until neither is overdrawn. */
   charge(id: string, lane: bigint, nowMs: number, amount: number): number {
     return Math.max(
       this.#each.charge(id, nowMs, amount),

@@ -1,5 +1,5 @@
 /**
- * How much accounts hold of a resource that is held for long, such as open streams. An account may
+ * The use of a resource that accounts hold for long, such as open streams. An account may
  * hold only a quarter of what is still free, and all accounts registered from one public address at
  * most what is still free. So a newcomer always finds some left.
  */
@@ -17,7 +17,7 @@ export class AccountShares {
     return this.#all - this.held
   }
 
-  /** Whether the account of the lane may hold one more. */
+  /** Returns true if the account of the lane may hold one more. */
   mayHold(lane: bigint): boolean {
     const ofAccount = this.#accounts.get(lane) ?? 0
     const ofAddress = this.#addresses.get(addressOf(lane)) ?? 0
@@ -34,7 +34,7 @@ export class AccountShares {
 /** The upper half of a lane. */
 const addressOf = (lane: bigint): bigint => lane >> 32n
 
-/** Keys that hold nothing are removed. */
+/** Changes how much a key holds. A key that holds nothing is removed. */
 export const add = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
   const count = (held.get(key) ?? 0) + by
   if (count === 0) held.delete(key)

@@ -1,6 +1,7 @@
 import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Context, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import type { HttpServerResponse } from "effect/http"
+import { respond } from "../answers/Errors.ts"
 import type { Client } from "./Clients.ts"
 import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
 
@@ -122,7 +123,7 @@ export class Permit {
     const { bodyBytes, limits } = this.capacity
     return this.counted === 0 || this.client.mayHold("bodyBytes", limits.bodyBytes - bodyBytes)
       ? Effect.void
-      : Effect.die(busy())
+      : Effect.die(busy)
   }
 
   private hold(what: "requests" | "bodyBytes", amount: number): void {
@@ -136,14 +137,10 @@ export class Permit {
   }
 }
 
-const busy = () =>
-  new Unavailable({ retry_after: 1, message: "The service is busy; try again in a moment." })
-
 /** Built once, because it is sent when the node is busy. */
-const busyAnswer = ((error) =>
-  Effect.succeed(
-    HttpServerResponse.jsonUnsafe(
-      { detail: error.detail },
-      { status: Unavailable.status, headers: error.headers }
-    )
-  ))(busy())
+const busy = new Unavailable({
+  retry_after: 1,
+  message: "The service is busy. Send the request again in a moment."
+})
+
+const busyAnswer = respond(busy)

@@ -5,7 +5,7 @@ import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
 import { networkOf } from "./networkOf.ts"
 
 /**
- * Everybody may hold this many times as much as is still free. One client alone gets most of the
+ * A client may hold this many times as much as is still free. One client alone gets most of the
  * node, many clients get equal parts, and a newcomer always finds some left. These are dynamic
  * thresholds, as for the runner's slots.
  */
@@ -75,7 +75,7 @@ export class Client implements Holdings {
     this.address[what] += amount
   }
 
-  /** Whether the client may hold more when `free` is left for all. */
+  /** Returns true if the client may hold more while `free` is left for all. */
   mayHold(what: keyof Holdings, free: number): boolean {
     return this[what] < share * (share * free - this.address[what])
   }
@@ -127,7 +127,7 @@ export class Clients {
   connections = 0
   readonly #addresses = new Map<string, Address>()
 
-  /** Whether the address may have one more connection when `free` are left for all. */
+  /** Counts a connection of the address, if it may have one more while `free` are left for all. */
   admit(socket: Socket, free: number): boolean {
     const ip = socket.remoteAddress ?? ""
     const client = this.find(ip, "")
@@ -179,6 +179,6 @@ export class Clients {
   }
 }
 
-/** No credential of ours is longer. Each connection keeps one. */
+/** The length of the longest credential. Each connection keeps one. */
 const maxCredential = 1_024
 const tooLong = "too long"

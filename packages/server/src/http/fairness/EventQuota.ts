@@ -1,4 +1,4 @@
-/** Far more than any job needs, however often a monitor is pinged. */
+/** More pings than any job needs. */
 const maxEventsPerMinute = 60
 
 /** Counts the events of each ping URL in the current minute. */

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { FairLine } from "./FairLine.ts"
 
 export interface FairQueueOptions<Refusal> {
-  /** How many pieces of work run at once. */
+  /** The number of pieces of work that run at once. */
   readonly atOnce: number
-  /** How many may wait, and the failure that further ones get. Without it there is no limit. */
+  /** The most work that may wait, and the failure that further work gets. Unlimited if absent. */
   readonly bound?: {
     readonly maxWaiting: number
     readonly refusal: Effect.Effect<never, Refusal>

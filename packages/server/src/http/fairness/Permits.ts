@@ -6,7 +6,7 @@ import { Effect } from "effect"
  * not see the permits of other nodes, so each node can exceed the limit by 1 %.
  */
 export class Permits {
-  /** How many permits this node may still give out before it counts again. */
+  /** The permits that this node may still give out before it counts again, by owner. */
   readonly #left = new Map<string, number>()
 
   /** Undefined if nobody has counted yet, and false if a new count is needed. */

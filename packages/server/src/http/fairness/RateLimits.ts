@@ -1,6 +1,6 @@
 /** The state of a credential's rate. */
 export interface Standing {
-  /** Whether this request was one too many. */
+  /** True if this request was one too many. */
   readonly isOver: boolean
   /** Requests that would be answered now, one after another. */
   readonly remaining: number
@@ -64,7 +64,7 @@ export class RateLimits<Key = string> {
     return this.#used.size + this.#usedBefore.size
   }
 
-  /** How long the bucket takes to be full again. */
+  /** The time until the bucket is full again. */
   #missingMs(credential: Key, nowMs: number): number {
     if (nowMs >= this.#nextTurnMs) this.#dropFull(nowMs)
     const fullAt = this.#used.get(credential) ?? this.#usedBefore.get(credential) ?? nowMs
@@ -80,5 +80,5 @@ export class RateLimits<Key = string> {
 
 export const windowSeconds = 60
 
-/** Thirds of a millisecond do not add up exactly. */
+/** Tolerance for sums of fractions of a millisecond. */
 const roundingMs = 1e-6

@@ -30,7 +30,7 @@ export class Turns {
     this.#begin = begin
   }
 
-  /** Whether the request can start now. */
+  /** Returns true if the request can start now. */
   take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
     const { socket } = request
     let line = this.#lines.get(socket)
@@ -52,13 +52,13 @@ export class Turns {
   }
 }
 
-/** Errors of the socket do not matter here: only the answers do. */
+/** Handles errors of the socket, which the answers report too. */
 const ignore = () => {}
 
 class Line {
   #current: Answer | undefined
   readonly #waiting: Array<Turn> = []
-  /** More requests came than may wait. The connection closes after the last one that waits. */
+  /** True if more requests came than may wait. The connection closes after the last of them. */
   #isCut = false
   /** Runs once all answers are sent. Nothing is read as HTTP before that. */
   #afterwards: ((unfinished: Answer | undefined) => void) | undefined

@@ -4,8 +4,8 @@ import { type Client, clientAt } from "./Clients.ts"
 type Answer = ServerResponse
 
 /**
- * How long a client may take to read its answer, and how many bytes of answers may wait for slow
- * clients.
+ * The time that a client may take to read its answer, and the bytes of answers that may wait for
+ * slow clients.
  */
 export interface ReadersPatience {
   readonly graceMs: number
@@ -27,7 +27,7 @@ interface Unsent {
  */
 export class UnsentAnswers {
   bytes = 0
-  /** Oldest first. */
+  /** The answers that a client has not read completely, the oldest first. */
   readonly #unsent = new Set<Unsent>()
   readonly #patience: ReadersPatience
 

@@ -1,7 +1,13 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal, principalId } from "@scheduling/domain/auth/Principal"
-import { IdempotencyConflict, RateLimited } from "@scheduling/domain/shared/Errors"
+import {
+  type IdempotencyFailure,
+  IdempotencyInProgress,
+  IdempotencyMismatch,
+  RateLimited
+} from "@scheduling/domain/shared/Errors"
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AccountRates } from "../fairness/AccountRates.ts"
 import { dayMs, elapsedMs, mac, seal, Secrets, unseal } from "../../core/index.ts"
@@ -18,8 +24,8 @@ export interface IdempotentRequest<A, I> {
 }
 
 /**
- * How many bytes of answers may be stored per day for a workspace, and for an account with all its
- * workspaces, on this node. It is enough for ordinary creates at the full rate.
+ * The bytes of answers that this node may store per day for a workspace, and for an account with
+ * all its workspaces. They are enough for ordinary creates at the full rate.
  */
 export const KeptAnswerLimits = Context.Reference<{
   readonly each: number
@@ -40,9 +46,14 @@ export class Idempotency extends Context.Service<
       request: IdempotentRequest<A, I>
     ) => <E, R>(
       create: Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | IdempotencyConflict | RateLimited, R | Principal>
+    ) => Effect.Effect<
+      A,
+      E | IdempotencyFailure | RateLimited,
+      R | HttpServerRequest.HttpServerRequest | Principal
+    >
     /**
-     * For the deletion of a workspace or an account: in its transaction, after its own row is gone.
+     * Removes the stored answers of a workspace or an account. Call it in the transaction that deletes
+     * the owner, after its row is gone.
      */
     readonly removeOwnedBy: (ownerId: string) => Effect.Effect<void>
   }
@@ -67,12 +78,18 @@ export class Idempotency extends Context.Service<
          * Waits for a concurrent request with the same key to commit. Returns no row if that
          * request has the key.
          */
-        const take = (use: Use, request_hash: string, now: Date) => sql`
+        const take = (use: Use, request_hash: string, now: Date) =>
+          Effect.catchReason(
+            sql`
           INSERT INTO idempotent_requests ${sql.insert({ ...use, request_hash, created_at: now })}
           ON CONFLICT (owner_id, principal_id, operation, key) DO UPDATE
           SET request_hash = EXCLUDED.request_hash, created_at = EXCLUDED.created_at, sealed_answer = NULL
           WHERE idempotent_requests.created_at <= ${new Date(now.getTime() - dayMs)}
-          RETURNING key`
+          RETURNING key`,
+            "SqlError",
+            "LockTimeoutError",
+            () => Effect.fail(inProgress)
+          )
 
         const find = (use: Use) => sql<{
           readonly request_hash: string
@@ -121,13 +138,15 @@ export class Idempotency extends Context.Service<
                     const taken = yield* take(use, mac(requestKeys[0], request), now)
                     if (taken.length === 0) {
                       const [stored] = yield* find(use)
-                      const isSame = requestKeys.some(
-                        (one) => stored?.request_hash === mac(one, request)
-                      )
-                      if (stored === undefined || stored.sealed_answer === null || !isSame) {
-                        return yield* new IdempotencyConflict()
+                      if (stored === undefined || stored.sealed_answer === null) {
+                        return yield* inProgress
                       }
-                      const given = unseal(answerKeys, contextOf(use), stored.sealed_answer)
+                      const { request_hash, sealed_answer } = stored
+                      if (!requestKeys.some((one) => request_hash === mac(one, request))) {
+                        return yield* new IdempotencyMismatch()
+                      }
+                      yield* replayed
+                      const given = unseal(answerKeys, contextOf(use), sealed_answer)
                       return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
                     }
                     const made = yield* create
@@ -147,6 +166,12 @@ export class Idempotency extends Context.Service<
     )
 }
 
+const inProgress = new IdempotencyInProgress({ retry_after: 1 })
+
+const replayed = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "idempotent-replayed", "true"))
+)
+
 interface Use {
   readonly owner_id: string
   readonly principal_id: string
@@ -158,4 +183,4 @@ const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
   [owner_id, principal_id, operation, key].join(" ")
 
 const tooManyBytes = (seconds: number) =>
-  `The answers kept for requests with an Idempotency-Key have used up the bytes of this workspace or account; leave the header out, or try again in ${seconds} s.`
+  `The stored answers to requests with an Idempotency-Key have reached the daily limit of this workspace or account. Leave the header out, or try again in ${seconds} s.`

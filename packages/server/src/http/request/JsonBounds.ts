@@ -1,17 +1,17 @@
 /**
- * How large JSON in a body may be. The contract needs less: its largest body is a chain with every
- * step, header and label allowed, which is 5,008 values nested five deep.
+ * The limits of JSON in a body. The contract needs less: its largest body is a chain with every
+ * allowed step, header and label, which is 5,008 values nested five levels deep.
  */
 export const jsonBounds = { values: 5_500, items: 200, depth: 16 } as const
 
 /**
- * Says what is too large about a JSON text, if anything. It runs before parsing: half a megabyte of
+ * Finds the limit that a JSON text exceeds, if any. It runs before parsing: half a megabyte of
  * brackets takes `JSON.parse` 40 ms of the only thread, and the framework takes a second to
  * complain about each item of an array that long. Malformed JSON is left to `JSON.parse`, unless it
  * exceeds a bound first.
  */
 export const excessOf = (text: string): string | undefined => {
-  /** For each open array or object, the number of items so far. Only arrays are limited. */
+  /** The number of items so far of each open array or object. Only arrays are limited. */
   const held: Array<number> = []
   let values = 0
   let depth = 0
@@ -22,7 +22,7 @@ export const excessOf = (text: string): string | undefined => {
         break
       case openArray:
       case openObject:
-        if (depth === jsonBounds.depth) return `Expected at most ${depth} levels`
+        if (depth === jsonBounds.depth) return `must be nested at most ${depth} levels deep`
         held[depth++] = text.charCodeAt(at) === openArray ? 1 : -Infinity
         values++
         break
@@ -32,13 +32,14 @@ export const excessOf = (text: string): string | undefined => {
         break
       case comma: {
         const items = (held[depth - 1] ?? 0) + 1
-        if (items > jsonBounds.items)
-          return `Expected at most ${jsonBounds.items} items in an array`
+        if (items > jsonBounds.items) {
+          return `must have at most ${jsonBounds.items} items in a list`
+        }
         held[depth - 1] = items
         values++
       }
     }
-    if (values > jsonBounds.values) return `Expected at most ${jsonBounds.values} values in all`
+    if (values > jsonBounds.values) return `must have at most ${jsonBounds.values} values in all`
   }
   return undefined
 }

@@ -29,7 +29,7 @@ export const withCheckedBody = (
   return withText(request, text)
 }
 
-/** Whether a body is read without waiting for a turn. */
+/** True for a body that is read without waiting for a turn. */
 export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
   lengthOf(request) <= freeBytes
 
@@ -61,8 +61,8 @@ const decode = (bytes: ArrayBuffer | Buffer) =>
   }).pipe(Effect.orDie)
 
 const withinBounds = (text: string): Effect.Effect<string> => {
-  const message = excessOf(text)
-  return message === undefined
+  const problem = excessOf(text)
+  return problem === undefined
     ? Effect.succeed(text)
-    : Effect.die(new ValidationFailed({ issues: [{ path: [], message }] }))
+    : Effect.die(ValidationFailed.at([], "too_many", problem, "The body"))
 }

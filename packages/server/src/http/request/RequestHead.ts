@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 
 type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
 
-/** Connections that sent a malformed request: what follows on them may be a part of it. */
+/** Connections that sent a malformed request. Their next bytes may still be a part of it. */
 const spoiled = new WeakSet<object>()
 
 /**
@@ -26,7 +26,7 @@ const isUnambiguous = ({ headers, httpVersion, rawHeaders }: Message): boolean =
   )
 }
 
-/** No host name or address contains these characters, however lenient the reader. */
+/** Characters that no host name or address contains. */
 const outsideHost = /[\s/\\?#@,]/
 
 const hostsIn = (rawHeaders: ReadonlyArray<string>): number => {

@@ -112,7 +112,7 @@ const traceRequest = (
 const recordOf = (request: HttpServerRequest.HttpServerRequest) =>
   NodeHttpServerRequest.toIncomingMessage(request) as object as Recorded
 
-/** A series appears with the first request of its kind. */
+/** Counts and times requests. A series appears with the first request of its kind. */
 class RequestMeter {
   readonly #meters: NodeMeters
   readonly #counts = new Map<string, { requests: number }>()

@@ -3,8 +3,8 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
 
 /**
- * Whether a request reached us by HTTPS, according to the operator's settings or to a trusted
- * proxy. The client itself is not believed.
+ * Finds out whether a request came by HTTPS, from the settings of the operator or from a trusted
+ * proxy. The word of the client does not count.
  */
 export const httpsCheck = Effect.map(
   AppConfig,

@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
 import { Permit } from "../fairness/Capacity.ts"
 
-/** A long body is received up to this size, so that its sender gets to read the answer. */
+/** The size up to which a long body is received, because a client reads no answer before it has sent all. */
 const maxReceivedBytes = 1024 * 1024
 
 /** The first bytes of a body in any format, as jobs send them. */

@@ -1,7 +1,9 @@
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { maxIssues, unknownField } from "../answers/validationIssues.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
@@ -19,35 +21,32 @@ export const unknownInputCheck = ({
   const checksBody = payload.size === 0
   if (!checksQuery && !checksBody) return undefined
   return (request) => {
-    const unknown = checksQuery ? parametersOf(request.url) : none
+    const unknown = checksQuery ? unknownParameters(request.url) : none
     if (unknown.length > 0) return refuse(unknown)
-    return checksBody && bringsBody(request) ? refuseBody(request) : undefined
+    return checksBody && hasBody(request) ? refuseBody(request) : undefined
   }
 }
 
 // ---------------------------------------------------------------------------
 
-type Issues = ValidationFailed["issues"]
+type Issues = ReadonlyArray<ValidationIssue>
 
 const none: Issues = []
 
-const unknownField = (name: string) => ({ path: [name], message: "Unknown field" })
-
-const takesNoBody: Issues = [{ path: [], message: "This endpoint takes no body" }]
+const takesNoBody: Issues = [issueAt([], "invalid", "must be empty", "The body")]
 
 const refuse = (issues: Issues) => Effect.fail(new ValidationFailed({ issues }))
 
-/** More issues help nobody. */
-const maxIssues = 100
-
-const parametersOf = (url: string): Issues => {
+const unknownParameters = (url: string): Issues => {
   const start = url.indexOf("?")
   if (start === -1) return none
   const names = new Set(new URLSearchParams(url.slice(start)).keys())
-  return [...names].slice(0, maxIssues).map(unknownField)
+  return [...names]
+    .slice(0, maxIssues)
+    .map((name) => unknownField([name], [], { whole: "The query", part: "parameter" }))
 }
 
-const bringsBody = ({ headers }: Request): boolean =>
+const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 /** Many clients send `{}` with every POST, which is harmless. */
@@ -58,7 +57,11 @@ const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
         if (fields === undefined) return refuse(takesNoBody)
         return fields.length === 0
           ? Effect.void
-          : refuse(fields.slice(0, maxIssues).map(unknownField))
+          : refuse(
+              fields
+                .slice(0, maxIssues)
+                .map((name) => unknownField([name], [], { whole: "The body", part: "field" }))
+            )
       })
     : refuse(takesNoBody)
 

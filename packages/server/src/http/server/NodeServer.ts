@@ -7,9 +7,10 @@ import {
 } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import type { ApiFailure } from "@scheduling/domain/shared/Errors"
 import { Clients } from "../fairness/Clients.ts"
 import { refuseFurtherUpgradeListeners } from "../../core/index.ts"
-import { notServing, parserError, type RawAnswer, stalled } from "../answers/Errors.ts"
+import { errorBody, notServing, parserError, stalled } from "../answers/Errors.ts"
 import { messageId, nextRequestId } from "../request/RequestId.ts"
 import { type Turn, Turns } from "../fairness/Turns.ts"
 import { UnsentAnswers } from "../fairness/UnsentAnswers.ts"
@@ -188,8 +189,8 @@ const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMess
 }
 
 /** Answers and ends the connection, and with it the handling of the request. */
-const answerLast = (socket: Duplex, answer: RawAnswer, id: string) => {
-  socket.end(textOf(answer, id), () => socket.destroy())
+const answerLast = (socket: Duplex, error: ApiFailure, id: string) => {
+  socket.end(textOf(error, id), () => socket.destroy())
 }
 
 const unreadMs = 1_000
@@ -199,8 +200,8 @@ const unreadMs = 1_000
  * unread bytes, the kernel resets it and the client may lose the answer, so the rest is read for a
  * moment.
  */
-const answerUnread = (socket: Duplex, answer: RawAnswer, id: string) => {
-  socket.end(textOf(answer, id))
+const answerUnread = (socket: Duplex, error: ApiFailure, id: string) => {
+  socket.end(textOf(error, id))
   const timer = setTimeout(() => socket.destroy(), unreadMs)
   socket
     .removeAllListeners("data")
@@ -209,7 +210,9 @@ const answerUnread = (socket: Duplex, answer: RawAnswer, id: string) => {
     .resume()
 }
 
-const textOf = ({ body, headers, status }: RawAnswer, id: string): string => {
+const textOf = (error: ApiFailure, id: string): string => {
+  const { headers, status } = error
+  const body = JSON.stringify(errorBody(error, id))
   const lines = {
     ...headers,
     "content-type": "application/json",

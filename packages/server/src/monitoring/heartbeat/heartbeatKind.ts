@@ -3,7 +3,8 @@ import {
   heartbeatDefaults,
   type HeartbeatMonitorInput,
   type HeartbeatMonitorUpdate,
-  timingProblem
+  timingProblem,
+  zoneOfNothing
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { Effect } from "effect"
 import type { MonitorDecision, MonitorKind } from "../MonitorKind.ts"
@@ -107,6 +108,4 @@ const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => 
 })
 
 const problemOf = (changes: HeartbeatMonitorUpdate, rules: HeartbeatRules) =>
-  changes.timezone !== undefined && rules.schedule === null
-    ? { path: ["timezone"], issue: "goes with a schedule, and this monitor has a period" }
-    : timingProblem(rules)
+  changes.timezone !== undefined && rules.schedule === null ? zoneOfNothing : timingProblem(rules)

@@ -50,8 +50,11 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
     },
     allow: Effect.fnUntraced(function* (workspaceId, { worker_id }) {
       if (worker_id !== undefined && !(yield* repo.hasWorker(workspaceId, worker_id))) {
-        const message = "is no worker of this workspace"
-        return yield* new ValidationFailed({ issues: [{ path: ["worker_id"], message }] })
+        return yield* ValidationFailed.at(
+          ["worker_id"],
+          "not_found",
+          `names no worker of this workspace: ${worker_id}`
+        )
       }
     }),
     columnsOfNew: ({ grace_seconds = 0, interval_seconds = 0 }, at) => ({

@@ -27,7 +27,11 @@ export const SslMonitorsHandlers = implement(
           monitors.act(workspaceId, id, (row, at) => {
             if (row.status === "paused") {
               return Effect.fail(
-                new Conflict({ message: "The monitor is paused; resume it first." })
+                new Conflict({
+                  resource: "monitor",
+                  field: "status",
+                  message: "The monitor is paused. Resume it before a check."
+                })
               )
             }
             // A failure is confirmed a minute later, and the second check comes by then.

@@ -1,6 +1,7 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
-import { Effect, type Schema as S, Schema } from "effect"
+import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
+import { Effect, type Schema as S, Schema, SchemaIssue } from "effect"
 import { issuesIn } from "../../http/index.ts"
 import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
 import type { Kind } from "../kinds/Kind.ts"
@@ -78,16 +79,15 @@ export const changeConfig = (
       : []
   const reason =
     open === undefined
-      ? "what was stored can no longer be opened."
-      : `changing ${retargeted.join(" and ")} would send it to another server.`
+      ? "the stored secret can no longer be read"
+      : `changing ${retargeted.join(" and ")} would send the stored secret to another server`
   return stale.length === 0
     ? Effect.succeed(changed)
     : Effect.fail(
         new ValidationFailed({
-          issues: stale.map((field) => ({
-            path: ["config", field],
-            message: `Enter this secret again: ${reason}`
-          }))
+          issues: stale.map((field) =>
+            issueAt(["config", field], "required", `must be given again: ${reason}`)
+          )
         })
       )
 }
@@ -96,15 +96,13 @@ export const changeConfig = (
 export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, ValidationFailed> =>
   Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
     errors: "all",
-    onExcessProperty: "error"
+    onExcessProperty: "error",
+    reportInput: true
   }).pipe(
     Effect.mapError(
       ({ issue }) =>
         new ValidationFailed({
-          issues: issuesIn(issue).map(({ message, path }) => ({
-            path: ["config", ...path],
-            message
-          }))
+          issues: issuesIn(new SchemaIssue.Pointer(["config"], issue))
         })
     )
   )

@@ -19,6 +19,7 @@ import {
   isDefinedAs,
   orNotFound,
   Secrets,
+  namingHolder,
   upsertByKey
 } from "../../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
@@ -57,9 +58,11 @@ export class Channels extends Context.Service<Channels>()(
       /** Returns the configuration if it is valid for this kind of channel, and fails otherwise. */
       const checked = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
         if (kind === "email" && mailer.unavailable !== null) {
-          return yield* new ValidationFailed({
-            issues: [{ path: ["kind"], message: mailer.unavailable }]
-          })
+          return yield* ValidationFailed.at(
+            ["kind"],
+            "unknown_value",
+            `must not be "email": ${mailer.unavailable}`
+          )
         }
         const decoded = yield* decodeConfig(kinds[kind], config)
         const urls = ["url", "server"].flatMap((field) => {
@@ -169,6 +172,9 @@ export class Channels extends Context.Service<Channels>()(
         return toChannel(updated)
       })
 
+      const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+        namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+
       return {
         list: Effect.fn("Channels.list")(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -181,7 +187,9 @@ export class Channels extends Context.Service<Channels>()(
         get: (workspaceId: AuthorizedWorkspaceId, id: NotificationChannelId) =>
           Effect.map(found(repo.find(workspaceId, id)), toChannel),
 
-        create: Effect.fn("Channels.create")(create, transaction),
+        create: Effect.fn("Channels.create")(create, transaction, (write, workspaceId, { key }) =>
+          holder(workspaceId, key)(write)
+        ),
 
         /**
          * Creates the channel with the key, or replaces its definition. Changes nothing if it has this
@@ -194,30 +202,37 @@ export class Channels extends Context.Service<Channels>()(
             { config: given, ...named }: NotificationChannelDefinition,
             author: Author
           ) =>
-            upsertByKey(key, {
-              find: repo.findByKey(workspaceId, key),
-              make: create(workspaceId, { ...named, config: given, key }, author),
-              isDefined: Effect.fnUntraced(function* (row) {
-                if (row.kind !== named.kind) return yield* otherKind(row)
-                const config = yield* changed(row, onlyThese(row, given))
-                return isDefinedAs(row, named) && isDeepStrictEqual(config, opened(row))
-              }),
-              show: (row) => Effect.succeed(toChannel(row)),
-              lock: ({ id }) => repo.findForUpdate(workspaceId, id),
-              change: (row) => change(row, { ...named, config: onlyThese(row, given) }, author)
-            }),
+            upsertByKey(
+              { key, resource: "notification_channel" },
+              {
+                find: repo.findByKey(workspaceId, key),
+                make: create(workspaceId, { ...named, config: given, key }, author),
+                isDefined: Effect.fnUntraced(function* (row) {
+                  if (row.kind !== named.kind) return yield* otherKind(row)
+                  const config = yield* changed(row, onlyThese(row, given))
+                  return isDefinedAs(row, named) && isDeepStrictEqual(config, opened(row))
+                }),
+                show: (row) => Effect.succeed(toChannel(row)),
+                lock: ({ id }) => repo.findForUpdate(workspaceId, id),
+                change: (row) => change(row, { ...named, config: onlyThese(row, given) }, author)
+              }
+            ),
           transaction,
           againIfOvertaken
         ),
 
-        update: Effect.fn("Channels.update")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          id: NotificationChannelId,
-          changes: NotificationChannelUpdate,
-          author: Author
-        ) {
-          return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes, author)
-        }, transaction),
+        update: Effect.fn("Channels.update")(
+          function* (
+            workspaceId: AuthorizedWorkspaceId,
+            id: NotificationChannelId,
+            changes: NotificationChannelUpdate,
+            author: Author
+          ) {
+            return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes, author)
+          },
+          transaction,
+          (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
+        ),
 
         remove: Effect.fn("Channels.remove")(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -251,10 +266,13 @@ const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
 
 const neverSent = { last_status: null, last_error: null, last_at: null }
 
-const otherKind = ({ kind }: ChannelRow) =>
+const otherKind = ({ id, kind }: ChannelRow) =>
   Effect.fail(
     new Conflict({
-      message: `The channel with this key is of kind ${kind}. The kind cannot be changed.`
+      resource: "notification_channel",
+      field: "kind",
+      existing_id: id,
+      message: `The channel with this key has the kind ${kind}, which cannot be changed. Use another key.`
     })
   )
 

@@ -85,7 +85,8 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               INSERT INTO notification_channels
               ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
           },
-          (insertion, { key }) => keyIsTaken("notification channel", key)(insertion),
+          (insertion, { key }) =>
+            keyIsTaken("notification_channel", "A notification channel", key)(insertion),
           intoWorkspace
         ),
 
@@ -147,7 +148,8 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             // What an unconfirmed channel may be sent is another delivery than before.
             yield* updateNext(sql, [channel.id], channel.updated_at)
           },
-          (change, _, { key }) => keyIsTaken("notification channel", key)(change),
+          (change, _, { key }) =>
+            keyIsTaken("notification_channel", "A notification channel", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

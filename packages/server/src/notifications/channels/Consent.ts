@@ -47,7 +47,11 @@ export class Consent extends Context.Service<Consent>()(
         const { asked_at, refused_at } = found.value
         const since = asked_at ?? (address === "new" ? refused_at : null)
         if (since !== null && now.getTime() - since.getTime() < quietMs) {
-          return yield* new Conflict({ message: wantsNone })
+          return yield* new Conflict({
+            resource: "notification_channel",
+            field: "config",
+            message: wantsNone
+          })
         }
         yield* channels.updateAsked(channel.workspace_id, hashes, now)
       })
@@ -147,7 +151,7 @@ const noMember =
   "The recipient is no longer a member. If you enable the channel, they are asked by a mail."
 
 const wantsNone =
-  "The recipient has refused mails from this workspace, and is asked again no sooner than 30 days after."
+  "The recipient has refused mails from this workspace. Ask again 30 days after that."
 
 const quietMs = 30 * dayMs
 

@@ -6,6 +6,7 @@ import type {
 import { Conflict, RateLimited } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId, NotificationDeliveryId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { OutboxBell } from "../../events/index.ts"
@@ -98,15 +99,31 @@ export class Deliveries extends Context.Service<Deliveries>()(
           const channel = Option.getOrUndefined(
             yield* channels.findForUpdate(workspace_id, channel_id)
           )
-          if (channel === undefined) return yield* conflict("The channel was deleted.")
-          if (!channel.enabled) return yield* conflict("The channel is disabled; enable it first.")
-          if (!channel.confirmed) yield* conflict("The address of the channel is not confirmed.")
+          if (channel === undefined)
+            return yield* conflict(
+              "notification_channel",
+              "The channel of this delivery was deleted."
+            )
+          if (!channel.enabled)
+            return yield* conflict(
+              "notification_channel",
+              "The channel is disabled. Enable it first.",
+              "enabled"
+            )
+          if (!channel.confirmed) yield* conflict("notification_channel", unconfirmed, "confirmed")
           return
         }
-        if (target === null) return yield* conflict("The delivery has no target any more.")
+        if (target === null)
+          return yield* conflict(
+            "notification_delivery",
+            "The task no longer has the callback of this delivery."
+          )
         const most = (yield* limits.planOf(workspace_id)).limits.waiting_callbacks
         if ((yield* repo.countWaitingCallbacks(workspace_id)) >= most) {
-          yield* conflict(`${most} callbacks wait already, and the plan allows no more.`)
+          yield* conflict(
+            "notification_delivery",
+            `${most} callbacks are waiting, which is the limit of the plan. Try again later.`
+          )
         }
       })
 
@@ -134,11 +151,18 @@ export class Deliveries extends Context.Service<Deliveries>()(
         ) {
           const row = yield* found(repo.find(workspaceId, id))
           if (row.finished_at === null) {
-            return yield* conflict("The delivery has not finished: it is still being tried.")
+            return yield* conflict(
+              "notification_delivery",
+              "The delivery has not finished. It is still being tried.",
+              "status"
+            )
           }
           // The mail that asks an address for consent has no events, and would not be counted here.
           if (row.begun + row.ended + row.other === 0) {
-            return yield* conflict("The delivery has no events that could be sent again.")
+            return yield* conflict(
+              "notification_delivery",
+              "The delivery has no events that could be sent again."
+            )
           }
           yield* checkRecipient(row)
           const { begun, channel_id, channel_kind, ended, incident_key, other, target } = row
@@ -169,9 +193,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
         ) {
           const channel = yield* foundChannel(channels.find(workspaceId, channelId))
           if (!channel.confirmed) {
-            return yield* conflict(
-              "The channel is not confirmed yet by the recipient of its mails."
-            )
+            return yield* conflict("notification_channel", unconfirmed, "confirmed")
           }
           if (underTest.has(channel.id)) return yield* new RateLimited({ retry_after: 5 })
           return yield* Effect.acquireUseRelease(
@@ -187,10 +209,14 @@ export class Deliveries extends Context.Service<Deliveries>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
+const unconfirmed =
+  "The recipient has not confirmed the address of the channel. Ask them to open the link in the confirmation mail."
+
 const maxTestsPerMinute = 6
 const minuteMs = 60_000
 
-const conflict = (message: string) => Effect.fail(new Conflict({ message }))
+const conflict = (resource: Resource, message: string, field: string | null = null) =>
+  Effect.fail(new Conflict({ resource, field, message }))
 
 /** Requests are answered within 15 s. */
 const testSeconds = 14

@@ -4,6 +4,7 @@ import {
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
 import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog, type Author } from "../../accounts/index.ts"
@@ -33,10 +34,11 @@ export class Settings extends Context.Service<Settings>()(
             known.has(id.toLowerCase())
               ? []
               : [
-                  {
-                    path: ["rules", rule, "channel_ids", index],
-                    message: "There is no such channel in this workspace"
-                  }
+                  issueAt(
+                    ["rules", rule, "channel_ids", index],
+                    "not_found",
+                    `names no channel of this workspace: ${id}`
+                  )
                 ]
           )
         )
@@ -66,7 +68,9 @@ export class Settings extends Context.Service<Settings>()(
           if (!(yield* repo.update(workspaceId, version, settings, now))) {
             const { version: current } = yield* repo.find(workspaceId)
             return yield* new Conflict({
-              message: `The settings were changed meanwhile: version ${current} is there now.`
+              resource: "notification_settings",
+              field: "version",
+              message: `The settings have version ${current}, because somebody changed them. Read them again.`
             })
           }
           yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {

@@ -8,7 +8,7 @@ import {
 } from "@scheduling/domain/shared/requests/Batch"
 import {
   Conflict,
-  type IdempotencyConflict,
+  type IdempotencyFailure,
   QuotaExceeded,
   type RateLimited,
   ValidationFailed
@@ -48,7 +48,7 @@ export class Batches extends Context.Service<
       before?: (input: Input) => Effect.Effect<void, E | Refusal, R>
     ) => Effect.Effect<
       BatchOutcomes<Record>,
-      Exclude<E, Refusal> | IdempotencyConflict | RateLimited,
+      Exclude<E, Refusal> | IdempotencyFailure | RateLimited,
       R | HttpServerRequest.HttpServerRequest | Principal
     >
   }
@@ -88,20 +88,20 @@ export class Batches extends Context.Service<
 }
 
 const readOf = <Input>(item: Input): Input | Refusal =>
-  item instanceof Unreadable ? new ValidationFailed({ issues: issuesIn(item.issue) }) : item
+  item instanceof Unreadable
+    ? new ValidationFailed({ issues: issuesIn(item.issue, { whole: "The item", part: "field" }) })
+    : item
 
 /** What all items together may take before the transaction, and each item when that is used up. */
 const togetherMs = 15_000
 const atLeastMs = 250
 
-const tooLate = new ValidationFailed({
-  issues: [
-    {
-      path: [],
-      message: "could not be checked in time; create this item in a separate request"
-    }
-  ]
-})
+const tooLate = ValidationFailed.at(
+  [],
+  "invalid",
+  "could not be checked in time; create it in a separate request",
+  "The item"
+)
 
 const readyBy = <Input, E, R>(before: (input: Input) => Effect.Effect<void, E | Refusal, R>) =>
   Effect.clockWith((clock) => {

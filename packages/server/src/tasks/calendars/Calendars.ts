@@ -98,8 +98,7 @@ export class Calendars extends Context.Service<
         const read = yield* reader.read({ workspace_id, lane, url })
         if (read === "busy") return yield* tooManyReads(busySeconds)
         if (Result.isFailure(read)) {
-          const message = `could not be read: ${read.failure}`
-          return yield* new ValidationFailed({ issues: [{ path, message }] })
+          return yield* ValidationFailed.at(path, "invalid", `could not be read: ${read.failure}`)
         }
         yield* keep(workspace_id, url, read.success)
       })
@@ -185,7 +184,7 @@ const busySeconds = 15
 const tooManyReads = (retry_after: number) =>
   new RateLimited({
     retry_after,
-    message: `Too many new calendars of this workspace or account are being read; try again in ${retry_after} s.`
+    message: `This workspace or account adds too many calendars at once. Try again in ${retry_after} s.`
   })
 
 const path = ["excluded_calendar", "url"]

@@ -47,7 +47,9 @@ export class StepRequests extends Context.Service<
             const begunAt = firstStart(run)
             if (step === undefined || begunAt === null || chain.updated_at > begunAt) {
               return yield* new Conflict({
-                message: "The chain was changed after this run began, so what it sent is not known."
+                resource: "chain",
+                message:
+                  "The chain was changed after this run started, so its requests are not known."
               })
             }
             const answers = answersOf(
@@ -55,7 +57,10 @@ export class StepRequests extends Context.Service<
             )
             const filled = renderCall(step, answers)
             if (Result.isFailure(filled)) {
-              return yield* new Conflict({ message: `Nothing was sent: ${filled.failure}` })
+              return yield* new Conflict({
+                resource: "execution",
+                message: `The step sent no request: ${filled.failure}.`
+              })
             }
             const { body, headers, url } = filled.success
             const { method } = step

@@ -31,9 +31,11 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
       const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
       const [calendar] = calendars.values()
       if (url !== undefined && calendar === undefined) {
-        const message = "is no calendar that a task of this workspace has"
-        const issues = [{ path: ["excluded_calendar"], message }]
-        return yield* new ValidationFailed({ issues })
+        return yield* ValidationFailed.at(
+          ["excluded_calendar"],
+          "not_found",
+          "must be the calendar of a task in this workspace"
+        )
       }
       const rule = {
         ...bounds,

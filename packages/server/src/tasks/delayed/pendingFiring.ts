@@ -147,9 +147,7 @@ const runAtOf = Effect.fnUntraced(function* (due: Due, now: Date) {
   if (due.run_at === undefined) return undefined
   const runAtMs = Date.parse(due.run_at)
   if (runAtMs > now.getTime() + maxDelaySeconds * 1000) {
-    return yield* new ValidationFailed({
-      issues: [{ path: ["run_at"], message: "Expected a time at most 365 days ahead" }]
-    })
+    return yield* ValidationFailed.at(["run_at"], "out_of_range", "must be at most 365 days ahead")
   }
   return new Date(Math.max(runAtMs, now.getTime()))
 })
@@ -158,11 +156,23 @@ const isPending = (task: Pick<PendingRow, "status" | "run_at">, now: Date): bool
   task.status === "pending" && task.run_at > now
 
 const notPending = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The task is no longer pending." }))
+  Effect.fail(
+    new Conflict({
+      resource: "task",
+      field: "status",
+      message: "The delayed task is no longer pending, so it cannot be changed or cancelled."
+    })
+  )
 )
 
 const notIdle = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "A task that is running or cancelled cannot be run." }))
+  Effect.fail(
+    new Conflict({
+      resource: "task",
+      field: "status",
+      message: "The delayed task is running or cancelled, so it cannot be run."
+    })
+  )
 )
 
 const found = orNotFound("task")

@@ -130,7 +130,9 @@ export class Executions extends Context.Service<
           if (row?.task_id !== execution.task_id) return yield* noSuchExecution
           if (cancelled === null && hasEndedOtherwise.has(row.status)) {
             return yield* new Conflict({
-              message: `The execution has already ended: ${row.status}.`
+              resource: "execution",
+              field: "status",
+              message: `The execution has already finished with the status ${row.status}.`
             })
           }
           return toExecution(row)

@@ -72,5 +72,11 @@ const runsAgain = ({ goes_on, is_another, was_passed_over }: EndedExecution) =>
   !goes_on && !is_another && !was_passed_over
 
 const notEnded = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The execution, or the run of its chain, has not ended." }))
+  Effect.fail(
+    new Conflict({
+      resource: "execution",
+      field: "status",
+      message: "The execution, or the run of its chain, has not finished. Wait until it has."
+    })
+  )
 )

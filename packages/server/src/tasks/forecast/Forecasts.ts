@@ -9,6 +9,7 @@ import {
   maxColliding
 } from "@scheduling/domain/forecast/Forecast"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { inTurns } from "../../core/index.ts"
 import { busiestOf, Counts, firesIn } from "./Counts.ts"
@@ -159,10 +160,12 @@ const toTask = ({ id, kind, name }: ForecastTaskRow): ForecastTask => ({
   name
 })
 
-const invalid = (issue: ValidationFailed["issues"][number]) =>
-  Effect.fail(new ValidationFailed({ issues: [issue] }))
+const invalid = (issue: ValidationIssue) => Effect.fail(new ValidationFailed({ issues: [issue] }))
 
-const tooMuch = invalid({
-  path: ["to"],
-  message: `must be sooner: the different schedules have more than ${maxSlots} slots until then`
-})
+const tooMuch = invalid(
+  issueAt(
+    ["to"],
+    "out_of_range",
+    `must be earlier, because the schedules have more than ${maxSlots} slots until then`
+  )
+)

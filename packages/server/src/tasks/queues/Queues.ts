@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
+  noLimitGiven,
   type Queue,
   type QueueDefinition,
   queueDefaults,
@@ -22,6 +23,7 @@ import {
   Ids,
   isDefinedAs,
   orNotFound,
+  namingHolder,
   upsertByKey,
   type Upserted
 } from "../../core/index.ts"
@@ -148,6 +150,9 @@ export class Queues extends Context.Service<
         return toQueue({ ...queue, running: 0, waiting: 0 })
       })
 
+      const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+        namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+
       return Queues.of({
         list: Effect.fn("Queues.list")(function* (workspaceId, query) {
           const page = pageRequest(query)
@@ -158,26 +163,33 @@ export class Queues extends Context.Service<
           return toQueue(yield* find(workspaceId, id))
         }),
 
-        create: Effect.fn("Queues.create")(make, transaction),
+        create: Effect.fn("Queues.create")(make, transaction, (write, workspaceId, { key }) =>
+          holder(workspaceId, key)(write)
+        ),
 
         upsert: Effect.fn("Queues.upsert")(
           (workspaceId, key, definition) => {
             const defined = { ...queueDefaults, ...definition, key }
-            return upsertByKey(key, {
-              find: repo.findByKey(workspaceId, key),
-              make: make(workspaceId, defined),
-              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
-              show: (row) => Effect.succeed(toQueue(row)),
-              lock: ({ id }) => Effect.option(findLocked(workspaceId, id)),
-              change: (row) =>
-                changeLocked(row, defined).pipe(Effect.catchTag("ValidationFailed", Effect.die))
-            })
+            return upsertByKey(
+              { key, resource: "queue" },
+              {
+                find: repo.findByKey(workspaceId, key),
+                make: make(workspaceId, defined),
+                isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+                show: (row) => Effect.succeed(toQueue(row)),
+                lock: ({ id }) => Effect.option(findLocked(workspaceId, id)),
+                change: (row) =>
+                  changeLocked(row, defined).pipe(Effect.catchTag("ValidationFailed", Effect.die))
+              }
+            )
           },
           transaction,
           againIfOvertaken
         ),
 
-        update: Effect.fn("Queues.update")(change),
+        update: Effect.fn("Queues.update")(change, (write, workspaceId, _, { key }) =>
+          holder(workspaceId, key)(write)
+        ),
 
         pause: Effect.fn("Queues.pause")(setPaused(true)),
 
@@ -194,16 +206,18 @@ export class Queues extends Context.Service<
   )
 }
 
-const noLimit = Effect.suspend(() =>
-  Effect.fail(
-    new ValidationFailed({
-      issues: [{ path: ["max_concurrency"], message: "give max_concurrency or rate_per_second" }]
-    })
-  )
-)
+const noLimit = Effect.suspend(() => {
+  const { code, path, problem } = noLimitGiven
+  return Effect.fail(ValidationFailed.at(path, code, problem))
+})
 
 const isUsed = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "Tasks or chains name this queue in queue_id." }))
+  Effect.fail(
+    new Conflict({
+      resource: "queue",
+      message: "Tasks or chains use this queue. Give them another queue_id first."
+    })
+  )
 )
 
 const found = orNotFound("queue")

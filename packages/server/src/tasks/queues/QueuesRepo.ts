@@ -119,7 +119,7 @@ export class QueuesRepo extends Context.Service<
                 now(), ${queue.created_at}, ${queue.updated_at}
               )`
           },
-          (insertion, { key }) => keyIsTaken("queue", key)(insertion),
+          (insertion, { key }) => keyIsTaken("queue", "A queue", key)(insertion),
           Effect.catchTag("SqlError", Effect.die)
         ),
 
@@ -166,7 +166,7 @@ export class QueuesRepo extends Context.Service<
             WHERE workspace_id = ${workspace_id}
               AND id = ${id}`
           },
-          (change, { key }) => keyIsTaken("queue", key)(change),
+          (change, { key }) => keyIsTaken("queue", "A queue", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

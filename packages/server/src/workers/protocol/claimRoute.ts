@@ -2,8 +2,8 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { WorkerCalls, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Result, Schema } from "effect"
-import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { issuesIn, noteRoute } from "../../http/index.ts"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { issuesIn, noteRoute, respond } from "../../http/index.ts"
 import { Claims } from "./Claims.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
@@ -22,27 +22,26 @@ export const claimsOr = <E, R>(
     const { admit } = yield* WorkerAdmission
     const tokens = yield* WorkerTokensRepo
 
-    const answerClaim = Effect.fnUntraced(
-      function* (request: HttpServerRequest.HttpServerRequest) {
-        noteRoute(NodeHttpServerRequest.toIncomingMessage(request), path)
-        const asked = readClaim(request.url)
-        const session = Result.isSuccess(asked) ? asked.success.session : 0
-        const find =
-          Result.isSuccess(asked) && asked.success.idle === true
-            ? tokens.findForIdleClaim
-            : tokens.findForClaim
-        const { watching, worker } = yield* admit(request, (hashes) => find({ hashes, session }))
-        if (Result.isFailure(asked)) {
-          return yield* new ValidationFailed({ issues: issuesIn(asked.failure.issue) })
-        }
-        const { watching: knows = "" } = asked.success
-        const given = yield* claims.claim(worker, asked.success, watching !== knows)
-        if (given.length === 0 && watching === knows) return nothing
-        const beat = watching === knows ? undefined : { beat: true }
-        return HttpServerResponse.jsonUnsafe(encode({ calls: given, ...beat }))
-      },
-      Effect.catch((error) => Effect.orDie(HttpServerRespondable.toResponse(error)))
-    )
+    const answerClaim = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      noteRoute(NodeHttpServerRequest.toIncomingMessage(request), path)
+      const asked = readClaim(request.url)
+      const session = Result.isSuccess(asked) ? asked.success.session : 0
+      const find =
+        Result.isSuccess(asked) && asked.success.idle === true
+          ? tokens.findForIdleClaim
+          : tokens.findForClaim
+      const { watching, worker } = yield* admit(request, (hashes) => find({ hashes, session }))
+      if (Result.isFailure(asked)) {
+        return yield* new ValidationFailed({
+          issues: issuesIn(asked.failure.issue, { whole: "The query", part: "parameter" })
+        })
+      }
+      const { watching: knows = "" } = asked.success
+      const given = yield* claims.claim(worker, asked.success, watching !== knows)
+      if (given.length === 0 && watching === knows) return nothing
+      const beat = watching === knows ? undefined : { beat: true }
+      return HttpServerResponse.jsonUnsafe(encode({ calls: given, ...beat }))
+    }, Effect.catch(respond))
 
     return Effect.flatMap(
       HttpServerRequest.HttpServerRequest,

@@ -100,7 +100,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       for (const body of [[], null, 1]) {
         const answer = yield* create(member, body)
         assert.deepStrictEqual(answer.body.detail.issues, [
-          { path: [], message: "Expected an object" }
+          { path: [], code: "invalid_type", message: "The body must be an object." }
         ])
       }
     })

@@ -183,12 +183,15 @@ layer(testAppLayer())("API keys", (it) => {
       const answers = []
       for (const key of [revoked.key, expired.key, deleted.key, `pak_${"A".repeat(43)}`, "pak_x"]) {
         const { body, headers, status } = yield* ask("GET", "/v1/whoami", { token: key })
-        answers.push({ status, body, challenge: headers.get("www-authenticate") })
+        answers.push({ status, detail: body.detail, challenge: headers.get("www-authenticate") })
       }
       for (const answer of answers) {
         assert.deepStrictEqual(answer, {
           status: 401,
-          body: { detail: { error: "invalid_api_key", message: "The API key is not valid." } },
+          detail: {
+            error: "invalid_api_key",
+            message: "The API key is unknown, revoked or expired."
+          },
           challenge: 'Bearer error="invalid_token"'
         })
       }

@@ -33,12 +33,10 @@ const assertRefused = Effect.fnUntraced(function* (token: string, what: string) 
   const answer = yield* ask("GET", "/v1/auth/me", { token })
   assert.strictEqual(answer.status, 401, what)
   assert.deepStrictEqual(
-    answer.body,
+    answer.body.detail,
     {
-      detail: {
-        error: "invalid_token",
-        message: "The access token is not valid or has expired."
-      }
+      error: "invalid_token",
+      message: "The access token is not valid or has expired. Log in again, or refresh it."
     },
     what
   )

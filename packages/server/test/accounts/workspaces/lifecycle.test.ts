@@ -253,7 +253,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       }
       assert.strictEqual((yield* list(member)).body.data.length, 2)
       const other = yield* create(member, "another name", key)
-      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
       // The key is this user's own, and nobody is told of it.
       const theirs = yield* create(yield* signUp(), "another name", key)
       assert.strictEqual(theirs.status, 201)

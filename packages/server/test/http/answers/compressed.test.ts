@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ask, signUp, times } from "../../support/http.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
 
-/** As a client that accepts these codings. `fetch` undoes them, and leaves the headers as they came. */
+/** The answer to a client that accepts these codings. `fetch` decodes it and keeps the headers. */
 const fetched = Effect.fnUntraced(function* (
   path: string,
   {

@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { afterARest, afterEverythingElse, FairQueue } from "../../../src/http/fairness/FairQueue.ts"
 import { times } from "../../support/http.ts"
 
-/** Work that says whose it was. */
+/** Work that records its key. */
 const saying = (said: Array<string>, key: string) => Effect.sync(() => void said.push(key))
 
 describe("a fair queue", () => {
@@ -80,7 +80,7 @@ const boundedQueue = () =>
     bound: { maxWaiting: 6, refusal: Effect.fail("refused" as const) }
   })
 
-/** Holds the only slot until it is let go; the rest queues up in the order of the names. */
+/** Holds the only slot until it is released. The rest waits in the order of the names. */
 const queueUp = Effect.fnUntraced(function* (
   queue: ReturnType<typeof boundedQueue>,
   names: ReadonlyArray<string>

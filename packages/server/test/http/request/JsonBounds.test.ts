@@ -10,9 +10,9 @@ import {
 } from "../../adversarial/support/contract.ts"
 
 interface Size {
-  /** Members of objects and items of arrays, and whatever holds none. */
+  /** Fields of objects, items of arrays, and the arrays and objects themselves. */
   readonly values: number
-  /** Of the longest array. */
+  /** Items of the longest array. */
   readonly items: number
   readonly depth: number
 }
@@ -33,7 +33,7 @@ const sizeOf = (json: unknown): Size => {
   })
 }
 
-/** The largest that a schema of the reference lets through. */
+/** The largest input that a schema of the reference accepts. */
 const largestOf = (schema: JsonSchema.JsonSchema): Size => {
   const nothing = { values: 0, items: 0, depth: 0 }
   const { additionalProperties, anyOf, items, maxItems, maxProperties, properties, type } =
@@ -79,7 +79,7 @@ describe("What JSON is too large for a body", () => {
       const { schema = {} } = endpoint
       const item = itemOf(endpoint)
       const largest = largestOf(schema)
-      // A batch of any one item, and of as many items as there may be if they are small.
+      // A batch with one large item, or with the most items that may be in it.
       const { values } =
         item === undefined ? largest : largestOf({ ...schema, ...batchOfOne(item) })
       assert.isAbove(values, 0)

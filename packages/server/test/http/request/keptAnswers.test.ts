@@ -41,7 +41,7 @@ layer(limited)("the answers kept for repeats", (it) => {
         ({ body }) => body.data.length
       )
       assert.strictEqual(yield* listed, 2)
-      // What was kept is answered again, and costs nothing more.
+      // A stored answer is sent again, and uses no more bytes.
       assert.deepStrictEqual((yield* create(member, "a")).body, first.body)
       assert.strictEqual((yield* create(member)).status, 201)
 

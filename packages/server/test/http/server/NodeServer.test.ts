@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from "node:net"
 import { makeNodeServer, serverLimits } from "../../../src/http/server/NodeServer.ts"
 import { request, talkTo } from "../../support/rawHttp.ts"
 
-/** A server that loses its patience after 100 ms of silence instead of 15 s, and soon altogether. */
+/** A server that gives up after 100 ms of silence instead of 15 s, and has short limits otherwise. */
 const impatient = (listener: RequestListener) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []

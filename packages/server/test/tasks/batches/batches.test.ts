@@ -99,7 +99,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
         assert.strictEqual(text, answers[0]?.text)
       }
       const other = yield* create(kind, [definition], headers)
-      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
       assert.lengthOf((yield* list(kind)).body.data, 2)
     })
   )

@@ -74,7 +74,11 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
         }
         const late = yield* delayed.update(task.id, { run_at: "2027-06-01T12:00:01Z" })
         assert.deepStrictEqual(late.body.detail.issues, [
-          { path: ["run_at"], message: "Expected a time at most 365 days ahead" }
+          {
+            path: ["run_at"],
+            code: "out_of_range",
+            message: "run_at must be at most 365 days ahead."
+          }
         ])
         for (const query of ["?status=active", "?limit=0", "?name=", "?cursor=x"]) {
           assert.strictEqual(outcome(yield* delayed.list(query)), "422 validation_failed", query)

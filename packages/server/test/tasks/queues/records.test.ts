@@ -143,7 +143,7 @@ layer(testAppLayer())("queue records", (it) => {
       const first = yield* queues.create({}, headers)
       assert.deepStrictEqual((yield* queues.create({}, headers)).body, first.body)
       const other = yield* queues.create({ max_concurrency: 3 }, headers)
-      assert.strictEqual(outcome(other), "409 idempotency_conflict")
+      assert.strictEqual(outcome(other), "422 idempotency_mismatch")
       assert.strictEqual((yield* queues.list()).body.data.length, 1)
     })
   )
@@ -236,7 +236,11 @@ layer(testAppLayer())("the queue of a task", (it) => {
       for (const answer of answers) {
         assert.strictEqual(outcome(answer), "422 validation_failed")
         assert.deepStrictEqual(answer.body.detail.issues, [
-          { path: ["queue_id"], message: "is no queue of this workspace" }
+          {
+            path: ["queue_id"],
+            code: "not_found",
+            message: `queue_id names no queue of this workspace: ${queue_id}.`
+          }
         ])
       }
     })

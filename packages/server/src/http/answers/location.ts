@@ -1,0 +1,48 @@
+import { Location } from "@scheduling/domain/shared/Location"
+import { Context, Effect, Option, SchemaAST } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+interface Created {
+  readonly id: string
+}
+
+type Params = Readonly<Record<string, string>>
+
+/**
+ * Puts the path of the new record into the header `Location` of a 201. Undefined for an endpoint
+ * that creates nothing.
+ */
+export const withLocation = ({
+  annotations,
+  path,
+  success
+}: Pick<HttpApiEndpoint.Top, "annotations" | "path" | "success">) => {
+  if (![...success].some(({ ast }) => statusOf(ast) === 201)) return undefined
+  const declared = Option.getOrUndefined(Context.getOption(annotations, Location))
+  const collection = path.replace(/(?:\/by-key)?\/:\w+(?:\/rotate)?$/, "")
+  return <A, E, R>(
+    params: Params,
+    create: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R | HttpServerRequest.HttpServerRequest> =>
+    Effect.tap(create, (record) => {
+      const location =
+        declared === undefined
+          ? `${filled(collection, params)}/${(record as Created).id}`
+          : filled(declared, params)
+      return HttpEffect.appendPreResponseHandler((_request, response) =>
+        Effect.succeed(
+          response.status === 201
+            ? HttpServerResponse.setHeader(response, "location", location)
+            : response
+        )
+      )
+    })
+}
+
+// ---------------------------------------------------------------------------
+
+const statusOf = SchemaAST.resolveAt<number>("httpApiStatus")
+
+const filled = (path: string, params: Params): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? "")

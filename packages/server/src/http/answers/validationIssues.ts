@@ -1,0 +1,213 @@
+import { nearestName } from "@scheduling/domain/shared/nearestName"
+import {
+  issueAt,
+  type IssueCode,
+  type ValidationIssue
+} from "@scheduling/domain/shared/ValidationIssue"
+import { SchemaAST, SchemaIssue } from "effect"
+
+/** More issues help nobody, and each takes a hundred bytes of the answer. */
+export const maxIssues = 100
+
+/** The names of what is decoded, for sentences about it. */
+export interface Decoded {
+  /** The input as a whole. */
+  readonly whole: "The body" | "The query" | "The item" | "The request"
+  /** One named value of it. */
+  readonly part: "field" | "parameter"
+}
+
+const ofBody: Decoded = { whole: "The body", part: "field" }
+
+/** The problems of an input, as answers show them. */
+export const issuesIn = (
+  issue: SchemaIssue.Issue,
+  decoded: Decoded = ofBody
+): ReadonlyArray<ValidationIssue> => {
+  const found: Array<ValidationIssue> = []
+  for (const one of issuesAt(issue, [], { ...decoded, hintsLeft: maxHints })) {
+    if (found.push(one) === maxIssues) break
+  }
+  return found
+}
+
+/** The issue with a field or parameter that the contract does not have. */
+export const unknownField = (
+  path: ValidationIssue["path"],
+  known: ReadonlyArray<string>,
+  { part, whole }: Decoded
+): ValidationIssue => {
+  const name = String(path.at(-1))
+  const meant = nearestName(
+    name,
+    known.filter(({ length }) => Math.abs(length - name.length) <= mistakes(length)),
+    ({ length }) => mistakes(length)
+  )
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`
+  return issueAt(path, "unknown_field", `is not a known ${part}${hint}`, whole)
+}
+
+// ---------------------------------------------------------------------------
+
+/** Comparing names takes time, which a client with many unknown fields should not get. */
+const maxHints = 10
+
+/** The number of wrong letters with which a name of this length is still recognized. */
+const mistakes = (length: number) => Math.floor(length / 3)
+
+interface Walk extends Decoded {
+  hintsLeft: number
+}
+
+type Path = ValidationIssue["path"]
+
+function* issuesAt(
+  issue: SchemaIssue.Issue,
+  path: Path,
+  walk: Walk,
+  filter?: SchemaIssue.Filter
+): Iterable<ValidationIssue> {
+  switch (issue._tag) {
+    case "Pointer":
+      return yield* issuesAt(issue.issue, [...path, ...issue.path.map(segment)], walk, filter)
+    case "Filter":
+      return yield* issuesAt(issue.issue, path, walk, issue)
+    case "Encoding":
+      return yield* issuesAt(issue.issue, path, walk, filter)
+    case "Composite":
+      for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
+      return
+    case "AnyOf":
+      if (issue.issues.length === 0) yield issueAt(path, ...typeProblem(issue), walk.whole)
+      for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
+      return
+    case "MissingKey":
+      return yield issueAt(path, "required", "is required", walk.whole)
+    case "UnexpectedKey":
+      return yield unknownField(path, walk.hintsLeft-- > 0 ? namesIn(issue.ast) : [], walk)
+    case "InvalidType":
+      return yield issueAt(path, ...typeProblem(issue), walk.whole)
+    case "InvalidValue":
+      return yield issueAt(path, ...valueProblem(issue, filter), walk.whole)
+    case "Forbidden":
+    case "OneOf":
+      return yield issueAt(path, "invalid", "is not valid", walk.whole)
+  }
+}
+
+const segment = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
+
+const namesIn = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+
+type Problem = readonly [code: IssueCode, problem: string]
+
+const typeProblem = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf): Problem => {
+  const kinds = [...new Set(kindsOf(SchemaAST.toEncoded(issue.ast)))]
+  const isOfChoices = kinds.some((kind) => kind.startsWith('"'))
+  const isText = !SchemaIssue.hasInput(issue) || typeof issue.input === "string"
+  return [
+    isOfChoices && isText ? "unknown_value" : "invalid_type",
+    `must be ${kinds.length > 2 ? "one of " : ""}${either.format(kinds)}`
+  ]
+}
+
+const either = new Intl.ListFormat("en", { type: "disjunction" })
+
+/** The values or kinds of values that a schema takes, as they stand in a sentence. */
+const kindsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  switch (ast._tag) {
+    case "Union":
+      return ast.types.flatMap(kindsOf)
+    case "Literal":
+      return [JSON.stringify(ast.literal)]
+    case "String":
+    case "TemplateLiteral":
+      return ["a string"]
+    case "Number":
+      return ["a number"]
+    case "Boolean":
+      return ["true or false"]
+    case "Null":
+      return ["null"]
+    case "Arrays":
+      return ["a list"]
+    case "Objects":
+      return ["an object"]
+    default:
+      return ["a valid value"]
+  }
+}
+
+const valueProblem = (
+  { annotations, ...issue }: SchemaIssue.InvalidValue,
+  filter: SchemaIssue.Filter | undefined
+): Problem => {
+  const input: unknown = filter?.input ?? issue.input
+  const code = (annotations?.["code"] as IssueCode | undefined) ?? codeFor(input)
+  if (typeof annotations?.message === "string") return [code, annotations.message]
+  const known = filter && boundsProblem(filter.filter.annotations?.["representation"], input)
+  if (known !== undefined) return known
+  const expected = annotations?.expected ?? filter?.filter.annotations?.expected
+  if (expected === numberInText) return ["invalid_type", "must be a number"]
+  return [code, typeof expected === "string" ? `must be ${expected}` : "is not valid"]
+}
+
+/** The framework's check of a number in a query, where every value is a text. */
+const numberInText = "a string representing a finite number"
+
+const codeFor = (input: unknown): IssueCode =>
+  typeof input === "string"
+    ? "invalid_format"
+    : typeof input === "number"
+      ? "out_of_range"
+      : "invalid"
+
+/** The problem that a check of the framework found. */
+const boundsProblem = (representation: unknown, input: unknown): Problem | undefined => {
+  const { id, payload } = Object(representation) as Representation
+  const { maximum, maxLength = maximum, minimum, minLength = minimum } = payload ?? {}
+  switch (id?.replace("effect/schema/", "")) {
+    case "isInt":
+      return ["invalid_type", "must be a whole number"]
+    case "isBetween":
+    case "isGreaterThanOrEqualTo":
+    case "isLessThanOrEqualTo":
+      return ["out_of_range", `must be ${amount(minimum, maximum)}`]
+    case "isBetweenLength":
+    case "isMinLength":
+    case "isMaxLength":
+      return lengthProblem(input, minLength, maxLength)
+    case "isUnique":
+      return ["duplicate", "must not have the same item twice"]
+    default:
+      return undefined
+  }
+}
+
+interface Representation {
+  readonly id?: string
+  readonly payload?: Readonly<
+    Partial<Record<"maxLength" | "maximum" | "minLength" | "minimum", number>>
+  > | null
+}
+
+const lengthProblem = (input: unknown, least = 0, most = Infinity): Problem => {
+  const isText = typeof input === "string"
+  const isShort = Object(input).length < least
+  const size = amount(least === 0 ? undefined : least, most === Infinity ? undefined : most)
+  return isText
+    ? [isShort ? "too_short" : "too_long", `must be ${size} characters long`]
+    : [isShort ? "too_few" : "too_many", `must have ${size} items`]
+}
+
+const amount = (least: number | undefined, most: number | undefined): string =>
+  least === undefined
+    ? `at most ${shown(most)}`
+    : most === undefined
+      ? `at least ${shown(least)}`
+      : least === most
+        ? shown(least)
+        : `${shown(least)} to ${shown(most)}`
+
+const shown = (count = 0): string => count.toLocaleString("en")
