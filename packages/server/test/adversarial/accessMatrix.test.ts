@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import type { Role } from "@scheduling/domain/members/Role"
-import { type Answer, ask, outcome, signUp } from "../support/http.ts"
+import { type Answer, ask, outcome, signUp, textOf } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { Credentials, type Truth } from "./support/Credentials.ts"
 
@@ -217,10 +217,10 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
               return ask(endpoint.method, path, { token: one.token, ...rest })
             }
           )
-          const [first] = answers.map(({ text }) => text)
+          const [first] = answers.map(textOf)
           for (const answer of answers) {
             assertPromised(endpoint, answer, promised(endpoint, one), one.name)
-            assert.strictEqual(answer.text, first)
+            assert.strictEqual(textOf(answer), first)
           }
         }
       })

@@ -53,9 +53,15 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const request = yield* requestTo(endpoint, pathOf)
-        const [first, ...more] = yield* together(times(5, () => request(member.access_token)))
+        const answers = yield* together(times(5, () => request(member.access_token)))
+        const [first] = answers
         assert.include([201, 202], first?.status, first?.text)
-        for (const answer of more) assert.strictEqual(answer.text, first?.text)
+        for (const { headers: given, text } of answers) {
+          assert.strictEqual(text, first?.text)
+          assert.strictEqual(given.get("location"), first?.headers.get("location"))
+        }
+        const replayed = answers.filter((one) => one.headers.get("idempotent-replayed") === "true")
+        assert.lengthOf(replayed, 4)
       })
     )
 

@@ -137,6 +137,10 @@ export const createKey = Effect.fnUntraced(function* (
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
+/** The text of an answer without the id of its request, in which any two errors differ. */
+export const textOf = ({ text }: Pick<Answer, "text">): string =>
+  text.replace(/,"request_id":"[^"]*"/, "")
+
 /** One request with exactly these headers, as names and values in turn. */
 export const askRaw = Effect.fnUntraced(function* (
   method: string,

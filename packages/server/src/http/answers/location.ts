@@ -1,5 +1,5 @@
 import { Location } from "@scheduling/domain/shared/Location"
-import { Context, Effect, Option, SchemaAST } from "effect"
+import { Context, Effect, Option, type SchemaAST } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
@@ -42,7 +42,8 @@ export const withLocation = ({
 
 // ---------------------------------------------------------------------------
 
-const statusOf = SchemaAST.resolveAt<number>("httpApiStatus")
+/** `HttpApiSchema.status` keeps the status here, and has no function that reads it. */
+const statusOf = ({ context }: SchemaAST.AST): unknown => context?.annotations?.["httpApiStatus"]
 
 const filled = (path: string, params: Params): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? "")

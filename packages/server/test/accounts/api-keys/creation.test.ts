@@ -155,7 +155,8 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       assert.strictEqual(refused.status, 402)
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
-        message: "The limit of 100 active api keys is reached.",
+        message:
+          'The plan "self_hosted" allows at most 100 active API keys, and that limit is reached.',
         quota: "active_api_keys",
         limit: 100,
         plan: "self_hosted"

@@ -166,26 +166,32 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
         return issue.message
       })
       says("<!doctype html>")
-      assert.strictEqual(yield* refusedFor(), "could not be read: it is not a whole iCalendar file")
+      assert.strictEqual(
+        yield* refusedFor(),
+        "excluded_calendar.url could not be read: it is not a whole iCalendar file."
+      )
       state.answer = (response) => void response.writeHead(500).end()
-      assert.strictEqual(yield* refusedFor(), "could not be read: the server answered 500")
+      assert.strictEqual(
+        yield* refusedFor(),
+        "excluded_calendar.url could not be read: the server answered 500."
+      )
       says(calendar("20260602").padEnd(maxBytes, "\n"))
       assert.strictEqual(
         yield* refusedFor(),
-        `could not be read: it has ${maxBytes} bytes or more, which is too many`
+        `excluded_calendar.url could not be read: it has ${maxBytes} bytes or more, which is too many.`
       )
       says(calendar("20260602").padEnd(2 * maxBytes, "\n"))
-      assert.match(yield* refusedFor(), /which is too many$/)
+      assert.match(yield* refusedFor(), /which is too many\.$/)
       for (const location of ["http://169.254.169.254/", `http://127.0.0.1:${other}/`]) {
         state.answer = (response) => void response.writeHead(302, { location }).end()
         assert.strictEqual(
           yield* refusedFor(),
-          "could not be read: the server answered 302, and redirects are not followed"
+          "excluded_calendar.url could not be read: the server answered 302, and redirects are not followed."
         )
       }
       state.answer = (response) => response.destroy()
-      assert.match(yield* refusedFor(), /^could not be read: connection/)
-      assert.match(yield* refusedFor("http://10.0.0.1/"), /are not allowed by this service/)
+      assert.match(yield* refusedFor(), /^excluded_calendar\.url could not be read: connection/)
+      assert.match(yield* refusedFor("http://10.0.0.1/"), /which this service may not call/)
       assert.strictEqual((yield* cron.list()).body.data.length, 0)
     })
   )

@@ -88,7 +88,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
       assert.strictEqual(outcome(failed), "409 conflict")
       assert.match(
         failed.body.detail.message,
-        /^Nothing was sent: url: steps\.login\.body\.nothing is missing/
+        /^The step sent no request: url: steps\.login\.body\.nothing is missing/
       )
       const skipped = yield* requestOf("alarm")
       assert.strictEqual(outcome(skipped), "404 not_found")

@@ -35,7 +35,8 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       const refused = yield* cron.create()
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
-        message: "The limit of 10000 cron tasks is reached.",
+        message:
+          'The plan "self_hosted" allows at most 10000 cron tasks, and that limit is reached.',
         quota: "cron_tasks",
         limit: 10_000,
         plan: "self_hosted"
@@ -57,7 +58,8 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       assert.strictEqual(refused.status, 402)
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
-        message: "The limit of 10000 unfinished runs of a task is reached.",
+        message:
+          'The plan "self_hosted" allows at most 10000 unfinished runs of a task, and that limit is reached.',
         quota: "unfinished_runs_of_a_task",
         limit: 10_000,
         plan: "self_hosted"
