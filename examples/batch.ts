@@ -1,4 +1,4 @@
-/** Many calls in one request, and what became of each: `npx node examples/batch.ts` */
+/** Many tasks in one request, each with its own result: `npx node examples/batch.ts` */
 import { demoAccount } from "./support/demo.ts"
 
 const client = await demoAccount()
@@ -19,7 +19,7 @@ const { items } = await client.delayed.createMany(
       run_at: ends
     }))
   },
-  // Sent again with this key, the batch is not made again.
+  // If the request is repeated with this key, it creates no further tasks.
   { idempotencyKey: `trials-${crypto.randomUUID()}` }
 )
 

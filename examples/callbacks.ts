@@ -1,17 +1,17 @@
-/** A task that tells a program how each of its runs ended: `npx node examples/callbacks.ts` */
+/** A task that reports the result of each run to a program: `npx node examples/callbacks.ts` */
 import { demoAccount, receiver } from "./support/demo.ts"
 
 const client = await demoAccount()
 let rows = 0
 await using target = await receiver(() => ({ status: rows === 0 ? 422 : 200 }))
 
-const heard = Promise.withResolvers<void>()
+const finished = Promise.withResolvers<void>()
 await using program = await receiver(({ body, path }) => {
   const { events } = JSON.parse(body) as {
     readonly events: ReadonlyArray<{ readonly event: string; readonly reason: string | null }>
   }
   for (const { event, reason } of events) console.log(`${path}: ${event}, ${reason ?? "no reason"}`)
-  if (path === "/done") heard.resolve()
+  if (path === "/done") finished.resolve()
   return { status: 200 }
 })
 
@@ -25,7 +25,7 @@ const task = await client.cron.create({
 await client.cron.runAndWait(task.id)
 rows = 42
 await client.cron.runAndWait(task.id)
-await heard.promise
+await finished.promise
 
 const { data } = await client.notifications.deliveries({ kind: "callback" })
 console.log(`${data.length} deliveries, ${data.map(({ status }) => status).join(" and ")}.`)

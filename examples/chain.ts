@@ -1,4 +1,4 @@
-/** Calls that use the answers of earlier ones: `npx node examples/chain.ts` */
+/** A chain of calls that use earlier answers: `npx node examples/chain.ts` */
 import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()

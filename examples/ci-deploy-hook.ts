@@ -19,7 +19,7 @@ const client = new SchedulingClient({
 try {
   const { data } = await client.cron.list({ name, status: "active" })
   const task = data.find((candidate) => candidate.name === name)
-  if (task === undefined) throw new Error(`there is no active task "${name}"`)
+  if (task === undefined) throw new Error(`There is no active cron task "${name}".`)
 
   // The commit is the idempotency key, so that a restarted pipeline does not run the task twice.
   const commit = process.env["GITHUB_SHA"] ?? crypto.randomUUID()
@@ -34,7 +34,7 @@ try {
   if (error instanceof InsufficientScopeError)
     console.error(`The key lacks the scope ${error.requiredScope}.`)
   else if (error instanceof InvalidApiKeyError)
-    console.error("The key is not valid any more; make a new one.")
+    console.error("The key is not valid; create a new one.")
   else console.error(error instanceof Error ? error.message : error)
 }
 

@@ -1,11 +1,11 @@
-/** A job that answers at once and says later that it is done: `npx node examples/completion.ts` */
+/** A job that answers at once and reports its result later: `npx node examples/completion.ts` */
 import { setTimeout as sleep } from "node:timers/promises"
 import { demoAccount, hasEnded, receiver, until } from "./support/demo.ts"
 
 const client = await demoAccount()
 
-/** A call-back that is repeated until it was heard. Those of 400 and above will not get better. */
-const callBack = async (url: string, body: string): Promise<void> => {
+/** Repeats a report after no answer, 429 and 5xx. Other answers are final. */
+const report = async (url: string, body: string): Promise<void> => {
   for (let attempt = 1; attempt <= 5; attempt++) {
     const answer = await fetch(url, { method: "POST", body }).catch(() => undefined)
     if (answer !== undefined && answer.status < 429) return
@@ -16,9 +16,9 @@ const callBack = async (url: string, body: string): Promise<void> => {
 const importRows = async (completeUrl: string) => {
   for (const rows of [20, 40]) {
     await sleep(200)
-    await callBack(`${completeUrl}/log`, `${rows} of 42 rows`)
+    await report(`${completeUrl}/log`, `${rows} of 42 rows`)
   }
-  await callBack(completeUrl, JSON.stringify({ rows: 42 }))
+  await report(completeUrl, JSON.stringify({ rows: 42 }))
 }
 
 await using server = await receiver(({ headers }) => {
@@ -38,7 +38,7 @@ const get = () => client.executions.get(id)
 
 const waiting = await until(get, (run) => run.awaiting_completion_since !== undefined)
 console.log(
-  `It is ${waiting.status}, was answered ${waiting.status_code}, and awaits its call-back.`
+  `It is ${waiting.status}: the target answered ${waiting.status_code} and will report later.`
 )
 
 const { attempts, progress = [], status } = await until(get, hasEnded)

@@ -24,7 +24,7 @@ const program = Effect.fn("program")(function* (workspace_id: string) {
         Effect.die(`delete some tasks first: ${error.message}`)
       )
     )
-  yield* Console.log(`Made the cron task "${task.name}", ${task.schedule} in ${task.timezone}.`)
+  yield* Console.log(`Created the cron task "${task.name}", ${task.schedule} in ${task.timezone}.`)
 
   const refusal = yield* Effect.flip(
     client.workspaces.rename({ params: { workspace_id }, payload: { name: "Mine" } })

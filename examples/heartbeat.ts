@@ -1,4 +1,4 @@
-/** A job that tells its monitor of its start and its end: `npx node examples/heartbeat.ts` */
+/** A job that pings its monitor when it starts, finishes and fails: `npx node examples/heartbeat.ts` */
 import { setTimeout as sleep } from "node:timers/promises"
 import { demoAccount } from "./support/demo.ts"
 
@@ -10,9 +10,9 @@ const monitor = await client.heartbeatMonitors.create({
   max_duration_seconds: 3600
 })
 const pingUrl = monitor.ping_url ?? ""
-console.log(`Made the monitor "${monitor.name}", ${monitor.status}.`)
+console.log(`Created the monitor "${monitor.name}", ${monitor.status}.`)
 
-/** Runs the job between two pings. A monitor that cannot be reached is no reason not to run it. */
+/** Runs the job between two pings. If a ping fails, the job runs all the same. */
 const watched = async <A>(job: () => Promise<A>): Promise<A> => {
   const rid = crypto.randomUUID()
   const ping = (signal: string, body?: string) =>

@@ -1,20 +1,20 @@
-/** A failing task that is told of, and its recovery: `npx node examples/notifications.ts` */
+/** An alert for a failing task, and one for its recovery: `npx node examples/notifications.ts` */
 import { demoAccount, receiver } from "./support/demo.ts"
 
 const client = await demoAccount()
-let isWell = false
-await using target = await receiver(() => ({ status: isWell ? 200 : 400 }))
+let works = false
+await using target = await receiver(() => ({ status: works ? 200 : 400 }))
 
-const told: Array<string> = []
-const heard = Promise.withResolvers<void>()
+const received: Array<string> = []
+const finished = Promise.withResolvers<void>()
 await using inbox = await receiver(({ body }) => {
   const { events, title } = JSON.parse(body) as {
     readonly title: string
     readonly events: ReadonlyArray<{ readonly event: string }>
   }
-  told.push(...events.map(({ event }) => event))
-  console.log(`Told: ${title}`)
-  if (told.includes("task.recovered")) heard.resolve()
+  received.push(...events.map(({ event }) => event))
+  console.log(`Received: ${title}`)
+  if (received.includes("task.recovered")) finished.resolve()
   return { status: 200 }
 })
 
@@ -36,6 +36,6 @@ const task = await client.cron.create({
   schedule: "0 3 * * *"
 })
 await client.cron.runAndWait(task.id)
-isWell = true
+works = true
 await client.cron.runAndWait(task.id)
-await heard.promise
+await finished.promise

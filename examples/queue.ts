@@ -1,4 +1,4 @@
-/** Ten calls to a server that can do two at once: `npx node examples/queue.ts` */
+/** Ten calls to a server that can handle two at once: `npx node examples/queue.ts` */
 import { setTimeout } from "node:timers/promises"
 import { demoAccount, receiver, until } from "./support/demo.ts"
 
@@ -24,7 +24,7 @@ const tasks = await Promise.all(
   )
 )
 const { running, waiting } = await client.queues.get(queue.id)
-console.log(`${running} go on and ${waiting} wait.`)
+console.log(`${running} are active and ${waiting} wait.`)
 
 for (const { id } of tasks) {
   await until(
@@ -32,4 +32,4 @@ for (const { id } of tasks) {
     ({ status }) => status === "finished"
   )
 }
-console.log(`All ${tasks.length} were made, never more than ${most} at once.`)
+console.log(`All ${tasks.length} have finished, at most ${most} at once.`)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From nothing to a cron task that was run, with Python's standard library alone.
+"""Creates and runs a first cron task, with Python's standard library alone.
 
 Needs a started server:
     npm start
@@ -43,9 +43,9 @@ def main():
     print(f"Registered {account['email']}, with the workspace {workspace}.")
 
     scopes = ["tasks:read", "tasks:write", "executions:read"]
-    made = call("POST", f"/workspaces/{workspace}/api-keys", token, {"name": "python", "scopes": scopes})
-    key = made["key"]
-    print(f"Made an API key, {made['key_prefix']}…, shown this once.")
+    created = call("POST", f"/workspaces/{workspace}/api-keys", token, {"name": "python", "scopes": scopes})
+    key = created["key"]
+    print(f"Created an API key, {created['key_prefix']}…, which is shown only once.")
 
     task = call(
         "POST",
@@ -53,17 +53,18 @@ def main():
         key,
         {"name": "quickstart", "url": TARGET, "method": "GET", "schedule": "0 9 * * MON-FRI", "timezone": "Europe/Berlin"},
     )
-    print(f"Made a cron task that calls {TARGET}; its next run is at {task['next_run_at']}.")
+    print(f"Created a cron task that calls {TARGET}; its next run is at {task['next_run_at']}.")
 
     execution = call("POST", f"/workspaces/{workspace}/cron/{task['id']}/run", key)
     give_up_at = time.monotonic() + 30
     while execution["status"] in ("queued", "running") and time.monotonic() < give_up_at:
         time.sleep(0.2)
         execution = call("GET", f"/workspaces/{workspace}/executions/{execution['id']}", key)
-    print(f"Ran it by hand: {execution['status']}, status code {execution['status_code']}, {execution['error'] or 'no error'}.")
+    error = execution["error"]["message"] if execution["error"] else "no error"
+    print(f"Ran it by hand: {execution['status']}, status code {execution['status_code']}, {error}.")
 
     call("DELETE", f"/workspaces/{workspace}/cron/{task['id']}", key)
-    print("Deleted the task; its history stays.")
+    print("Deleted the task. Its history stays.")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to a cron task that was run, with curl alone. Needs curl and jq, and a started server:
+# Creates and runs a first cron task, with curl alone. Needs curl and jq, and a started server:
 #   npm start
 #   examples/quickstart.sh
 set -euo pipefail
@@ -9,7 +9,7 @@ target=${TARGET_URL:-$api/echo}
 email="curl-$(date +%s)-$$@example.com"
 password="correct horse battery staple"
 
-# call METHOD PATH CREDENTIAL [BODY]: the answer on standard output, or the error and an end.
+# call METHOD PATH CREDENTIAL [BODY]: prints the answer, or prints the error and exits.
 call() {
   local answer
   answer=$(curl --silent --show-error --fail-with-body --request "$1" "$api$2" \
@@ -28,22 +28,22 @@ echo "Registered $email, with the workspace $workspace."
 
 key=$(call POST "/workspaces/$workspace/api-keys" "$token" \
   '{"name":"quickstart","scopes":["tasks:read","tasks:write","executions:read"]}' | jq -r .key)
-echo "Made an API key, ${key:0:12}…, shown this once."
+echo "Created an API key, ${key:0:12}…, which is shown only once."
 
 task=$(call POST "/workspaces/$workspace/cron" "$key" \
   "$(jq -n --arg url "$target" '{name: "quickstart", url: $url, method: "GET", schedule: "*/5 * * * *"}')")
 id=$(jq -r .id <<<"$task")
-echo "Made a cron task that calls $target; its next run is at $(jq -r .next_run_at <<<"$task")."
+echo "Created a cron task that calls $target; its next run is at $(jq -r .next_run_at <<<"$task")."
 
 execution=$(call POST "/workspaces/$workspace/cron/$id/run" "$key" | jq -r .id)
-echo "Asked for a run right now."
+echo "Started a run."
 
 for _ in $(seq 60); do
   result=$(call GET "/workspaces/$workspace/executions/$execution" "$key")
   status=$(jq -r .status <<<"$result")
   case $status in queued | running) sleep 0.5 ;; *) break ;; esac
 done
-echo "It $status: $(jq -c '.attempts[-1] | {status_code, error}' <<<"$result")."
+echo "It $status: $(jq -c '.attempts[-1] | {status_code, error: .error.message}' <<<"$result")."
 
 call DELETE "/workspaces/$workspace/cron/$id" "$key" >/dev/null
-echo "Deleted the task; its history stays."
+echo "Deleted the task. Its history stays."

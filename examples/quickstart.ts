@@ -1,4 +1,4 @@
-/** From nothing to a cron task that has run: `npx node examples/quickstart.ts` */
+/** Creates and runs a first cron task: `npx node examples/quickstart.ts` */
 import { SchedulingClient } from "@scheduling/sdk"
 import { baseUrl, demoAccount, hasEnded, until } from "./support/demo.ts"
 
@@ -10,7 +10,7 @@ const { key } = await person.apiKeys.create({
   expires_in_days: 1
 })
 const client = new SchedulingClient({ apiKey: key, baseUrl })
-console.log(`Made an API key, ${key.slice(0, 12)}…`)
+console.log(`Created an API key, ${key.slice(0, 12)}…`)
 
 const task = await client.cron.create({
   name: "warm the cache",
@@ -20,7 +20,7 @@ const task = await client.cron.create({
   timezone: "Europe/Berlin",
   retry_count: 2
 })
-console.log(`Made the cron task "${task.name}"; it runs next at ${task.next_run_at}.`)
+console.log(`Created the cron task "${task.name}"; it runs next at ${task.next_run_at}.`)
 
 const { id } = await client.cron.run(task.id)
 const execution = await until(() => client.executions.get(id), hasEnded)
@@ -28,7 +28,7 @@ console.log(
   `Ran it by hand: ${execution.status} in ${execution.duration_ms} ms, after ${execution.attempts.length} attempts.`
 )
 for (const { error, number, status_code } of execution.attempts) {
-  console.log(`  attempt ${number}: ${status_code ?? error}`)
+  console.log(`  attempt ${number}: ${error?.message ?? status_code}`)
 }
 
 for await (const { name, status } of client.cron.list())

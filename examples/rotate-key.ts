@@ -22,7 +22,7 @@ console.log(
   `Rotated: ${old.key_prefix}… ${await works(old.key)}, ${fresh.key_prefix}… ${await works(fresh.key)}.`
 )
 
-// Everything has moved before the hour is up, so there is no need to wait.
+// The old key is in use nowhere any more, so it can go before the hour is over.
 await person.apiKeys.revoke(old.id)
 console.log(
   `Revoked: ${old.key_prefix}… ${await works(old.key)}, ${fresh.key_prefix}… ${await works(fresh.key)}.`

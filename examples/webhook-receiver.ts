@@ -8,7 +8,7 @@ const done = new Set<string>()
 await using target = await receiver(async ({ body, headers }) => {
   try {
     const { id, sentAt } = await verify(body, headers, secrets)
-    // The id is the same for every attempt. A receiver that remembers it does the work only once.
+    // The id is the same for every attempt, so a receiver that remembers it works only once.
     console.log(`  verified ${id}, sent ${sentAt.toISOString()}${done.has(id) ? ", again" : ""}`)
     done.add(id)
     return { status: 200 }
@@ -43,4 +43,4 @@ const forged = await fetch(`${target.url}/invoices`, {
     "webhook-signature": "v1,aGVsbG8="
   }
 })
-console.log(`They are told ${forged.status}.`)
+console.log(`They get ${forged.status}.`)

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 
 export const baseUrl = process.env["SCHEDULING_URL"] ?? "http://127.0.0.1:4000"
 
-/** Each example gets an account of its own and leaves yours alone. */
+/** Each example has its own account, so it does not touch yours. */
 export const demoAccount = () =>
   SchedulingClient.register({
     baseUrl,

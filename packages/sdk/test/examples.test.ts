@@ -7,7 +7,7 @@ import { type Server, startServer } from "./support/server.ts"
 
 const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
 
-/** What each example says, where it does what it is there to show. */
+/** The lines in which each example shows its point. */
 const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "batch.ts": [
     /^ada: will be called at \S+Z\.$/m,
@@ -29,24 +29,24 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   ],
   "ci-deploy-hook.ts": ['"migrate the search index" succeeded.'],
   "completion.ts": [
-    "It is running, was answered 202, and awaits its call-back.",
+    "It is running: the target answered 202 and will report later.",
     "  40 of 42 rows",
     'It succeeded: {"rows":42}'
   ],
   "delayed.ts": ['Called with {"text":"Two seconds are over"}.', /^It succeeded, \d+ ms late\.$/m],
   "effect-program.ts": [
     /^The next three: \S+T09:30:00\+0[12]:00, /m,
-    'Made the cron task "morning report", 30 9 * * MON-FRI in Europe/Berlin.',
+    'Created the cron task "morning report", 30 9 * * MON-FRI in Europe/Berlin.',
     "A key cannot rename its workspace: JwtOnly."
   ],
   "heartbeat.ts": [
-    'Made the monitor "Nightly backup", new.',
+    'Created the monitor "Nightly backup", new.',
     /^It is up\. The run took \d+ ms\.$/m,
     "An incident is open: The job said that it failed.",
     "fail: down, Error: the disk is full"
   ],
-  "notifications.ts": ["Told: Failed: Nightly report", "Told: Recovered: Nightly report"],
-  "queue.ts": [/^\d go on and \d+ wait\.$/m, /^All 10 were made, never more than [12] at once\.$/m],
+  "notifications.ts": ["Received: Failed: Nightly report", "Received: Recovered: Nightly report"],
+  "queue.ts": [/^\d are active and \d+ wait\.$/m, /^All 10 have finished, at most [12] at once\.$/m],
   "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],
   "quickstart.sh": ['It succeeded: {"status_code":200,"error":null}.', "Deleted the task"],
   "quickstart.ts": [
@@ -63,7 +63,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     /verified [\da-f-]{36}, sent \S+Z$/m,
     "The service says: succeeded.",
     "refused: no_matching_signature",
-    "They are told 401."
+    "They get 401."
   ]
 }
 
@@ -82,7 +82,7 @@ const commandOf = (name: string): string => {
   return name.endsWith(".py") ? "python3" : "bash"
 }
 
-/** With nothing of the machine's environment that could change what an example does or prints. */
+/** Runs an example without variables of the machine that could change what it prints. */
 const run = (name: string, { url }: Pick<Server, "url"> = { url: "" }) =>
   new Promise<{ readonly code: unknown; readonly stderr: string; readonly stdout: string }>(
     (resolve) => {
@@ -96,7 +96,7 @@ const run = (name: string, { url }: Pick<Server, "url"> = { url: "" }) =>
   )
 
 describe("the examples", () => {
-  it("are those that their README lists, and each is tested", () => {
+  it("are listed in their README, and each is tested", () => {
     const files = readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name !== "README.md")
       .map(({ name }) => name)
@@ -125,14 +125,14 @@ describe("the examples", () => {
     for (const [name, lines] of Object.entries(says)) {
       const missing = missingTools(name)
       const reason = missing.length > 0 ? ` (skipped: no ${missing.join(", no ")} here)` : ""
-      it.skipIf(missing.length > 0)(`${name} does what it says${reason}`, async () => {
+      it.skipIf(missing.length > 0)(`${name} prints its result${reason}`, async () => {
         const result = await run(name, servers.open)
         expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
         for (const line of lines) expect(result.stdout).toMatch(line)
       })
     }
 
-    it("that may not call this machine they say how to allow it", async () => {
+    it("say how to allow calls to this machine", async () => {
       const result = await run("delayed.ts", servers.strict)
       expect(result).toEqual({ code: 1, stderr: "", stdout: expect.any(String) })
       expect(result.stdout).toContain("EGRESS_ALLOW=127.0.0.0/8 npm start")
