@@ -10,7 +10,7 @@ export interface CallResult {
   /** Set only if `outcome` is `retryable` and the answer has `Retry-After`. */
   readonly retry_after_seconds: number | null
   readonly outcome: "success" | "retryable" | "failed"
-  /** Whether the answer says that the job continues and reports to its completion URL later. */
+  /** True if the answer says that the job continues and reports to its completion URL later. */
   readonly completes_later: boolean
   readonly duration_ms: number
 }

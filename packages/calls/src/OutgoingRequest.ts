@@ -58,8 +58,8 @@ export const makeRequest = (
   const headNow = () => {
     const second = secondOf(clock.currentTimeMillisUnsafe())
     const built = ahead
-    // Dropped, because a head that lives as long as its call costs the garbage collector more than
-    // building it again.
+    // The head is dropped, because one that lives as long as its call costs the garbage collector
+    // more than building it again.
     ahead = undefined
     return built?.second === second ? built.head : headAt(second)
   }
@@ -87,7 +87,7 @@ const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 /** Servers may refuse these methods without a length, even if there is no body. */
 const withLength = new Set(["POST", "PUT", "PATCH"])
 
-/** Cuts the string, because the getters of a URL take longer. */
+/** Cuts the string, which is faster than the getters of a URL. */
 const hostOf = (origin: string): string => origin.slice(origin.indexOf("//") + 2)
 
 const headOf = (target: string, host: string, fields: ReadonlyArray<string>): string => {

@@ -72,7 +72,7 @@ const renderHeaders = (
     return rendered
   })
 
-/** Longer than all headers together may be, so that `headersProblems` reports the problem. */
+/** The limit is above that of all headers together, so that `headersProblems` reports the problem. */
 const maxHeaderLength = 16 * 1024
 
 const renderBody = (
@@ -104,7 +104,7 @@ const mediaType = (headers: StepCall["headers"]): string => {
 
 /**
  * Finds whether each reference of a JSON template is inside a string or is a value of its own.
- * Undefined if the template is not JSON: then there is no structure to protect.
+ * Returns undefined if the template is not JSON: then there is no structure to protect.
  */
 const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | undefined => {
   const positions: Array<"string" | "value"> = []

@@ -22,7 +22,7 @@ export interface Signing {
 /**
  * Derives the secret of one receiver, as `whsec_...`. The secret of the workspace itself signs
  * nothing and never leaves the service, so a receiver cannot compute the secret of another one.
- * None if the workspace's secret is not valid.
+ * Returns none if the workspace's secret is not valid.
  */
 export const deriveReceiverSecret = (
   workspaceSecret: Redacted.Redacted,
@@ -35,8 +35,8 @@ export const deriveReceiverSecret = (
   )
 
 /**
- * The keys that sign requests to the origin, in the order of the workspace's secrets. None if there
- * is no secret, or if one of them is not valid.
+ * The keys that sign requests to the origin, in the order of the workspace's secrets. Returns none if
+ * there is no secret, or if one of them is not valid.
  */
 export const receiverKeys = (
   { purpose, secrets }: Signing,
@@ -83,7 +83,7 @@ const keyOf = (
   return key
 }
 
-/** A workspace may call any number of origins. */
+/** The limit bounds the memory, because a workspace may call any number of origins. */
 const maxReceivers = 1_000
 
 interface Cached {

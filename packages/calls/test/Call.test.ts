@@ -100,7 +100,7 @@ describe("the request", () => {
       }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("says which task is called, for what time, and how often it was tried", () =>
+  it.live("names the task, the scheduled time and the number of the attempt", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
       const call = yield* Call
@@ -117,7 +117,7 @@ describe("the request", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("lets the user replace the defaults, in any case", () =>
+  it.live("lets the user replace default headers, in upper or lower case", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
       const call = yield* Call
@@ -164,7 +164,7 @@ describe("the request", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("signs a message with another secret than a call, and says so in the signed id", () =>
+  it.live("signs messages with a different secret than calls, and marks their id", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* mirror
       const call = yield* Call
@@ -185,7 +185,7 @@ describe("the request", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it("has another secret for each origin and purpose of each workspace", () => {
+  it("derives a different secret for each workspace, origin and purpose", () => {
     const secrets = [secret, otherSecret].flatMap((one) =>
       [
         origin,
@@ -196,7 +196,7 @@ describe("the request", () => {
     )
     assert.lengthOf(new Set([secret, otherSecret, ...secrets]), 18)
     for (const one of secrets) assert.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/)
-    // Receivers have them, so they never change.
+    // Receivers store these secrets, so they must never change.
     assert.deepStrictEqual(
       [...derived([secret], origin), ...derived([secret], origin, "message")],
       [
@@ -248,7 +248,7 @@ describe("the request", () => {
   )
 })
 
-describe("the outcome", () => {
+describe("the result", () => {
   it.live.each([
     [200, "success"],
     [201, "success"],

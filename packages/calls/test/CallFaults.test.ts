@@ -29,7 +29,7 @@ const callTarget = (onConnection: OnConnection, url = "http://127.0.0.1") =>
     return yield* call.run(callRequest(`${url}:${port}/`, { timeout_seconds: 0.5 }))
   })
 
-/** Writes the chunk as long as the other side takes it, and counts the bytes. */
+/** Writes the chunk again and again until the client hangs up, and counts the bytes. */
 const flood = (socket: Socket, chunk: string | Buffer, written: (bytes: number) => void) => {
   const more = () => {
     while (!socket.destroyed && socket.writable) {
@@ -105,7 +105,7 @@ describe("a target that misbehaves", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("is cut off at the timeout however steadily it drips", () =>
+  it.live("is cut off at the timeout, however steadily it sends single bytes", () =>
     Effect.gen(function* () {
       const result = yield* callTarget((socket) => {
         socket.write(`${ok}\r\n`)
@@ -117,7 +117,7 @@ describe("a target that misbehaves", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("has answered once 10,000 bytes are there, though the rest drips until the timeout", () =>
+  it.live("has answered once 10,000 bytes are there, even if the rest arrives until the timeout", () =>
     Effect.gen(function* () {
       const result = yield* callTarget((socket) => {
         socket.once("data", () => {
@@ -160,7 +160,7 @@ describe("a target that misbehaves", () => {
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.strictEqual(result.status_code, status)
         assert.strictEqual(result.error?.message ?? null, error)
-        // Up to what the kernel's buffers on both sides hold.
+        // The buffers of the kernel hold some bytes on both sides.
         assert.isBelow(written, 16 * 1024 * 1024)
       }).pipe(Effect.provide(callLayer()))
   )
@@ -202,7 +202,7 @@ describe("a target that misbehaves", () => {
             })
           })
           assert.strictEqual(result.outcome, outcome)
-          // Up to what the kernel's buffers on both sides hold, not 10 GB.
+          // The buffers of the kernel hold some bytes on both sides, but not 10 GB.
           assert.isBelow(written, 16 * 1024 * 1024)
         }
       }
@@ -352,7 +352,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("that are idle end with the first byte that nobody asked for", () =>
+  it.live("that are idle close at the first byte that no request asked for", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
       const sockets: Array<Socket> = []
@@ -421,7 +421,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("end with the service", () =>
+  it.live("close when the service stops", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
       const port = yield* tcpTarget((socket) => {
@@ -469,7 +469,7 @@ describe.each([
       })
     )
 
-    it.effect("an answer says that its job goes on, or when to come back", () =>
+    it.effect("an answer says that its job continues, or when to retry", () =>
       Effect.gen(function* () {
         const accepted = "HTTP/1.1 202 Accepted\r\nscheduling-complete: later\r\n"
         const busy = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 7\r\n"
@@ -489,7 +489,7 @@ describe.each([
       })
     )
 
-    it.effect("the next connection to a host goes on with the session of the last", () =>
+    it.effect("the next connection to a host resumes the TLS session of the last one", () =>
       Effect.gen(function* () {
         const resumed: Array<boolean> = []
         const server = yield* Effect.acquireRelease(
@@ -562,7 +562,7 @@ describe("a thread for TLS", () => {
     }).pipe(Effect.provide(callLayer({ threads: 2, allow: "" })))
   )
 
-  it.live("that crashes says why, which its calls cannot", () =>
+  it.live("that crashes reports the reason, which its calls cannot know", () =>
     Effect.gen(function* () {
       const crash = yield* Deferred.make<unknown>()
       const thread = yield* Effect.acquireRelease(
@@ -585,7 +585,7 @@ describe("a thread for TLS", () => {
     })
   )
 
-  it.live("that ends fails its calls, and another one takes the next", () =>
+  it.live("that ends fails its calls, and a new one makes the next call", () =>
     Effect.gen(function* () {
       const thread = yield* Effect.acquireRelease(
         Effect.sync(() => new TlsThread(rules, (error) => assert.fail(String(error)))),

@@ -21,7 +21,7 @@ const begin = (call: ReadyCall) =>
 const until = (isSo: () => boolean) =>
   Effect.sleep(5).pipe(Effect.repeat({ until: isSo, times: 2_000 }))
 
-/** Answers everything, and notes the connections that are open to it and what was signed. */
+/** Answers every request, and records its open connections and the signatures. */
 const listen = (isSecure: boolean) =>
   Effect.gen(function* () {
     const seen = { connections: 0, signedAt: new Array<number>() }
@@ -58,7 +58,7 @@ describe.each([
     it.effect("has its connection before it begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
-        // A busy machine makes them ready one long after another. Their moment is the same.
+        // On a busy machine much time passes between preparing two calls of the same moment.
         const calls = yield* Effect.forEach([150, 100, 50], (inMillis) =>
           makeReady(url, { inMillis })
         )
@@ -88,7 +88,7 @@ describe.each([
       })
     )
 
-    it.effect("opens nothing if it was not asked to", () =>
+    it.effect("opens no connection unless it is told to", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const waiting = yield* makeReady(url, { connects: false })
@@ -109,7 +109,7 @@ describe.each([
       })
     )
 
-    it.effect("leaves a connection to others if it never begins", () =>
+    it.effect("leaves its connection to other calls if it never begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const dropped = yield* makeReady(url)
@@ -122,7 +122,7 @@ describe.each([
       })
     )
 
-    it.effect("says itself why it cannot connect", () =>
+    it.effect("reports itself why it cannot connect", () =>
       Effect.gen(function* () {
         const { url } = yield* Effect.scoped(listen(isSecure))
         const call = yield* makeReady(url)
@@ -134,8 +134,8 @@ describe.each([
   })
 })
 
-describe("connections ahead", () => {
-  it.live("are no more than there may be to an origin", () =>
+describe("connections opened ahead", () => {
+  it.live("are limited by the connections to an origin", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* listen(false)
       const calls = yield* Effect.replicateEffect(makeReady(url), 5)
@@ -145,7 +145,7 @@ describe("connections ahead", () => {
     }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 2 } })))
   )
 
-  it.live("are no more than may be idle", () =>
+  it.live("are limited by the idle connections", () =>
     Effect.gen(function* () {
       const { seen, url } = yield* listen(false)
       const calls = yield* Effect.replicateEffect(makeReady(url), 5)

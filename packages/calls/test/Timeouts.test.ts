@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Timeouts } from "../src/Timeouts.ts"
 
 describe("Timeouts", () => {
-  it.effect("tell each call when its own time is over, unless it ended before", () =>
+  it.effect("notify each call of its own timeout, unless it has ended before", () =>
     Effect.gen(function* () {
       const timeouts = yield* Timeouts.make
       const told: Array<string> = []
@@ -26,7 +26,7 @@ describe("Timeouts", () => {
     })
   )
 
-  it.effect("let go of calls from anywhere in their order, as often as asked", () =>
+  it.effect("remove calls at any position, even twice", () =>
     Effect.gen(function* () {
       const timeouts = yield* Timeouts.make
       const told: Array<string> = []
@@ -44,7 +44,7 @@ describe("Timeouts", () => {
     })
   )
 
-  it.effect("tell the others if telling one fails", () =>
+  it.effect("notify the other calls if one notification throws", () =>
     Effect.gen(function* () {
       const timeouts = yield* Timeouts.make
       const told: Array<string> = []
@@ -57,7 +57,7 @@ describe("Timeouts", () => {
     })
   )
 
-  it.effect("tell nothing once their scope is closed", () =>
+  it.effect("notify no call after their scope is closed", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const timeouts = yield* Scope.provide(Timeouts.make, scope)

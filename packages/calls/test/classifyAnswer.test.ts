@@ -41,7 +41,7 @@ describe("an answer", () => {
     assert.deepStrictEqual(classify(status, "", { success_codes }), [outcome, error])
   })
 
-  it("must contain a text and lack another, and may do so the next time", () => {
+  it("is retryable if its body breaks a rule", () => {
     const rule = { body_contains: '"ok"', body_lacks: "error" }
     assert.deepStrictEqual(classify(200, '{"state":"ok"}', rule), ["success", null])
     assert.deepStrictEqual(classify(200, "", rule), [
@@ -54,7 +54,7 @@ describe("an answer", () => {
     ])
   })
 
-  it("is judged by its body only if its status is right", () => {
+  it("is classified by its body only if its status is a success", () => {
     assert.deepStrictEqual(classify(404, "gone", { body_contains: "gone" }), [
       "failed",
       "http_status: answered 404"
@@ -64,7 +64,7 @@ describe("an answer", () => {
     assert.strictEqual(classify(404, "here", rule)[0], "retryable")
   })
 
-  it("is explained in few words, however long the text was", () => {
+  it("quotes at most 100 characters of the text in its error", () => {
     const [, error] = classify(200, "", { body_contains: "\u0001".repeat(500) })
     assert.isBelow(error?.length ?? 0, 1_000)
   })

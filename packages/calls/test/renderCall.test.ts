@@ -74,7 +74,7 @@ describe("a step's URL", () => {
     )
   })
 
-  it("keeps its path where the text and values make dots together", () => {
+  it("keeps its path if text and values form dots together", () => {
     assert.match(refused({ url: `https://example.com/a/.${v}/b` }, "."), /part of the path/)
     assert.match(refused({ url: `https://example.com/a/%2e${v}/b` }, "."), /part of the path/)
     assert.match(refused({ url: `https://example.com/a/${v}${v}/b` }, "."), /part of the path/)
@@ -98,7 +98,7 @@ describe("a step's URL", () => {
     }
   })
 
-  it("is refused where it grows too long", () => {
+  it("is refused if it becomes too long", () => {
     assert.match(refused({ url: `https://example.com/${v}` }, "x".repeat(3000)), /^url is longer/)
   })
 })
@@ -116,7 +116,7 @@ describe("a step's headers", () => {
     )
   })
 
-  it("are refused where they grow too long", () => {
+  it("are refused if they become too long", () => {
     assert.match(refused({ headers: { "x-a": v } }, "x".repeat(17_000)), /^header x-a is longer/)
   })
 })
@@ -135,12 +135,12 @@ describe("a step's body", () => {
     assert.strictEqual(rendered({ body }, value).body, expected)
   })
 
-  it("takes the whole answer as JSON or as text, by where it stands", () => {
+  it("takes the whole answer as JSON or as text, depending on its position", () => {
     const body = '{"json":{{ steps.a.body }},"text":"{{ steps.a.body }}"}'
     assert.strictEqual(rendered({ body }, 1).body, '{"json":{"v":1},"text":"{\\"v\\":1}"}')
   })
 
-  it("is a form where its content type says so", () => {
+  it("is encoded as a form if its content type says so", () => {
     const headers = { "Content-Type": "application/x-www-form-urlencoded; charset=utf-8" }
     assert.strictEqual(rendered({ headers, body: `t=${v}` }, "a+b&x=1").body, "t=a%2Bb%26x%3D1")
   })
@@ -153,7 +153,7 @@ describe("a step's body", () => {
     assert.strictEqual(rendered({ headers: vendor, body: `{"a":"${v}"}` }, '"').body, '{"a":"\\""}')
   })
 
-  it("fails where a value is missing or null", () => {
+  it("fails if a value is missing or null", () => {
     assert.strictEqual(
       refused({ body: "{{ steps.a.body.token }}" }, 1),
       "body: steps.a.body.token is missing"

@@ -30,7 +30,7 @@ const systemSources: NameSources = {
  * the threads resolve names. A tenant's name server that never answers would hold one for 10 s per
  * name, and the database's own lookup would wait behind it.
  *
- * So a name with a dot, which a tenant may own, never goes to getaddrinfo. It is looked up in the
+ * Therefore a name with a dot, which a tenant may own, never goes to getaddrinfo. It is looked up in the
  * hosts file and then in DNS, which needs no thread: first as it is, then within the search
  * domains. A name without a dot belongs to the operator's network and goes to the system, one at a
  * time, so that the other thread stays free for the database.

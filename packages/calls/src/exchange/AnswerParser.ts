@@ -60,7 +60,7 @@ export class AnswerParser {
   private hasSize = false
   private isLineEmpty = true
   private isAfterReturn = false
-  /** Whether the connection may carry another answer after this one. */
+  /** False if the connection may not carry another answer after this one. */
   isReusable = true
   /** The time for which the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
@@ -140,7 +140,7 @@ export class AnswerParser {
     const [, version, code] = statusLine.exec(first) ?? []
     const status = Number(code)
     if (code === undefined || status < 100) throw new InvalidAnswer()
-    // We never asked for another protocol.
+    // A change of protocol, which no call asks for.
     if (status === 101) throw new AnswerCutOff()
 
     let length: string | undefined
@@ -180,7 +180,7 @@ export class AnswerParser {
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
     // A proxy on the way might take the other header, and so see another end of the answer.
     if (length !== undefined && encoding !== undefined) throw new InvalidAnswer()
-    // An interim answer: the final one follows.
+    // The answer is an interim one, and the final one follows.
     if (status < 200) return
 
     this.isReusable = isKept

@@ -9,9 +9,9 @@ export interface StepAnswer {
 
 /** Looks up the value of a reference. Fails with the reason if there is none. */
 export interface Answers {
-  /** As plain text: strings as they are, objects and arrays as JSON. */
+  /** Writes the value as plain text: strings as they are, objects and arrays as JSON. */
   readonly text: (reference: Reference) => Result.Result<string, string>
-  /** As JSON: strings in quotes, and `body` read as JSON. */
+  /** Writes the value as JSON: strings in quotes, and `body` read as JSON. */
   readonly json: (reference: Reference) => Result.Result<string, string>
 }
 

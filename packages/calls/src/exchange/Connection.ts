@@ -32,7 +32,7 @@ const marginMillis = 1_000
 
 export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
 
-/** One keep-alive connection with one exchange at a time. */
+/** A keep-alive connection with one exchange at a time. */
 export class Connection {
   /** Called once, when the connection ends while it is idle. */
   onIdleEnd: () => void = () => {}
@@ -87,7 +87,7 @@ export class Connection {
     this.request = undefined
     exchange.onSent()
     const { body, bodyBytes } = request
-    // One string is one write. Text outside ASCII needs another encoding than the head.
+    // A single string needs only one write. Text outside ASCII needs another encoding than the head.
     if (body.length === bodyBytes) {
       socket.write(request.head() + body, "latin1")
       return

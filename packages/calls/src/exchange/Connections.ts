@@ -81,7 +81,8 @@ export class Connections {
     }
     const start = () => {
       stopTimer = this.timeouts.after(timeoutMillis, () => {
-        // Before the connection closes, because the close would be taken for the call's result.
+        // The timeout is reported before the connection closes, because the close would be taken for
+        // the call's result.
         onEnd(true)
         leave(false)
       })
@@ -89,9 +90,9 @@ export class Connections {
       if (kept === undefined) send(this.open(request.origin, origin), end)
       else send(kept, endOrSendAgain)
     }
-    // The server may have closed a kept connection while the request was on its way. Like Go's
-    // client, we then send the request once more on a new connection; the Idempotency-Key makes
-    // that safe. Otherwise a task without retries would fail although its receiver works.
+    // The server may close a kept connection while the request is on its way. Like Go's client, we
+    // then send the request once more on a new connection; the Idempotency-Key makes that safe.
+    // Otherwise a task without retries would fail although its receiver works.
     const endOrSendAgain = (reusable: boolean) => {
       // We closed the connection ourselves.
       if (hasLeft) return

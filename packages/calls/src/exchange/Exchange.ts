@@ -22,7 +22,7 @@ export class Exchange implements ExchangeListener {
   statusCode: number | null = null
   headers: AnswerHeaders = { retryAfter: null, complete: null }
   error: Error | null = null
-  /** Whether everything that is kept has arrived. Later errors are ignored. */
+  /** True once everything that is kept has arrived. Later errors are ignored. */
   complete = false
   private receivedBytes = 0
   private readonly kept: Array<Buffer> = []
@@ -68,7 +68,7 @@ export class Exchange implements ExchangeListener {
   onBody(bytes: Buffer): void {
     const room = this.keptBytes - this.receivedBytes
     this.receivedBytes += bytes.length
-    // Copied, because a slice would keep the whole 64 KiB read in memory.
+    // The bytes are copied, because a slice would keep the whole 64 KiB read in memory.
     if (room > 0) this.kept.push(Buffer.from(bytes.subarray(0, room)))
     this.complete = this.receivedBytes >= this.keptBytes
     if (this.receivedBytes > Math.max(discardedBytes, this.keptBytes)) this.settle(false)

@@ -132,7 +132,7 @@ class RemoteConnection implements OpenConnection {
   send({ head, ...request }: OutgoingRequest, exchange: Exchange): void {
     this.#exchange = exchange
     if (!this.#isOpened) this.open()
-    // The head is signed now, so it may be some seconds old when a new connection is open.
+    // The signature may be some seconds old when a new connection is open.
     this.#order.send({ ...request, head: head(), keptBytes: exchange.keptBytes })
   }
 

@@ -50,7 +50,7 @@ const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
   onSent: () => report(["sent", id]),
   onFirstByte: () => report(["first byte", id]),
   onHead: (statusCode, headers) => report(["head", id, statusCode, headers]),
-  // Copied, because otherwise the whole buffer of 64 KiB would be sent.
+  // The bytes are copied, because otherwise the whole buffer of 64 KiB would be sent.
   onBody: (bytes) => report(["body", id, new Uint8Array(bytes)]),
   onEnd: (reusable) => report(["end", id, reusable]),
   onError: (error) => {

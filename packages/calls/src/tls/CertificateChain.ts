@@ -21,7 +21,7 @@ const maxChain = 10
 const maxNames = 100
 const maxText = 300
 
-/** Undefined if the server showed no certificate. */
+/** Returns undefined if the server showed no certificate. */
 export const readChain = (peer: DetailedPeerCertificate): ServerCertificate | undefined => {
   if (!peer.raw) return undefined
   const issuers: Array<DetailedPeerCertificate> = []
@@ -40,8 +40,6 @@ export const readChain = (peer: DetailedPeerCertificate): ServerCertificate | un
     chain: issuers.filter((one) => !isRoot(one)).map(read)
   }
 }
-
-// ---------------------------------------------------------------------------
 
 const isRoot = (one: DetailedPeerCertificate) => nameOf(one.subject) === nameOf(one.issuer)
 

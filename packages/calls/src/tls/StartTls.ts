@@ -22,8 +22,6 @@ export const startTls = (
     .then(onReady, onError)
 }
 
-// ---------------------------------------------------------------------------
-
 const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<void>>> = {
   smtp: async (dialog) => {
     await dialog.expect(smtpReply, /^220/)
@@ -52,7 +50,7 @@ const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<vo
 const line = /^[^\n]*\n/
 const smtpReply = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\r?\n/
 
-/** Longer than any greeting, so that a server cannot make us read for ever. */
+/** The limit is above any greeting, so that no server can make us read for ever. */
 const maxBytes = 8 * 1024
 
 /** Reads the server's replies one at a time. */
@@ -92,7 +90,7 @@ class Dialog {
 
   expectNothing(): void {
     if (this.received === "") return
-    throw new StartTlsRefused({ message: "the server sent more data before the handshake" })
+    throw new StartTlsRefused({ message: "the server sent data before the handshake" })
   }
 
   end(): void {

@@ -161,8 +161,6 @@ export interface Seen {
   readonly hostError: Error | undefined
 }
 
-// ---------------------------------------------------------------------------
-
 interface Failed {
   readonly error: Error
   readonly isConnected: boolean

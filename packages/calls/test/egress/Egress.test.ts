@@ -104,7 +104,7 @@ describe("classify", () => {
     assert.strictEqual(classify(ip), expected)
   })
 
-  it("lets out what is public and nothing else", () => {
+  it("allows public addresses and no others", () => {
     for (const [ip, name] of addresses) assert.strictEqual(isAllowed(ip, []), name === "public", ip)
   })
 })
@@ -155,7 +155,7 @@ describe("EGRESS_ALLOW", () => {
     }
   })
 
-  it("names every mistake of a list", () => {
+  it("reports every mistake in a list", () => {
     const cidrs = parseCidrs("10.0.0.0/8,nonsense,fd00::/200")
     assert.isTrue(Result.isFailure(cidrs) && /nonsense.*fd00/.test(cidrs.failure))
   })
@@ -214,7 +214,7 @@ describe("a call", () => {
     }).pipe(Effect.provide(callLayer({ allow: "", resolve })))
   )
 
-  it.live("goes only to the allowed ones of a name's addresses", () =>
+  it.live("connects only to those addresses of a name that are allowed", () =>
     Effect.gen(function* () {
       const port = yield* httpTarget((request, response) => {
         response.setHeader("connection", "close").end(request.socket.localAddress)
@@ -232,7 +232,7 @@ describe("a call", () => {
     )
   )
 
-  it.live("is refused when the name points elsewhere by the next attempt", () => {
+  it.live("is refused if the name points to a private address at the next attempt", () => {
     const answers = [["127.0.0.1"], ["127.0.0.2"]]
     return Effect.gen(function* () {
       let requests = 0
@@ -251,7 +251,7 @@ describe("a call", () => {
     )
   })
 
-  it.live("does not follow a redirect to a private address, or anywhere", () =>
+  it.live("does not follow redirects", () =>
     Effect.gen(function* () {
       const port = yield* httpTarget((_, response) => {
         response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end()
@@ -292,12 +292,12 @@ describe("a call", () => {
   })
 })
 
-it.live("a socket that reached an address it should not is ended before a byte is written", () =>
+it.live("a socket that reached a refused address is closed before a byte is written", () =>
   Effect.gen(function* () {
     let bytes = 0
     const port = yield* tcpTarget((socket) => socket.on("data", (chunk) => (bytes += chunk.length)))
     for (const isSecure of [false, true]) {
-      // Allows 127.0.0.1 the first time it is asked, which is before the socket connects.
+      // Allows 127.0.0.1 at the first check, before the socket connects.
       let reads = 0
       const allow = Object.defineProperty<Array<Cidr>>([], 0, {
         get: () => Result.getOrThrow(parseCidr(reads++ === 0 ? "127.0.0.0/8" : "192.0.2.0/24"))

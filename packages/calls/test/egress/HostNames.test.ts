@@ -109,7 +109,7 @@ const codeOf = (failed: Promise<unknown>): Promise<unknown> =>
 
 describe("a name with a dot", () => {
   it.live(
-    "never holds a thread of the system, whether DNS knows it, does not, or says nothing",
+    "never uses a thread of the system, whether DNS knows it, does not know it or is silent",
     () =>
       Effect.gen(function* () {
         const zone = (name: string) =>
@@ -122,7 +122,7 @@ describe("a name with a dot", () => {
       })
   )
 
-  it.live("is looked up in the hosts file first, as the file reads now", () =>
+  it.live("is looked up first in the hosts file, in its current version", () =>
     Effect.gen(function* () {
       const hosts = "# comment\n192.0.2.7\tdb.internal  alias.internal\n::1 db.internal\n"
       const { asked, resolve } = yield* resolverOn({ zone: () => "unknown", hosts })
@@ -132,7 +132,7 @@ describe("a name with a dot", () => {
     })
   )
 
-  it.live("is looked for in the search domains if it is unknown, unless it ends in a dot", () =>
+  it.live("is looked up in the search domains if it is unknown and does not end with a dot", () =>
     Effect.gen(function* () {
       const { asked, resolve } = yield* resolverOn({
         zone: (name) => (name === "web.jobs.svc.cluster.local" ? "192.0.2.3" : "unknown"),
@@ -147,7 +147,7 @@ describe("a name with a dot", () => {
 })
 
 describe("a name without a dot", () => {
-  it.live("holds one thread at most, and is turned away when the queue is long", () =>
+  it.live("uses at most one thread, and is refused when the queue is long", () =>
     Effect.gen(function* () {
       const release: Array<() => void> = []
       const { lookedUp, resolve } = yield* resolverOn({
@@ -171,7 +171,7 @@ describe("a name without a dot", () => {
   )
 })
 
-it("reads files as they are found in the field", () => {
+it("parses files as they occur on real machines", () => {
   assert.deepEqual(
     [...parseHosts("127.0.0.1 localhost\n\n  ::1   localhost ip6-localhost # both\n")],
     [

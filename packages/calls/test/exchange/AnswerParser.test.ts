@@ -24,7 +24,7 @@ const read = (pieces: ReadonlyArray<Buffer>, method = "POST", hangsUp = false): 
   })
   let end: Read["end"] = "unfinished"
   try {
-    // A socket puts all that it reads into the same buffer.
+    // A socket reuses its buffer for everything that it reads.
     const buffer = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)))
     for (const piece of pieces) parser.push(buffer.subarray(0, piece.copy(buffer)))
     if (hangsUp) parser.finish()
@@ -64,7 +64,7 @@ describe("an answer ends", () => {
     assert.isTrue(readText(text.slice(0, -1)).end === "unfinished")
   })
 
-  it("with its head if nothing but that was asked for", () => {
+  it("with its head if the method was HEAD", () => {
     const head = `${ok}content-length: 3\r\n\r\n`
     assert.deepInclude(readText(head, "HEAD"), { end: "over", isReusable: true })
   })
@@ -93,13 +93,13 @@ describe("a connection is not used again", () => {
     assert.deepInclude(readText(text), { end: "over", isReusable: false })
   })
 
-  it("unless a server of HTTP/1.0 says so", () => {
+  it("unless a server of HTTP/1.0 offers it", () => {
     const text = "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n"
     assert.deepInclude(readText(text), { end: "over", isReusable: true })
   })
 })
 
-it("says how long the connection is kept, and when to come again", () => {
+it("has the keep-alive time and the time of a retry", () => {
   const fields = "keep-alive: max=9, timeout=7\r\nRetry-After:  120 \r\nretry-after: 9\r\n"
   assert.deepInclude(readText(`HTTP/1.1 503 Busy\r\n${fields}content-length: 0\r\n\r\n`), {
     status: 503,
@@ -166,12 +166,12 @@ it.each([
   assert.strictEqual(readText(text, "POST", true).end, "AnswerCutOff")
 })
 
-it("a server that changes the protocol unasked cuts the answer off", () => {
+it("a change of protocol that was not requested cuts the answer off", () => {
   const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"
   assert.strictEqual(readText(text).end, "AnswerCutOff")
 })
 
-/** Pieces that answers are made of, whole and broken. */
+/** Parts of valid and broken answers. */
 const piece = Schema.Literals([
   ok,
   "HTTP/1.0 404 Not Found\r\n",
@@ -194,7 +194,7 @@ const piece = Schema.Literals([
 ])
 
 it.prop(
-  "is read the same however its bytes are cut",
+  "is parsed in the same way however its bytes are split",
   [
     Schema.Array(piece),
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 })))

@@ -79,7 +79,7 @@ describe("answers of earlier steps", () => {
     )
   })
 
-  it("says that a body is not JSON, and still gives it as text", () => {
+  it("reports that a body is not JSON, and still returns it as text", () => {
     const problem = "! steps.a.body is not JSON within the 10,000 bytes that are kept"
     assert.strictEqual(read("text", "steps.a.body.x", "<html>"), problem)
     assert.strictEqual(read("json", "steps.a.body", "<html>"), problem)
@@ -87,7 +87,7 @@ describe("answers of earlier steps", () => {
     assert.strictEqual(read("text", "steps.a.body", ""), "")
   })
 
-  it("survives an answer nested as deep as it can be", () => {
+  it("survives an answer that is nested as deeply as possible", () => {
     for (const depth of [1_000, 5_000]) {
       const deep = "[".repeat(depth) + "]".repeat(depth)
       assert.match(read("json", "steps.a.body", deep), /^(\[|! steps\.a\.body is n)/)

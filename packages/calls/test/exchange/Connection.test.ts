@@ -6,20 +6,20 @@ import { Client, type Dispatcher, errors } from "undici"
 import { Call } from "../../src/Call.ts"
 import { callLayer, callRequest, tcpTarget } from "../support/CallTargets.ts"
 
-/** What a client makes of one answer. The failure is the code of an execution's error. */
+/** The result of a client for one answer. The failure is the code of an execution's error. */
 interface Result {
   readonly status: number | null
   readonly body: string
   readonly failure: "invalid_response" | "connection" | null
 }
 
-/** What a client makes of some requests, one after the other, and the connections that it took. */
+/** The results of a client for consecutive requests, and the connections that it used. */
 interface Exchanged {
   readonly results: ReadonlyArray<Result>
   readonly connections: number
 }
 
-/** The bytes that the server sends after a request, and whether it hangs up then. */
+/** The bytes that the server sends after a request, and a flag to hang up after them. */
 interface Reply {
   readonly pieces: ReadonlyArray<string>
   readonly hangsUp: boolean
@@ -49,7 +49,7 @@ const serverOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => connections }
 })
 
-/** The HTTP status may be an error of the call, but is none of the exchange. */
+/** A status such as 500 is an error of the call, but not of the exchange. */
 const failureOf = (error: ExecutionError | null): Result["failure"] => {
   if (error === null || error.code === "http_status") return null
   if (error.code === "connection" || error.code === "invalid_response") return error.code
@@ -75,7 +75,7 @@ const byUs = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>, method:
 const failureOfUndici = (error: Error, status: number | null): Result["failure"] => {
   if (error instanceof errors.HeadersOverflowError) return "invalid_response"
   if (error instanceof errors.SocketError) return "connection"
-  // Two lengths are this error too, and then there is no status yet.
+  // A second length is this error too, and then there is no status yet.
   if (error instanceof errors.ResponseContentLengthMismatchError) {
     return status === null ? "invalid_response" : "connection"
   }
@@ -184,10 +184,10 @@ const upTo = <A extends Schema.Top>(count: number, of: A) =>
 
 const method = Schema.Literals(["GET", "GET", "GET", "HEAD"])
 
-/** Where undici fails or is wrong by RFC 9112, nothing is generated: see the tests of the parser. */
+/** Answers on which undici fails or breaks RFC 9112 are left to the tests of the parser. */
 describe("beside undici's client, ours", () => {
   it.live.prop(
-    "makes the same of an answer, whole or broken, in whatever pieces it comes",
+    "reads valid and broken answers in the same way, in whatever pieces they arrive",
     [statusLine, upTo(3, field), upTo(4, bodyPiece), method],
     ([first, fields, body, asked]) =>
       Effect.gen(function* () {
@@ -199,7 +199,7 @@ describe("beside undici's client, ours", () => {
   )
 
   it.live.prop(
-    "uses a connection again after the same answers",
+    "reuses a connection after the same answers",
     [Schema.NonEmptyArray(answer).check(Schema.isMaxLength(4))],
     ([answers]) =>
       Effect.gen(function* () {

@@ -36,7 +36,7 @@ export const callLayer = (
     readonly allow?: string
     readonly resolve?: Resolve
     readonly limits?: Partial<ConnectionLimits>
-    /** How many threads make the connections with TLS. None: they are made here. */
+    /** The number of threads for connections with TLS. Without it they are opened in this thread. */
     readonly threads?: number
   } = {}
 ): Layer.Layer<Call> =>
@@ -69,7 +69,7 @@ const listen = <S extends Server>(server: S, host: string) =>
       })
   )
 
-/** A server that sends whatever the test tells it to. Its sockets end with the test. */
+/** A server that answers as the test tells it. Its sockets close with the test. */
 export const tcpTarget = (onConnection: (socket: Socket) => void, host = "127.0.0.1") =>
   Effect.suspend(() => {
     const sockets = new Set<Socket>()
@@ -97,7 +97,7 @@ export const httpTarget = (listener: RequestListener, host = "127.0.0.1") =>
     )
   })
 
-/** Answers the first bytes of every connection with the text, as it stands. */
+/** Answers the first bytes of every connection with exactly this text. */
 export const replying = (text: string) => (socket: Socket) => {
   socket.once("data", () => socket.write(text))
 }

@@ -1,7 +1,8 @@
 import { sign } from "node:crypto"
 
 /**
- * For tests on loopback: a root certificate that is also that of `service.test`, valid until 2120.
+ * A root certificate for tests on loopback. It is also the certificate of `service.test`, and is
+ * valid until 2120.
  */
 export const key = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIBOlUU0XGH3qj1WVkIdt7OuUoCj2NWvk0T7MJ7UQTmZ2oAoGCCqGSM49
@@ -115,7 +116,7 @@ FKglhb+HXZzbOYsMA6WejubM35wwCgYIKoZIzj0EAwIDRwAwRAIgX3Gx/aJVODTy
 7mO9PqXDZFKs
 -----END CERTIFICATE-----`
 
-/** `site` as it would be if it ended at this time, signed by the root like the others. */
+/** Creates a certificate like `site` that expires at this time, signed by the root. */
 export const siteUntil = (end: Date): string => {
   const der = Buffer.from(site.replaceAll(/-----[^-]+-----|\s/g, ""), "base64")
   const body = elementAt(der, headerLength(der, 0))
@@ -129,7 +130,7 @@ export const siteUntil = (end: Date): string => {
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----"].join("\n")
 }
 
-/** Of the tag and the length that begin an element of DER. */
+/** The number of bytes of the tag and the length that begin an element of DER. */
 const headerLength = (der: Buffer, at: number): number => {
   const first = der[at + 1] ?? 0
   return first < 0x80 ? 2 : 2 + (first & 0x7f)

@@ -6,7 +6,7 @@ import {
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { Effect } from "effect"
 
-/** The `webhook-signature` header as the published code makes it, one signature per secret. */
+/** The `webhook-signature` header as the published library computes it, one signature per secret. */
 export const sign = (message: Message, secrets: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.promise(async () => {
     const keys = secrets.map(parseSecret).filter((key) => key !== undefined)

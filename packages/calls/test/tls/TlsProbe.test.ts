@@ -52,7 +52,7 @@ const showing = (cert: string, options: TLSSocketOptions = {}) =>
 
 const verdict = ({ message, verification }: TlsCheck) => [verification, message]
 
-/** Says what a server of the protocol says, and then shakes hands. */
+/** Sends the greeting of the protocol, and then begins the TLS handshake. */
 const talking = (script: ReadonlyArray<readonly [string | null, string]>) =>
   tcpTarget((socket) => {
     let step = 0
@@ -78,7 +78,7 @@ describe("a check of a certificate", () => {
   beforeAll(() => setDefaultCACertificates([root]))
   afterAll(() => setDefaultCACertificates(roots))
 
-  it.live("shows it and its issuers, and finds nothing wrong with one that is right", () =>
+  it.live("returns a valid certificate with its issuers and no problem", () =>
     Effect.gen(function* () {
       const seen = yield* check(yield* showing(`${deep}\n${intermediate}`), {
         server_name: "deep.test"
@@ -97,7 +97,7 @@ describe("a check of a certificate", () => {
         chain.map(({ issuer, subject }) => [subject, issuer]),
         [["CN=test intermediate", "CN=test root"]]
       )
-      // Nothing is remembered between two checks.
+      // A second check resumes no session.
       const port = yield* showing(site, { maxVersion: "TLSv1.2" })
       assert.strictEqual((yield* check(port)).verification, "ok")
       assert.isNotNull((yield* check(port)).certificate)
@@ -156,7 +156,7 @@ describe("a check of a certificate", () => {
     })
   )
 
-  it.live("tells of a server that has none, or no handshake", () =>
+  it.live("reports a server without a certificate or without TLS", () =>
     Effect.gen(function* () {
       const old = yield* showing(site, {
         minVersion: "TLSv1",
@@ -198,7 +198,7 @@ describe("a check of a certificate", () => {
     })
   )
 
-  it.live("goes nowhere that calls may not go", () =>
+  it.live("follows the egress rules of calls", () =>
     Effect.gen(function* () {
       const port = yield* showing(site)
       for (const host of ["site.test", "127.0.0.1"]) {
@@ -246,7 +246,7 @@ describe("a check of a certificate", () => {
     ["pop3", "-ERR\r\n", "The server does not offer STARTTLS."],
     ["pop3", "x".repeat(20_000), "The server's greeting is too long."]
   ] as ReadonlyArray<[SslProtocol, string, string]>)(
-    "tells that a server of %s does not go on to TLS",
+    "reports that a server of %s offers no TLS",
     ([protocol, greeting, message]) =>
       Effect.gen(function* () {
         const port = yield* tcpTarget((socket) => void socket.write(greeting))
@@ -257,7 +257,7 @@ describe("a check of a certificate", () => {
       })
   )
 
-  it("tells of a certificate by the time of the check", () => {
+  it("compares the validity with the time of the check", () => {
     const certificate = {
       subject: "CN=a",
       issuer: "CN=b",
