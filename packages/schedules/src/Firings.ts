@@ -1,75 +1,72 @@
-// When a cron task fires. A schedule names local times ("slots"); between two clock changes each
-// slot is one instant. A slot is a minute, or a second where the schedule has a field of seconds.
-// At a clock change these rules hold:
+// When a schedule fires. A schedule names local times: minutes, or seconds if it has a field of
+// seconds. Between two clock changes each of them is one instant. At a clock change these rules hold:
 //
-// Clocks spring forward: the skipped slots fire once, together, at the first instant after the gap,
+// Clocks spring forward: the skipped times fire once, together, at the first instant after the gap,
 // unless the schedule covers every hour of the day. So "30 2 * * *" and "*/15 2 * * *" fire at
 // 03:00 that day, and "0 2,3 * * *" fires at 03:00 once. A schedule of every hour, such as "*/15 *
-// * * *" or "30 * * * *", loses and gains no fire, because its instants simply continue.
+// * * *" or "30 * * * *", loses and gains no firing, because its instants simply continue.
 //
-// Clocks fall back: slots occur twice. A schedule whose minute or hour field starts with "*" runs
-// by elapsed time, as in Vixie cron: every slot fires both times, so "*/15 * * * *" never pauses
-// for an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires
-// only the first of the two, "both" fires each.
+// Clocks fall back: local times occur twice. A schedule whose minute or hour field starts with "*"
+// runs by elapsed time, as in Vixie cron: it fires both times, so "*/15 * * * *" never pauses for an
+// hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires only the
+// first of the two, "both" fires each.
 //
-// This is not Effect's Cron because that one (4.1.0) moves a skipped 02:30 to 03:30, leaves "*/15 *
-// * * *" silent for an hour where clocks fall back, and needs 76 µs per fire in Europe/Berlin,
-// where this needs less than 1.
+// ADR 7 says why this is not Effect's Cron.
 
-import { slotAtOrAfter, slotAtOrBefore } from "./ScheduleCalendar.ts"
+import { matchAtOrAfter, matchAtOrBefore } from "./ScheduleCalendar.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { parsedOf } from "./readSchedule.ts"
 import { type Stretch, stretchAt } from "./ZoneClock.ts"
 
-/** Says which fires count where clocks fall back. */
+/** Decides whether a time that occurs twice, because clocks fall back, fires once or twice. */
 export type DstOverlap = "first" | "both"
 
 /**
- * The effect of a clock change on a fire.
+ * The effect of a clock change on a firing.
  *
- * - `moved`: clocks skipped a local time of the schedule. This fire replaces it.
+ * - `moved`: clocks skipped a local time of the schedule. This firing replaces it.
  * - `doubled`: this local time has fired once already, before clocks fell back.
- * - `dropped`: as `doubled`, but `dst_overlap` is "first" and so this is **not** a fire.
+ * - `dropped`: as `doubled`, but `dst_overlap` is "first" and so this is **not** a firing.
  */
 export type ClockChange = "moved" | "doubled" | "dropped"
 
-export interface PreviewedFire {
+export interface PreviewedFiring {
   /** The moment in UTC, such as `2026-10-25T00:30:00.000Z`. */
   readonly at: string
   /** The same moment on the clocks of the time zone, such as `2026-10-25T02:30:00+02:00`. */
   readonly local: string
   readonly clock_change: ClockChange | null
-  /** Set if the day is excluded, so that this is not a fire. */
+  /** Set if the day is excluded, so that this is not a firing. */
   readonly excluded?: true
 }
 
-export interface FireOptions {
+export interface FiringOptions {
   /** Default "first". */
   readonly dst_overlap?: DstOverlap
 }
 
 /**
- * The first fire strictly after `after`, in milliseconds since the epoch. There is always one. Like
+ * The first firing strictly after `after`, in milliseconds since the epoch. There is always one. Like
  * all functions here, it throws a `RangeError` for a text that `parseSchedule` refuses.
  */
-export const nextFire = (
+export const nextFiring = (
   schedule: string,
   timezone: string,
   after: Date | number,
-  options?: FireOptions
-): number => fireAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
+  options?: FiringOptions
+): number => firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
 
 /**
- * The last fire that is at or before `now` and not before `lowerBound`, if there is one. It
- * searches backwards from `now`, so it costs as much as `nextFire`, however many fires lie in
+ * The last firing that is at or before `now` and not before `lowerBound`, if there is one. It
+ * searches backwards from `now`, so it costs as much as `nextFiring`, however many firings lie in
  * between.
  */
-export const latestAtOrBefore = (
+export const latestFiring = (
   schedule: string,
   timezone: string,
   now: Date | number,
   lowerBound: Date | number,
-  options?: FireOptions
+  options?: FiringOptions
 ): number | undefined => {
   const parsed = parsedOf(schedule)
   const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
@@ -79,8 +76,8 @@ export const latestAtOrBefore = (
     const stretch = stretchAt(timezone, last)
     const first = dropsRepeats ? Math.max(stretch.start, stretch.repeatsUntil) : stretch.start
     const second = Math.floor((last + stretch.offset) / secondMillis)
-    const fire = slotAtOrBefore(parsed, second) * secondMillis - stretch.offset
-    if (fire >= first) return fire >= earliest ? fire : undefined
+    const at = matchAtOrBefore(parsed, second) * secondMillis - stretch.offset
+    if (at >= first) return at >= earliest ? at : undefined
     if (stretch.start >= earliest && standsForSkipped(parsed, stretch)) return stretch.start
     last = stretch.start - 1
   }
@@ -88,7 +85,7 @@ export const latestAtOrBefore = (
 }
 
 /**
- * The next `count` fires after `from`. Fires that `dst_overlap` "first" drops are listed too,
+ * The next `count` firings after `from`. Firings that `dst_overlap` "first" drops are listed too,
  * marked `dropped` and not counted.
  */
 export const preview = (
@@ -96,14 +93,14 @@ export const preview = (
   timezone: string,
   from: Date | number,
   count: number,
-  options?: FireOptions
-): ReadonlyArray<PreviewedFire> => {
+  options?: FiringOptions
+): ReadonlyArray<PreviewedFiring> => {
   const parsed = parsedOf(schedule)
   const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
-  const listed: Array<PreviewedFire> = []
+  const listed: Array<PreviewedFiring> = []
   let at = Number(from)
-  for (let fires = 0; fires < count;) {
-    at = fireAfter(parsed, timezone, at, "both")
+  for (let counted = 0; counted < count;) {
+    at = firingAfter(parsed, timezone, at, "both")
     const stretch = stretchAt(timezone, at)
     const repeated = at < stretch.repeatsUntil
     const moved = at === stretch.start && standsForSkipped(parsed, stretch)
@@ -112,7 +109,7 @@ export const preview = (
       local: formatLocal(at, stretch.offset),
       clock_change: repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null
     })
-    if (!(repeated && dropsRepeats)) fires++
+    if (!(repeated && dropsRepeats)) counted++
   }
   return listed
 }
@@ -121,12 +118,12 @@ const secondMillis = 1_000
 const minuteMillis = 60_000
 
 /**
- * More than any offset and clock change together: no zone is 15 hours from UTC, and no clock change
- * (Samoa 2011) was longer than a day.
+ * The margin is longer than any offset and clock change together: no zone is 15 hours from UTC, and
+ * no clock change (Samoa 2011) was longer than a day.
  */
 const marginMillis = 3 * 86_400_000
 
-const fireAfter = (
+const firingAfter = (
   parsed: ParsedSchedule,
   timezone: string,
   after: number,
@@ -139,24 +136,24 @@ const fireAfter = (
     if (from === stretch.start && standsForSkipped(parsed, stretch)) return from
     const first = dropsRepeats ? Math.max(from, stretch.repeatsUntil) : from
     const second = Math.ceil((first + stretch.offset) / secondMillis)
-    const fire = slotAtOrAfter(parsed, second) * secondMillis - stretch.offset
-    if (fire < stretch.end) return fire
-    // The search for a slot years away can skip the clock changes up to it. Only a near change
-    // matters: where clocks fall back, slots from before `from` occur again.
+    const at = matchAtOrAfter(parsed, second) * secondMillis - stretch.offset
+    if (at < stretch.end) return at
+    // The search for a time years away can skip the clock changes up to it. Only a near change
+    // matters: where clocks fall back, times from before `from` occur again.
     const near = stretch.end - from < marginMillis
-    from = near ? stretch.end : Math.max(stretch.end, fire - marginMillis)
+    from = near ? stretch.end : Math.max(stretch.end, at - marginMillis)
   }
 }
 
 export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
   overlap === "first" && !parsed.byElapsedTime
 
-/** Whether the clock change at the start of the stretch skipped a slot, which must fire there. */
+/** True if the schedule fires at the start of the stretch, because clocks skipped one of its times. */
 export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
   if (stretch.skipped === 0 || parsed.everyHour) return false
   const gapEnd = (stretch.start + stretch.offset) / secondMillis
   const gapStart = gapEnd - stretch.skipped / secondMillis
-  return slotAtOrAfter(parsed, gapStart) < gapEnd
+  return matchAtOrAfter(parsed, gapStart) < gapEnd
 }
 
 const formatLocal = (at: number, offset: number): string => {

@@ -2,7 +2,7 @@ import type { SpecialDay } from "./SpecialDays.ts"
 
 /** A schedule as one table per field. A 1 at index n means that the value n matches. */
 export interface ParsedSchedule {
-  /** Only second 0 matches if the schedule has no field of seconds. */
+  /** Without a field of seconds, only second 0 matches. */
   readonly seconds: Uint8Array
   readonly minutes: Uint8Array
   readonly hours: Uint8Array
@@ -13,10 +13,10 @@ export interface ParsedSchedule {
   readonly specialDates: ReadonlyArray<SpecialDay>
   /** Special days of the day-of-week field, such as `FRI#2` and `FRIL`. */
   readonly specialWeekdays: ReadonlyArray<SpecialDay>
-  /** Whether a day needs to match only one of its two fields, because both are restricted. */
+  /** True if a day needs to match only one of its two fields, because both are restricted. */
   readonly eitherDay: boolean
   /**
-   * Whether the minute or the hour field starts with `*`. Such a schedule says how often it fires,
+   * True if the minute or the hour field starts with `*`. Such a schedule says how often it fires,
    * not at what time.
    */
   readonly byElapsedTime: boolean

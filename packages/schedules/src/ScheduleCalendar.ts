@@ -8,26 +8,26 @@ import type { ParsedSchedule } from "./ParsedSchedule.ts"
  */
 const minutesOfDay = 1440
 
-/** The first local second at or after `from` that the schedule names. */
-export const slotAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
+/** The first local second at or after `from` that matches the schedule. */
+export const matchAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, 1)
 
-/** The last local second at or before `from` that the schedule names. */
-export const slotAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
+/** The last local second at or before `from` that matches the schedule. */
+export const matchAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, -1)
 
-/** Each local second from `from` to `to`, both included, that the schedule names. */
-export const visitSlots = (
+/** Visits each matching local second from `from` to `to`, both included. */
+export const visitMatches = (
   schedule: ParsedSchedule,
   from: number,
   to: number,
-  visit: (slot: number) => void
+  visit: (second: number) => void
 ): void => {
   const seconds = [...schedule.seconds.keys()].filter((second) => schedule.seconds[second] === 1)
   visitMinutes(schedule, Math.floor(from / 60), Math.floor(to / 60), (minute) => {
     for (const second of seconds) {
-      const slot = minute * 60 + second
-      if (slot >= from && slot <= to) visit(slot)
+      const match = minute * 60 + second
+      if (match >= from && match <= to) visit(match)
     }
   })
 }
@@ -136,13 +136,15 @@ const dayMatches = (schedule: ParsedSchedule, number: number): boolean => {
   return schedule.months[date.month] === 1 && dateMatches(schedule, date, number)
 }
 
-/** 1970-01-01, day 0, was a Thursday. */
 const dateMatches = (
   schedule: ParsedSchedule,
   { day, month, year }: CivilDate,
   number: number
 ): boolean =>
-  matchesDate(schedule, day, (((number + 4) % 7) + 7) % 7, () => daysInMonth(year, month))
+  matchesDate(schedule, day, weekdayOf(number), () => daysInMonth(year, month))
+
+/** Day 0, 1970-01-01, was a Thursday, which is 4. */
+const weekdayOf = (number: number): number => (((number + 4) % 7) + 7) % 7
 
 interface CivilDate {
   readonly year: number

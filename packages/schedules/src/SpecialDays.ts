@@ -4,7 +4,7 @@ export type SpecialDay =
   | { readonly kind: "before last"; readonly days: number }
   /** The day from Monday to Friday that is nearest to a date, in the same month. */
   | { readonly kind: "nearest weekday"; readonly to: number | "last" }
-  /** For example the second or the last Friday of the month. */
+  /** The nth or last such weekday of the month, such as the second Friday. */
   | { readonly kind: "nth weekday"; readonly weekday: number; readonly nth: number | "last" }
 
 /** A day within its month. */
@@ -34,7 +34,8 @@ export const isSpecialDay = (
 }
 
 /**
- * Undefined if the month does not have the date. `day` is any day of the month with its weekday.
+ * Returns undefined if the month does not have the date. `day` is any day of the month with its
+ * weekday.
  */
 const nearestWeekday = (
   date: number,

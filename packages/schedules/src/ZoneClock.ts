@@ -18,15 +18,13 @@ export interface Stretch {
 /** Time is divided into blocks, so that only the blocks in use are searched for clock changes. */
 const blockLength = 400 * day
 
-/** Less than 7 days, because no two clock changes since 1970 were closer (America/Recife 2000). */
+/** Samples find every change, because no two since 1970 were within 7 days (America/Recife 2000). */
 const sampleDistance = 6 * day
 
-/**
- * More than a day, because clocks have gone back by up to a day (Kwajalein 1969).
- */
+/** A block looks back for changes by more than a day, the longest one (Kwajalein 1969). */
 const lookBack = 2 * day
 
-/** More than the number of names in the IANA database. */
+/** The IANA database has fewer names. */
 const maxZones = 700
 const maxBlocksOfZone = 32
 
@@ -45,7 +43,7 @@ export const stretchAt = (timezone: string, instant: number): Stretch => {
   throw new RangeError(`${instant} is not a time`)
 }
 
-/** Takes about 100 µs, once per zone and block. */
+/** Loading takes about 100 µs, once per zone and block. */
 const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
   const offsetAt = offsetsOf(timezone)
   const start = number * blockLength

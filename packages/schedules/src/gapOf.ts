@@ -1,10 +1,10 @@
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
-/** The least time between two fires that a schedule may have. */
+/** The least time between two firings that a schedule may have. */
 export const leastGapSeconds = 5
 
 /**
- * The least time between two fires in seconds, as if the schedule fired on every day. Clock changes
+ * The least time between two firings in seconds, as if the schedule fired on every day. Clock changes
  * are ignored.
  */
 export const gapOf = ({

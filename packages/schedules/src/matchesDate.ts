@@ -6,7 +6,7 @@ type Days = Pick<
   "daysOfMonth" | "eitherDay" | "specialDates" | "specialWeekdays" | "weekdays"
 >
 
-/** Whether a day matches the two day fields. The caller has checked the month. */
+/** Compares a day with the two day fields. The caller has checked the month. */
 export const matchesDate = (
   schedule: Days,
   day: number,
@@ -32,7 +32,7 @@ export const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Whether a schedule has a date. Without special days, only the length of the months matters,
+ * Checks that a schedule has a date. Without special days, only the length of the months matters,
  * because in 400 years each date falls on each weekday. With special days, 28 years are searched:
  * they contain months of every length that begin on every weekday.
  */

@@ -27,7 +27,7 @@ export interface FieldRule {
   readonly size: number
   /** The names of the values, beginning with `min`. */
   readonly names: ReadonlyArray<string>
-  /** Whether 7 is a second name for 0. */
+  /** True for days of the week, where 7 is a second name for 0. */
   readonly isWeek?: true
   /** Parses items of a form that only this field has. */
   readonly special?: (item: string) => SpecialDay | string | undefined

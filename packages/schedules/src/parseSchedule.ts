@@ -35,7 +35,6 @@ const fiveFields = "5 fields (minute hour day-of-month month day-of-week)"
 export const tooManyFields = (count: number, why: string): string =>
   `expected ${fiveFields}, got ${count}: ${why}`
 
-/** Whether the expression has a field of seconds. */
 export const hasSeconds = (expression: string): boolean => fieldsOf(expression).length === 6
 
 const fieldsOf = (expression: string): ReadonlyArray<string> =>
@@ -56,7 +55,7 @@ const nicknames: ReadonlyMap<string, string> = new Map([
   ["@annually", "0 0 1 1 *"]
 ])
 
-/** The limit including white space: reducing a megabyte of it to one space would take 80 ms. */
+/** The limit before white space is reduced, because reducing a megabyte of it to one space would take 80 ms. */
 const maxWritten = 1_000
 
 export const normalizeSchedule = (text: string): string =>
@@ -85,8 +84,8 @@ export type ScheduleReading =
  *   Friday of the month and `FRIL` the last. They may stand in lists, not in ranges.
  * - `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` and `@annually` are names of
  *   expressions. `?` and a field of years are refused.
- * - With seconds, fires that are less than 5 s apart are refused.
- * - Dates that do not exist (`0 0 31 2 *`) are refused, so every schedule has a next fire.
+ * - With seconds, firings that are less than 5 s apart are refused.
+ * - Dates that do not exist (`0 0 31 2 *`) are refused, so every schedule has a next firing.
  */
 export const parseSchedule = (text: string): ScheduleReading => {
   const written = normalizeSchedule(text)
@@ -138,7 +137,7 @@ export const parseSchedule = (text: string): ScheduleReading => {
 
   const gap = gapOf({ seconds, minutes, hours })
   if (gap < leastGapSeconds) {
-    const message = `${quote(second)} fires again after ${gap} s; the least is ${leastGapSeconds} s`
+    const message = `${quote(second)} fires again after ${gap} s; firings must be at least ${leastGapSeconds} s apart`
     return { ok: false, issues: [{ field: "second", message: `second: ${message}` }] }
   }
   return {

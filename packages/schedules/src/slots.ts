@@ -1,14 +1,14 @@
 import {
-  type FireOptions,
-  latestAtOrBefore,
-  nextFire,
+  type FiringOptions,
+  latestFiring,
+  nextFiring,
   preview,
-  type PreviewedFire
-} from "./fires.ts"
+  type PreviewedFiring
+} from "./Firings.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
-/** Says which fires of a schedule are slots of its task. By default, all of them. */
-export interface SlotRule extends FireOptions {
+/** Decides which firings of a schedule are slots of its task. By default, all of them are. */
+export interface SlotRule extends FiringOptions {
   readonly starts_at?: string
   readonly ends_at?: string
   /** Dates in the time zone of the schedule, such as `2026-12-24`. */
@@ -30,10 +30,10 @@ export function* nextSlotInSteps(
 ): Generator<void, number | null> {
   const { ends, excluded, starts } = boundsOf(rule)
   for (let from = Math.max(Number(after), starts - 1); ;) {
-    const fire = nextFire(schedule, timezone, from, rule)
-    if (fire > ends) return null
-    if (excluded === undefined || !excluded.has(dayOf(fire, timezone))) return fire
-    from = lastOfDay(fire, timezone)
+    const at = nextFiring(schedule, timezone, from, rule)
+    if (at > ends) return null
+    if (excluded === undefined || !excluded.has(dayOf(at, timezone))) return at
+    from = lastOfDay(at, timezone)
     yield
   }
 }
@@ -49,20 +49,20 @@ export const latestSlot = (
   const { ends, excluded, starts } = boundsOf(rule)
   const earliest = Math.max(Number(lowerBound), starts)
   for (let until = Math.min(Number(now), ends); ;) {
-    const fire = latestAtOrBefore(schedule, timezone, until, earliest, rule)
-    if (excluded === undefined || fire === undefined) return fire
-    if (!excluded.has(dayOf(fire, timezone))) return fire
-    until = beforeDay(fire, timezone)
+    const at = latestFiring(schedule, timezone, until, earliest, rule)
+    if (excluded === undefined || at === undefined) return at
+    if (!excluded.has(dayOf(at, timezone))) return at
+    until = beforeDay(at, timezone)
   }
 }
 
-/** The time that a preview covers, apart from its first fire. */
+/** The time that a preview covers, apart from its first firing. */
 const previewedMs = 10 * 365.25 * 86_400_000
 
 /**
  * The next `count` slots after `from`, as `preview` shows them, as far as they are within ten
- * years. An excluded day is shown by its first fire, which does not count. It yields after each
- * fire, because they may be years apart.
+ * years. An excluded day is shown by its first firing, which does not count. It yields after each
+ * firing, because they may be years apart.
  */
 export function* previewInSteps(
   schedule: string,
@@ -70,28 +70,28 @@ export function* previewInSteps(
   from: Date | number,
   count: number,
   rule: SlotRule
-): Generator<void, ReadonlyArray<PreviewedFire>> {
+): Generator<void, ReadonlyArray<PreviewedFiring>> {
   const { ends, excluded, starts } = boundsOf(rule)
-  const listed: Array<PreviewedFire> = []
+  const listed: Array<PreviewedFiring> = []
   let after = Math.max(Number(from), starts - 1)
   const horizon = after + previewedMs
   let shownDay: string | undefined
   for (let slots = 0; slots < count;) {
-    const fires = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
-      const fireMs = Date.parse(at)
-      return fireMs <= ends && (fireMs <= horizon || listed.length === 0)
+    const firings = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
+      const firesAt = Date.parse(at)
+      return firesAt <= ends && (firesAt <= horizon || listed.length === 0)
     })
-    if (fires.length === 0) break
-    for (const fire of fires) {
-      after = Date.parse(fire.at)
+    if (firings.length === 0) break
+    for (const firing of firings) {
+      after = Date.parse(firing.at)
       const day = dayOf(after, timezone)
-      const isDropped = fire.clock_change === "dropped"
+      const isDropped = firing.clock_change === "dropped"
       if (excluded === undefined || !excluded.has(day)) {
-        listed.push(fire)
+        listed.push(firing)
         if (!isDropped) slots++
         continue
       }
-      if (!isDropped && day !== shownDay) listed.push({ ...fire, excluded: true })
+      if (!isDropped && day !== shownDay) listed.push({ ...firing, excluded: true })
       shownDay = day
       after = lastOfDay(after, timezone)
     }
@@ -100,11 +100,8 @@ export function* previewInSteps(
   return listed
 }
 
-/** Whether the rule excludes the day of an instant. */
 export const isExcluded = (at: number, timezone: string, rule: SlotRule): boolean =>
   boundsOf(rule).excluded?.has(dayOf(at, timezone)) ?? false
-
-// ---------------------------------------------------------------------------
 
 const dayMs = 86_400_000
 

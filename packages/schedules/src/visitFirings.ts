@@ -1,20 +1,20 @@
-import { dropsRepeatsOf, type FireOptions, standsForSkipped } from "./fires.ts"
+import { dropsRepeatsOf, type FiringOptions, standsForSkipped } from "./Firings.ts"
 import { parsedOf } from "./readSchedule.ts"
-import { visitSlots } from "./ScheduleCalendar.ts"
+import { visitMatches } from "./ScheduleCalendar.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
 const secondMillis = 1_000
 
 /**
- * Visits each fire from `from` until before `to`, in order: the same fires as repeated calls of
- * `nextFire`, up to twenty times as fast.
+ * Visits each firing from `from` until before `to`, in order: the same as repeated calls of
+ * `nextFiring`, up to twenty times as fast.
  */
-export const visitFires = (
+export const visitFirings = (
   schedule: string,
   timezone: string,
   from: number,
   to: number,
-  { dst_overlap = "first" }: FireOptions,
+  { dst_overlap = "first" }: FiringOptions,
   visit: (at: number) => void
 ): void => {
   const parsed = parsedOf(schedule)
@@ -28,9 +28,11 @@ export const visitFires = (
       visit(start)
       first = start + 1
     }
-    const firstSlot = Math.ceil((first + offset) / secondMillis)
-    const lastSlot = Math.ceil((end + offset) / secondMillis) - 1
-    visitSlots(parsed, firstSlot, lastSlot, (slot) => visit(slot * secondMillis - offset))
+    const firstSecond = Math.ceil((first + offset) / secondMillis)
+    const lastSecond = Math.ceil((end + offset) / secondMillis) - 1
+    visitMatches(parsed, firstSecond, lastSecond, (second) =>
+      visit(second * secondMillis - offset)
+    )
     start = end
   }
 }

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type FireOptions, latestAtOrBefore, nextFire, preview } from "@scheduling/schedules/fires"
+import { type FiringOptions, latestFiring, nextFiring, preview } from "@scheduling/schedules/Firings"
 
 const lines = (
   expression: string,
   zone: string,
   from: string,
   count: number,
-  options?: FireOptions
+  options?: FiringOptions
 ): ReadonlyArray<string> =>
-  preview(expression, zone, new Date(from), count, options).map((fire) =>
-    [fire.local, fire.clock_change ?? ""].join(" ").trim()
+  preview(expression, zone, new Date(from), count, options).map((firing) =>
+    [firing.local, firing.clock_change ?? ""].join(" ").trim()
   )
 
 describe("a preview", () => {
@@ -35,14 +35,14 @@ describe("a preview", () => {
     ])
   })
 
-  it("lets a schedule of every hour go on through a gap", () => {
+  it("continues a schedule of every hour through a gap", () => {
     assert.deepStrictEqual(lines("30 * * * *", "Europe/Berlin", "2026-03-29T00:00:00Z", 2), [
       "2026-03-29T01:30:00+01:00",
       "2026-03-29T03:30:00+02:00"
     ])
   })
 
-  it("shows the seconds, and lets them follow their minutes through clock changes", () => {
+  it("shows seconds, which follow their minutes through clock changes", () => {
     assert.deepStrictEqual(lines("*/20 * * * * *", "Europe/Berlin", "2026-03-29T00:59:30Z", 3), [
       "2026-03-29T01:59:40+01:00",
       "2026-03-29T03:00:00+02:00",
@@ -73,7 +73,7 @@ describe("a preview", () => {
     ])
   })
 
-  it("marks the second of two fires where both run", () => {
+  it("marks the second of two firings of one local time", () => {
     const both = { dst_overlap: "both" } as const
     const from = "2026-10-24T12:00:00Z"
     assert.deepStrictEqual(lines("30 2 * * *", "Europe/Berlin", from, 2, both), [
@@ -104,7 +104,7 @@ describe("a preview", () => {
   })
 })
 
-describe("a day that depends on how its month falls", () => {
+describe("a special day of the month", () => {
   it.each([
     ["L", "*", "2026-02-28 2026-03-31 2026-04-30 2026-05-31"],
     ["L-3", "*", "2026-02-25 2026-03-28 2026-04-27 2026-05-28"],
@@ -118,8 +118,8 @@ describe("a day that depends on how its month falls", () => {
     ["1,L", "*", "2026-02-01 2026-02-28 2026-03-01 2026-03-31"],
     ["L", "MON#1", "2026-02-02 2026-02-28 2026-03-02 2026-03-31"]
   ])("%s with day of week %s", (date, weekday, expected) => {
-    const fires = lines(`0 0 ${date} * ${weekday}`, "UTC", "2026-01-31T12:00:00Z", 4)
-    assert.strictEqual(fires.map((line) => line.slice(0, 10)).join(" "), expected)
+    const firings = lines(`0 0 ${date} * ${weekday}`, "UTC", "2026-01-31T12:00:00Z", 4)
+    assert.strictEqual(firings.map((line) => line.slice(0, 10)).join(" "), expected)
   })
 })
 
@@ -127,65 +127,65 @@ describe("seconds", () => {
   const zone = "Europe/Berlin"
   const from = Date.UTC(2026, 9, 24, 23, 30)
   const to = from + 2 * 3_600_000
-  // The clocks go back at 01:00 UTC, and the time between stands there twice.
+  // The clocks go back at 01:00 UTC, so an hour of local time occurs twice.
   const wall = (at: number) => new Date(at + (at < Date.UTC(2026, 9, 25, 1) ? 2 : 1) * 3_600_000)
-  const firesOf = (text: string) => {
-    const fires: Array<number> = []
+  const firingsOf = (text: string) => {
+    const firings: Array<number> = []
     const schedule = text
     for (let at = from - 1; ;) {
-      at = nextFire(schedule, zone, at)
-      if (at >= to) return fires
-      fires.push(at)
+      at = nextFiring(schedule, zone, at)
+      if (at >= to) return firings
+      firings.push(at)
     }
   }
 
-  it("are those that a walk through every second finds", () => {
+  it("are the same as in a walk through every second", () => {
     const expected: Array<number> = []
     for (let at = from; at < to; at += 1_000) {
       if (wall(at).getUTCSeconds() % 12 === 5 && wall(at).getUTCMinutes() % 3 === 0)
         expected.push(at)
     }
-    assert.deepStrictEqual(firesOf("5/12 */3 * * * *"), expected)
+    assert.deepStrictEqual(firingsOf("5/12 */3 * * * *"), expected)
   })
 
   it("are found backwards as well", () => {
     const schedule = "*/12 */7 * * * *"
-    const fires = firesOf(schedule)
+    const firings = firingsOf(schedule)
     for (let at = from + 60_000; at < to; at += 7_300) {
-      const latest = latestAtOrBefore(schedule, zone, at, from)
+      const latest = latestFiring(schedule, zone, at, from)
       assert.strictEqual(
         latest,
-        fires.findLast((fire) => fire <= at)
+        firings.findLast((firing) => firing <= at)
       )
     }
   })
 })
 
-describe("the next fire", () => {
+describe("the next firing", () => {
   it("comes strictly after a moment given as a date or in milliseconds", () => {
     const schedule = "0 9 * * *"
     const zone = "UTC"
     const nine = Date.UTC(2026, 0, 1, 9)
-    assert.strictEqual(nextFire(schedule, zone, nine - 1), nine)
-    assert.strictEqual(nextFire(schedule, zone, nine - 0.5), nine)
-    assert.strictEqual(nextFire(schedule, zone, new Date(nine)), nine + 86_400_000)
+    assert.strictEqual(nextFiring(schedule, zone, nine - 1), nine)
+    assert.strictEqual(nextFiring(schedule, zone, nine - 0.5), nine)
+    assert.strictEqual(nextFiring(schedule, zone, new Date(nine)), nine + 86_400_000)
   })
 
-  it("refuses what is no moment", () => {
-    assert.throws(() => nextFire("0 9 * * *", "UTC", Number.NaN), RangeError)
+  it("refuses an invalid time", () => {
+    assert.throws(() => nextFiring("0 9 * * *", "UTC", Number.NaN), RangeError)
   })
 
-  it("refuses what is no schedule, and says why", () => {
-    const refused = () => nextFire("60 25 * * *", "UTC", 0)
+  it("refuses an invalid schedule with the reason", () => {
+    const refused = () => nextFiring("60 25 * * *", "UTC", 0)
     assert.throws(refused, RangeError, 'minute: "60" is outside 0-59, hour: "25" is outside 0-23')
   })
 
-  it("repeats for both runs of a date that has no other for a year", () => {
+  it("finds both times of a repeated hour on a yearly date", () => {
     const schedule = "30 2 25 10 *"
     const zone = "Europe/Berlin"
     const afterFirst = Date.UTC(2026, 9, 25, 0, 50)
     const second = Date.UTC(2026, 9, 25, 1, 30)
     const both = { dst_overlap: "both" } as const
-    assert.strictEqual(nextFire(schedule, zone, afterFirst, both), second)
+    assert.strictEqual(nextFiring(schedule, zone, afterFirst, both), second)
   })
 })

@@ -1,6 +1,6 @@
 // @tags slow
 import { assert, describe, it } from "@effect/vitest"
-import { type DstOverlap, latestAtOrBefore, nextFire, preview } from "@scheduling/schedules/fires"
+import { type DstOverlap, latestFiring, nextFiring, preview } from "@scheduling/schedules/Firings"
 import { Arbitrary } from "effect"
 import {
   arbitraryDailySchedule,
@@ -93,14 +93,14 @@ const actualFires = (
   window: Window,
   overlap: DstOverlap
 ): ReadonlyArray<number> => {
-  const fires: Array<number> = []
+  const firings: Array<number> = []
   const options = { dst_overlap: overlap }
-  let at = nextFire(schedule, window.zone, window.from, options)
+  let at = nextFiring(schedule, window.zone, window.from, options)
   while (at < window.to) {
-    fires.push(at)
-    at = nextFire(schedule, window.zone, at, options)
+    firings.push(at)
+    at = nextFiring(schedule, window.zone, at, options)
   }
-  return fires
+  return firings
 }
 
 const checkFires = (schedule: string, window: Window): void => {
@@ -116,7 +116,7 @@ const checkFires = (schedule: string, window: Window): void => {
     for (const now of probes) {
       const bound = window.from + 1
       const options = { dst_overlap }
-      const latest = latestAtOrBefore(schedule, window.zone, now, bound, options)
+      const latest = latestFiring(schedule, window.zone, now, bound, options)
       const last = expected.findLast((at) => at <= now)
       assert.strictEqual(latest, last, `${name}, latest at ${now}`)
     }
@@ -131,8 +131,8 @@ const checkPreview = (schedule: string, window: Window): void => {
     changes[kind]
   ])
   const actual = preview(schedule, window.zone, window.from, expected.length)
-    .filter((fire) => Date.parse(fire.at) < window.to)
-    .map((fire) => [fire.at, fire.clock_change])
+    .filter((firing) => Date.parse(firing.at) < window.to)
+    .map((firing) => [firing.at, firing.clock_change])
   assert.deepStrictEqual(actual, expected, `${schedule} in ${window.zone}`)
 }
 
@@ -167,7 +167,7 @@ describe("a schedule around clock changes", () => {
     { arbitrary: { runs: 60 } }
   )
 
-  it("survives a whole day that was skipped or a change of odd seconds", () => {
+  it("survives a skipped day and a change by odd seconds", () => {
     const samoa = "Pacific/Apia"
     const monrovia = "Africa/Monrovia"
     for (const schedule of schedules) {
@@ -175,25 +175,25 @@ describe("a schedule around clock changes", () => {
     }
     const noon = "0 12 * * *"
     assert.deepStrictEqual(
-      preview(noon, monrovia, Date.UTC(1972, 0, 6), 2).map((fire) => fire.at),
+      preview(noon, monrovia, Date.UTC(1972, 0, 6), 2).map((firing) => firing.at),
       ["1972-01-06T12:44:30.000Z", "1972-01-07T12:00:00.000Z"]
     )
   })
 })
 
-describe("a schedule in calm times", () => {
+describe("a schedule without clock changes", () => {
   const arbitraryZone = arbitraryInstant.pipe(
     Arbitrary.map((instant) => zones[(instant / 1000) % zones.length] ?? "UTC")
   )
 
   it.prop(
-    "has its next fire where a walk of two days finds it, and none where that finds none",
+    "has its next firing where a walk of two days finds it, and none where that finds none",
     [arbitrarySchedule, arbitraryZone, arbitraryInstant],
     ([schedule, zone, after]) => {
       const start = Math.ceil(after / 60_000) * 60_000 - 3 * hour
       const ticks = ticksBetween(zone, start, start + 2 * day)
       const expected = oracleFires(schedule, ticks, after)[0]
-      const actual = nextFire(schedule, zone, after, { dst_overlap: "both" })
+      const actual = nextFiring(schedule, zone, after, { dst_overlap: "both" })
       assert.isAbove(actual, after)
       if (expected === undefined) assert.isAtLeast(actual, start + 2 * day)
       else assert.strictEqual(actual, expected.at)
@@ -209,22 +209,22 @@ describe("a schedule in calm times", () => {
       const utc = "UTC"
       let midnight = Math.floor(after / day) * day + day
       while (!matches(midnight)) midnight += day
-      const actual = nextFire(schedule, utc, midnight - 1)
+      const actual = nextFiring(schedule, utc, midnight - 1)
       assert.strictEqual(Math.floor(actual / day) * day, midnight)
-      assert.strictEqual(nextFire(schedule, utc, actual - 1), actual)
-      const before = latestAtOrBefore(schedule, utc, midnight - 1, after)
+      assert.strictEqual(nextFiring(schedule, utc, actual - 1), actual)
+      const before = latestFiring(schedule, utc, midnight - 1, after)
       assert.isTrue(before === undefined || before < Math.floor(after / day) * day + day)
     },
     { arbitrary: { runs: 200 } }
   )
 
   it.prop(
-    "has the same fires forwards and backwards",
+    "has the same firings forwards and backwards",
     [arbitrarySchedule, arbitraryZone, arbitraryInstant],
     ([schedule, zone, after]) => {
       let at = after
       for (let count = 0; count < 20; count++) {
-        const next = nextFire(schedule, zone, at)
+        const next = nextFiring(schedule, zone, at)
         assert.isAbove(next, at)
         const bounds = [
           [next, next],
@@ -232,10 +232,10 @@ describe("a schedule in calm times", () => {
           [next, after]
         ] as const
         for (const [now, lowerBound] of bounds) {
-          const latest = latestAtOrBefore(schedule, zone, now, lowerBound)
+          const latest = latestFiring(schedule, zone, now, lowerBound)
           assert.strictEqual(latest, next)
         }
-        const between = latestAtOrBefore(schedule, zone, next - 1, at + 1)
+        const between = latestFiring(schedule, zone, next - 1, at + 1)
         assert.isUndefined(between)
         at = next
       }
@@ -243,12 +243,12 @@ describe("a schedule in calm times", () => {
     { arbitrary: { runs: 150 } }
   )
 
-  it("finds the latest of millions of missed fires at once", () => {
+  it("finds the latest of millions of missed firings at once", () => {
     const schedule = "* * * * *"
     const zone = "Europe/Berlin"
     const now = Date.UTC(2026, 5, 1, 12, 0, 30)
-    const latest = latestAtOrBefore(schedule, zone, now, Date.UTC(2016, 0))
+    const latest = latestFiring(schedule, zone, now, Date.UTC(2016, 0))
     assert.strictEqual(latest, Date.UTC(2026, 5, 1, 12, 0))
-    assert.strictEqual(nextFire(schedule, zone, now), Date.UTC(2026, 5, 1, 12, 1))
+    assert.strictEqual(nextFiring(schedule, zone, now), Date.UTC(2026, 5, 1, 12, 1))
   })
 })

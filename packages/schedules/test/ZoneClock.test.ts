@@ -9,7 +9,7 @@ const changing = (at: number, before: number, after: number) => (instant: number
   instant < at ? before : after
 
 describe("the stretches of a block", () => {
-  it("know until when times repeat where the block starts amid them", () => {
+  it("know until when times repeat if the block starts among repeated times", () => {
     const offsetAt = changing(99.98 * day, 2 * hour, hour)
     assert.deepStrictEqual(stretchesBetween(100 * day, 110 * day, offsetAt), [
       {
@@ -22,7 +22,7 @@ describe("the stretches of a block", () => {
     ])
   })
 
-  it("know what was skipped where the block starts at a change", () => {
+  it("know what was skipped if the block starts at a change", () => {
     const offsetAt = changing(100 * day, hour, 2 * hour)
     assert.deepStrictEqual(stretchesBetween(100 * day, 110 * day, offsetAt), [
       {
@@ -35,7 +35,7 @@ describe("the stretches of a block", () => {
     ])
   })
 
-  it("do not skip again what was skipped before the block", () => {
+  it("do not repeat a gap from before the block", () => {
     const offsetAt = changing(100 * day - 1000, hour, 2 * hour)
     const [first] = stretchesBetween(100 * day, 110 * day, offsetAt)
     assert.strictEqual(first?.skipped, 0)
@@ -64,7 +64,7 @@ describe("the stretches of a block", () => {
 })
 
 describe("the clocks of a zone", () => {
-  it("follow one another without a hole for a century", () => {
+  it("cover a century without a gap", () => {
     let at = Date.UTC(1950, 0)
     while (at < Date.UTC(2050, 0)) {
       const stretch = stretchAt("Europe/London", at)

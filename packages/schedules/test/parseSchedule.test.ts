@@ -55,7 +55,7 @@ describe("a field", () => {
 })
 
 describe("an expression", () => {
-  it("needs one of two restricted days, and both where one starts with a star", () => {
+  it("needs to match one of two restricted day fields, or both if one starts with a star", () => {
     assert.isTrue(parsed("0 0 13 * FRI").eitherDay)
     assert.isTrue(parsed("0 0 1-31 * FRI").eitherDay)
     assert.isFalse(parsed("0 0 13 * *").eitherDay)
@@ -63,7 +63,7 @@ describe("an expression", () => {
     assert.isFalse(parsed("0 0 13 * */2").eitherDay)
   })
 
-  it("runs by elapsed time where its minute or its hour starts with a star", () => {
+  it("runs by elapsed time if its minute or hour starts with a star", () => {
     for (const expression of ["* * * * *", "*/5 2 * * *", "0 * * * *", "0 */2 * * *"]) {
       assert.isTrue(parsed(expression).byElapsedTime, expression)
     }
@@ -90,7 +90,7 @@ describe("an expression", () => {
     }
   })
 
-  it("accepts rare dates that do come", () => {
+  it("accepts dates that are rare but exist", () => {
     const rare = [
       "0 0 29 2 *",
       "0 0 * 2 MON#5",
@@ -130,7 +130,7 @@ describe("an expression", () => {
   })
 })
 
-describe("what is wrong with an expression", () => {
+describe("a problem of an expression", () => {
   const five = "5 fields (minute hour day-of-month month day-of-week)"
   const nicknames = "@hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually"
   const refused: ReadonlyArray<
@@ -140,10 +140,10 @@ describe("what is wrong with an expression", () => {
     ["0 9 * *", "schedule", `expected ${five}, got 4`],
     ["0 0 9 * * * 2026", "schedule", `expected ${five}, got 7: years are not supported`],
     ["60 0 9 * * *", "second", `second: "60" is outside 0-59`],
-    ["* * * * * *", "second", `second: "*" fires again after 1 s; the least is 5 s`],
-    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s; the least is 5 s`],
-    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s; the least is 5 s`],
-    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s; the least is 5 s`],
+    ["* * * * * *", "second", `second: "*" fires again after 1 s; firings must be at least 5 s apart`],
+    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s; firings must be at least 5 s apart`],
+    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s; firings must be at least 5 s apart`],
+    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s; firings must be at least 5 s apart`],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
@@ -210,12 +210,12 @@ describe("what is wrong with an expression", () => {
     ["٣ * * * *", "minute", `minute: "٣" is not a number 0-59`]
   ]
   for (const [expression, field, message] of refused) {
-    it(`is said of ${JSON.stringify(expression.slice(0, 20))}`, () => {
+    it(`is reported for ${JSON.stringify(expression.slice(0, 20))}`, () => {
       assert.deepStrictEqual(issuesOf(expression), [{ field, message }])
     })
   }
 
-  it("is said of every wrong field and list item at once", () => {
+  it("is reported for every wrong field and list item at once", () => {
     assert.deepStrictEqual(
       issuesOf("60,61 */0 32 13 FUN").map((issue) => issue.message),
       [

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire } from "@scheduling/schedules/fires"
+import { nextFiring } from "@scheduling/schedules/Firings"
 import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
 
 describe("the shortest gap of a schedule", () => {
@@ -33,13 +33,13 @@ describe("the shortest gap of a schedule", () => {
     "7,58 */9 4-5 * * *",
     "*/20 1,2 * * * *"
   ])(
-    "is no longer than any between the fires of %s, and one of them where it fires daily",
+    "is the least gap between the firings of %s if it fires daily, and otherwise a lower bound",
     (schedule) => {
       let at = new Date(Date.UTC(2026, 0, 1))
       const gaps: Array<number> = []
-      for (let fires = 0; fires < 200; fires++) {
-        const next = new Date(nextFire(schedule, "UTC", at, { dst_overlap: "first" }))
-        if (fires > 0) gaps.push((next.getTime() - at.getTime()) / 1_000)
+      for (let count = 0; count < 200; count++) {
+        const next = new Date(nextFiring(schedule, "UTC", at, { dst_overlap: "first" }))
+        if (count > 0) gaps.push((next.getTime() - at.getTime()) / 1_000)
         at = next
       }
       assert.isAtMost(shortestGapSeconds(schedule), Math.min(...gaps))

@@ -1,4 +1,4 @@
-import { nextFire } from "@scheduling/schedules/fires"
+import { nextFiring } from "@scheduling/schedules/Firings"
 import {
   latestSlot,
   nextSlot,
@@ -9,7 +9,7 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-/** Clocks change at midnight in Havana and Beirut, and Lord Howe goes back by half an hour. */
+/** Zones where clocks change at midnight (Havana, Beirut) and by half an hour (Lord Howe). */
 const zones = ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe"]
 const schedules = ["0 0 * * *", "30 2 * * *", "*/20 * * * *", "0 */5 * * *", "15 23 * * 1-5"]
 /** Days around clock changes of these zones in 2026, and some others. */
@@ -36,7 +36,7 @@ const isSlot = (at: number, timezone: string, rule: SlotRule) =>
   at <= Date.parse(rule.ends_at ?? "2100-01-01T00:00:00Z") &&
   rule.excluded_days?.includes(localDay(at, timezone)) !== true
 
-/** All slots of a few days, one fire after the other. */
+/** All slots of a few days, one firing after the other. */
 const slotsOf = (
   schedule: string,
   timezone: string,
@@ -45,9 +45,9 @@ const slotsOf = (
   rule: SlotRule
 ) => {
   const slots: Array<number> = []
-  for (let at = nextFire(schedule, timezone, from, rule); at <= until;) {
+  for (let at = nextFiring(schedule, timezone, from, rule); at <= until;) {
     if (isSlot(at, timezone, rule)) slots.push(at)
-    at = nextFire(schedule, timezone, at, rule)
+    at = nextFiring(schedule, timezone, at, rule)
   }
   return slots
 }
@@ -76,7 +76,7 @@ const sceneOf = ({ away, begins, excluded, lasts, seed }: typeof Scene.Type) => 
 }
 
 describe("slots", () => {
-  it.prop("come one after the other, without those that are left out", [Scene], ([scene]) => {
+  it.prop("are the firings within the bounds, without excluded days", [Scene], ([scene]) => {
     const { from, rule, schedule, timezone } = sceneOf(scene)
     const until = from + 12 * 86_400_000
     const found: Array<number> = []
@@ -96,7 +96,7 @@ describe("slots", () => {
     )
   })
 
-  it("end where nothing is left", () => {
+  it("end if no slot is left", () => {
     const rule = { ends_at: "2026-06-03T03:00:00Z", excluded_days: ["2026-06-03"] }
     const daily = "0 3 * * *"
     const utc = "UTC"
@@ -105,7 +105,7 @@ describe("slots", () => {
     assert.isNull(next("2026-06-02T03:00:00Z"))
   })
 
-  it("pass over a hundred excluded days in no time", () => {
+  it("skip a hundred excluded days quickly", () => {
     const start = Date.parse("2026-01-01T00:00:00Z")
     const dayOf = (index: number) => new Date(start + index * 86_400_000).toISOString().slice(0, 10)
     const rule = { excluded_days: Array.from({ length: 100 }, (_, at) => dayOf(at)) }
@@ -115,7 +115,7 @@ describe("slots", () => {
     assert.isBelow(performance.now() - began, 50)
   })
 
-  it("are looked for with a pause after each excluded day", () => {
+  it("are searched with a pause after each excluded day", () => {
     const leapDays = "0 0 29 2 *"
     const rule = { excluded_days: ["2028-02-29", "2032-02-29", "2036-02-29"] }
     const after = Date.parse("2026-01-01T00:00:00Z")
@@ -134,7 +134,7 @@ describe("the preview", () => {
         [local.slice(0, 16), excluded === true ? "excluded" : clock_change] as const
     )
 
-  it("shows an excluded day by its first fire, which does not count", () => {
+  it("shows an excluded day by its first firing, which does not count", () => {
     const rule = { excluded_days: ["2026-06-02"] }
     assert.deepStrictEqual(shown("0 */8 * * *", "2026-06-01T10:00:00Z", 3, rule), [
       ["2026-06-01T16:00", null],
@@ -159,7 +159,7 @@ describe("the preview", () => {
     assert.deepStrictEqual(shown("30 2 * * *", "2026-10-27T00:00:00Z", 10, rule), [])
   })
 
-  it("looks ten years ahead, and further only for the first fire", () => {
+  it("looks ten years ahead, and further only for the first firing", () => {
     assert.deepStrictEqual(
       shown("0 0 29 2 *", "2026-06-01T00:00:00Z", 100, {}).map(([local]) => local.slice(0, 4)),
       ["2028", "2032", "2036"]
@@ -181,14 +181,14 @@ describe("the preview", () => {
     assert.isNotNull(nextSlot(hourly, berlin, 0, { starts_at: "9999-12-31T22:30:00Z" }))
   })
 
-  it("pauses after each fire", () => {
+  it("pauses after each firing", () => {
     const yearly = "0 0 1 1 *"
     const { count, result } = stepsOf(previewInSteps(yearly, berlin, 0, 100, {}))
     assert.deepStrictEqual([count, result.length], [10, 10])
   })
 })
 
-/** How often a search paused, and what it found. */
+/** Runs a search and returns its result with the number of its pauses. */
 const stepsOf = <A>(steps: Generator<void, A>): { readonly count: number; readonly result: A } => {
   for (let count = 0; ; count++) {
     const { done, value } = steps.next()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nextFire } from "@scheduling/schedules/fires"
-import { visitFires } from "@scheduling/schedules/visitFires"
+import { nextFiring } from "@scheduling/schedules/Firings"
+import { visitFirings } from "@scheduling/schedules/visitFirings"
 
 const day = 86_400_000
 
@@ -22,7 +22,7 @@ const schedules = [
   "30 59 23 L * *"
 ]
 
-/** With a clock change in each direction, and one by half an hour. */
+/** Zones with a clock change in each direction, and one by half an hour. */
 const times: ReadonlyArray<readonly [timezone: string, from: string]> = [
   ["UTC", "2026-01-30T12:34:56.789Z"],
   ["Europe/Berlin", "2026-03-27T00:00:00.000Z"],
@@ -39,15 +39,15 @@ const oneByOne = (
   to: number,
   dst_overlap: "first" | "both"
 ) => {
-  const fires: Array<number> = []
+  const firings: Array<number> = []
   for (let at = from - 1; ;) {
-    at = nextFire(schedule, timezone, at, { dst_overlap })
-    if (at >= to) return fires
-    fires.push(at)
+    at = nextFiring(schedule, timezone, at, { dst_overlap })
+    if (at >= to) return firings
+    firings.push(at)
   }
 }
 
-describe("visitFires", () => {
+describe("visitFirings", () => {
   for (const [zone, start] of times) {
     it.each(schedules)(
       `finds in ${zone} from ${start} what is found one by one: %s`,
@@ -56,7 +56,7 @@ describe("visitFires", () => {
         for (const to of [from + 4 * day, from + 2 * day + 1, from + 1]) {
           for (const dst_overlap of ["first", "both"] as const) {
             const visited: Array<number> = []
-            visitFires(schedule, zone, from, to, { dst_overlap }, (at) => visited.push(at))
+            visitFirings(schedule, zone, from, to, { dst_overlap }, (at) => visited.push(at))
             assert.deepStrictEqual(visited, oneByOne(schedule, zone, from, to, dst_overlap))
           }
         }
@@ -67,8 +67,8 @@ describe("visitFires", () => {
   it("includes the start and not the end", () => {
     const at = Date.parse("2026-01-01T00:00:00.000Z")
     const visited: Array<number> = []
-    const visit = (fire: number) => visited.push(fire)
-    visitFires("0 * * * *", "UTC", at, at + 3_600_000, {}, visit)
+    const visit = (at: number) => visited.push(at)
+    visitFirings("0 * * * *", "UTC", at, at + 3_600_000, {}, visit)
     assert.deepStrictEqual(visited, [at])
   })
 })

@@ -43,7 +43,7 @@ const tasks = taskEndpoints({
     list: "The workspace's cron tasks, newest first.",
     create: `It is active at once. ${planAllows("cron tasks", "cron_tasks", 10_000)}`,
     upsert: "A paused task stays paused.",
-    get: "The task, its next fire and its latest execution."
+    get: "The task, its next firing and its latest execution."
   }
 })
 

@@ -14,7 +14,7 @@ import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
 import { firing, NextRunAt, TaskStatus } from "./Firing.ts"
 import { firingOptionsQuery } from "./FiringOptions.ts"
-import { PreviewedFire, Schedule } from "../schedules/Schedule.ts"
+import { PreviewedFiring, Schedule } from "../schedules/Schedule.ts"
 
 /** The defaults of a cron task. */
 export const cronTaskDefaults = {
@@ -143,22 +143,22 @@ export const PreviewQuery = {
   ...firingOptionsQuery,
   count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
-      description: "How many fires to show. 10 when absent.",
+      description: "How many firings to show. 10 when absent.",
       examples: [10]
     })
   )
 }
 
 export const SchedulePreview = Schema.Struct({
-  data: Schema.Array(PreviewedFire.annotate({ identifier: "PreviewedFire" })).annotate({
-    description: "The next fires, soonest first."
+  data: Schema.Array(PreviewedFiring.annotate({ identifier: "PreviewedFiring" })).annotate({
+    description: "The next firings, soonest first."
   })
 }).annotate({
   identifier: "SchedulePreview",
   description:
-    "The next fires, soonest first. `clock_change` says what a clock change did: `moved` " +
-    "a fire out of the skipped hour, `doubled` a fire, or `dropped` a repetition, which " +
-    "is not a fire and does not count. An excluded day is shown by its first fire, marked `excluded`, " +
+    "The next firings, soonest first. `clock_change` says what a clock change did: `moved` " +
+    "a firing out of the skipped hour, `doubled` one, or `dropped` a repetition, which " +
+    "is not a firing and does not count. An excluded day is shown by its first firing, marked `excluded`, " +
     "which does not count either. There are fewer than asked for if `ends_at` comes before, or if they " +
     "are more than ten years away; the first is shown however far it is. Jitter is not shown, as each " +
     "task has its own.",

@@ -9,7 +9,7 @@ import { TimeZone } from "../schedules/TimeZone.ts"
 export const Overlap = oneOf(["allow", "skip", "queue"], {
   identifier: "Overlap",
   description:
-    "What to do with a fire while the previous run is unfinished: `allow` starts it beside that " +
+    "What to do with a slot while the previous run is unfinished: `allow` starts it beside that " +
     "run, `queue` starts it after that run, `skip` drops it and records a skipped execution. " +
     "`skip` when absent."
 })
@@ -18,7 +18,7 @@ export type Overlap = typeof Overlap.Type
 export const Missed = oneOf(["skip", "once"], {
   identifier: "Missed",
   description:
-    "What to do with fires that were missed while the service was down: `once` makes one run for " +
+    "What to do with slots that were missed while the service was down: `once` makes one run for " +
     "all of them, `skip` makes none. `once` when absent."
 })
 export type Missed = typeof Missed.Type

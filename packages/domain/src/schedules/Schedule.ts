@@ -25,7 +25,7 @@ const fiveFields =
 /** A cron expression as its author wrote it, with each run of white space reduced to one space. */
 export const Schedule = scheduleOf(
   `${fiveFields} With \`precision: "second"\` a sixth may come before them, for seconds; then ` +
-    `fires must be at least ${leastGapSeconds} seconds apart.`,
+    `firings must be at least ${leastGapSeconds} seconds apart.`,
   (text) => scheduleProblems(text)
 )
 export type Schedule = typeof Schedule.Type
@@ -49,26 +49,26 @@ export const MinuteSchedule = scheduleOf(fiveFields, (text) =>
 export const DstOverlap = Schema.Literals(["first", "both"])
 export type DstOverlap = typeof DstOverlap.Type
 
-/** See the type of this name in `@scheduling/schedules/fires`. */
+/** See the type of this name in `@scheduling/schedules/Firings`. */
 export const ClockChange = Schema.Literals(["moved", "doubled", "dropped"])
 export type ClockChange = typeof ClockChange.Type
 
-export const PreviewedFire = Schema.Struct({
+export const PreviewedFiring = Schema.Struct({
   at: Timestamp.annotate({ description: "When it fires." }),
   local: Schema.String.annotate({
     description: "The same moment on the clocks of the time zone, with its offset from UTC.",
     examples: ["2026-10-25T02:30:00+02:00"]
   }),
   clock_change: Schema.NullOr(ClockChange).annotate({
-    description: "What a clock change did to this fire. Null if it was not affected."
+    description: "What a clock change did to this firing. Null if it was not affected."
   }),
   excluded: Schema.optionalKey(
     Schema.Literal(true).annotate({
-      description: "On an excluded day, so this is not a fire. Absent otherwise."
+      description: "On an excluded day, so this is not a firing. Absent otherwise."
     })
   )
 })
-export type PreviewedFire = typeof PreviewedFire.Type
+export type PreviewedFiring = typeof PreviewedFiring.Type
 
 const scheduleProblems = (text: string): ReadonlyArray<string> => {
   const reading = readSchedule(text)

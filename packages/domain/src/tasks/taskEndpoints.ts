@@ -188,7 +188,7 @@ export const scheduledEndpoints = <
       .annotateMerge(
         docs(
           `Resume ${noun}`,
-          "The schedule fires again from now on. Fires during the pause are not made up for. " +
+          "The schedule fires again from now on. Slots during the pause are not made up for. " +
             "Resuming again changes nothing."
         )
       )

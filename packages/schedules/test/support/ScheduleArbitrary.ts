@@ -53,7 +53,7 @@ const specialWeekday = Arbitrary.all({ nth: between(0, 5), weekday: between(0, 7
   })
 )
 
-/** One field in three is special, or has a special item. */
+/** Generates a special field, or one with a special item, in a third of the cases. */
 const orSpecial = (plain: Arbitrary.Arbitrary<string>, special: Arbitrary.Arbitrary<string>) =>
   Arbitrary.all({ form: between(0, 5), plain, special }).pipe(
     Arbitrary.map(({ form, plain, special }) =>
@@ -63,7 +63,7 @@ const orSpecial = (plain: Arbitrary.Arbitrary<string>, special: Arbitrary.Arbitr
 
 const isSchedule = (text: string) => parseSchedule(text).ok
 
-/** Schedules with few fires and with many, of every form the parser knows. */
+/** Schedules with few firings and with many, of every form the parser knows. */
 export const arbitrarySchedule = Arbitrary.all([
   field(0, 59),
   field(0, 23),
@@ -75,7 +75,7 @@ export const arbitrarySchedule = Arbitrary.all([
   Arbitrary.filter(isSchedule)
 )
 
-/** Only the time of day varies: these fire on the day of every clock change. */
+/** Schedules that fire on every day, so also on the days of clock changes. */
 export const arbitraryDailySchedule = Arbitrary.all([field(0, 59), field(0, 23)]).pipe(
   Arbitrary.map((fields) => [...fields, "*", "*", "*"].join(" ")),
   Arbitrary.filter(isSchedule)

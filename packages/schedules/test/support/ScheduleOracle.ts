@@ -1,10 +1,10 @@
-// The rules of fires.ts said again, minute by minute and without any of its code: local
+// The rules of Firings.ts again, minute by minute and without any of its code: local
 // times come from Intl, matching works on the text of the expression.
 
 const minute = 60_000
 const day = 86_400_000
 
-export interface OracleFire {
+export interface OracleFiring {
   readonly at: number
   readonly kind: "plain" | "moved" | "repeated"
 }
@@ -89,7 +89,7 @@ const fieldOf = (field: string, min: number, max: number): Allows => {
     )
 }
 
-/** Whether a midnight in UTC is the day that an item such as `L-3`, `15W` or `5#2` names. */
+/** Checks that an item such as `L-3`, `15W` or `5#2` names the day of this midnight in UTC. */
 const isSpecial = (item: string, midnight: number): boolean => {
   const date = new Date(midnight)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
@@ -174,16 +174,16 @@ const oracleOf = (expression: string): Oracle => {
 }
 
 /**
- * Every fire within the ticks, repeated ones marked whether or not they count. `after` leaves the
+ * Every firing within the ticks, repeated ones marked whether or not they count. `after` leaves the
  * first ticks as context, so that a time that came before them counts as seen.
  */
 export const oracleFires = (
   expression: string,
   ticks: ReadonlyArray<Tick>,
   after: number
-): ReadonlyArray<OracleFire> => {
+): ReadonlyArray<OracleFiring> => {
   const { everyHour, matches } = oracleOf(expression)
-  const fires: Array<OracleFire> = []
+  const firings: Array<OracleFiring> = []
   let latestWall = ticks[0]?.wall ?? 0
   let previousWall = latestWall - minute
   for (const { at, wall } of ticks) {
@@ -195,15 +195,15 @@ export const oracleFires = (
     const repeated = wall <= latestWall && at !== ticks[0]?.at
     latestWall = Math.max(latestWall, wall)
     if (at <= after) continue
-    if (skippedOne) fires.push({ at, kind: "moved" })
-    else if (matches(wall)) fires.push({ at, kind: repeated ? "repeated" : "plain" })
+    if (skippedOne) firings.push({ at, kind: "moved" })
+    else if (matches(wall)) firings.push({ at, kind: repeated ? "repeated" : "plain" })
   }
-  return fires
+  return firings
 }
 
-/** Whether the schedule fires at repeated times although `dst_overlap` is "first". */
+/** True for schedules that fire at repeated times although `dst_overlap` is "first". */
 export const runsByElapsedTime = (expression: string): boolean => /^(?:\*|\S+ \*)/.test(expression)
 
-/** Whether the expression names this date, given as its midnight in UTC. */
+/** Checks that the expression names this date, given as its midnight in UTC. */
 export const dateMatcherOf = (expression: string): ((midnight: number) => boolean) =>
   compile(["0", "0", ...expression.split(" ").slice(2)].join(" ")).matches

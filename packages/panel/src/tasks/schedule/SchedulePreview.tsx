@@ -1,7 +1,7 @@
 import {
   type CronPreviewQuery,
   type DstOverlap,
-  type PreviewedFire,
+  type PreviewedFiring,
   ValidationError,
   type WorkspaceId
 } from "@scheduling/sdk"
@@ -94,7 +94,7 @@ const formatLocal = (local: string): string => {
   return `${date}, ${time} ${offset === "Z" ? "UTC" : offset}`
 }
 
-const Fire = ({ fire }: { readonly fire: PreviewedFire }) => {
+const Fire = ({ fire }: { readonly fire: PreviewedFiring }) => {
   const { at, clock_change, excluded = false, local } = fire
   const change = excluded
     ? (["no run", "This day is excluded."] as const)

@@ -1,5 +1,5 @@
 import { Schedule } from "@scheduling/domain/schedules/Schedule"
-import { nextFire } from "@scheduling/schedules/fires"
+import { nextFiring } from "@scheduling/schedules/Firings"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** When pings are expected. Either `period_seconds` or `schedule` is null. */
@@ -33,4 +33,4 @@ export const expectedAfter = (
 }
 
 const slotAfter = ({ schedule, timezone }: HeartbeatRhythm, at: number): number =>
-  nextFire(Schedule.make(schedule ?? ""), TimeZone.make(timezone), at)
+  nextFiring(Schedule.make(schedule ?? ""), TimeZone.make(timezone), at)

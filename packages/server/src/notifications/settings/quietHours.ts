@@ -1,5 +1,5 @@
 import { Schedule } from "@scheduling/domain/schedules/Schedule"
-import { nextFire } from "@scheduling/schedules/fires"
+import { nextFiring } from "@scheduling/schedules/Firings"
 import type { QuietHours } from "@scheduling/domain/notifications/NotificationSettings"
 
 /**
@@ -11,7 +11,7 @@ export const quietUntil = (quiet: QuietHours | null, now: Date): Date | undefine
   const next = (time: string) => {
     const [hour, minute] = time.split(":")
     const schedule = Schedule.make(`${Number(minute)} ${Number(hour)} * * *`)
-    return nextFire(schedule, quiet.timezone, now, { dst_overlap: "first" })
+    return nextFiring(schedule, quiet.timezone, now, { dst_overlap: "first" })
   }
   const end = next(quiet.to)
   return end < next(quiet.from) ? new Date(end) : undefined

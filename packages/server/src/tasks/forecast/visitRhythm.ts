@@ -1,6 +1,6 @@
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { hasSeconds } from "@scheduling/schedules/parseSchedule"
-import { visitFires } from "@scheduling/schedules/visitFires"
+import { visitFirings } from "@scheduling/schedules/visitFirings"
 import { stretchAt } from "@scheduling/schedules/ZoneClock"
 import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
 import { dayMs } from "../../core/index.ts"
@@ -35,7 +35,7 @@ export function* visitRhythm(
   const longest = hasSeconds(schedule) ? stepMs : Infinity
   for (let start = first; start < end; start += longest) {
     const stop = Math.min(start + longest, end)
-    visitFires(schedule, timezone, start, stop, { dst_overlap }, look)
+    visitFirings(schedule, timezone, start, stop, { dst_overlap }, look)
     yield
   }
   return looks
