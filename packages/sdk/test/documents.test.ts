@@ -1,0 +1,278 @@
+// @tags processes long
+import { SchedulingClient } from "@scheduling/sdk"
+import { Yaml } from "effect/encoding"
+import { spawn, spawnSync } from "node:child_process"
+import { globSync, readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { programOf, readSnippets, root, run, runShell, type Snippet } from "./support/documents.ts"
+import { freePort, type Server, startServer } from "./support/server.ts"
+
+const snippets = readSnippets()
+const inLanguage = (language: string) => snippets.filter((one) => one.language === language)
+const nameOf = ({ line, page }: Snippet) => `${page}, line ${line}`
+const theOne = (page: string, language: string): string => {
+  const found = inLanguage(language).filter((one) => one.page === page)
+  if (found.length !== 1) throw new Error(`${page} has ${found.length} blocks of ${language}`)
+  return found[0]?.code ?? ""
+}
+
+/** `readme.test.ts` runs these, and `npm run check:package` those of the SDK's own README. */
+const elsewhere = new Set(["README.md", "packages/sdk/README.md"])
+
+const typescript = inLanguage("ts").filter(({ page }) => !elsewhere.has(page))
+const usesService = ({ code, page }: Snippet) => code.includes("$API") && !elsewhere.has(page)
+const shell = inLanguage("sh")
+const runnable = shell.filter(usesService).filter(({ code }) => !code.includes("receiver.py"))
+const commands = shell.filter((one) => !usesService(one))
+
+const missing = ["bash", "curl", "jq", "python3"].filter(
+  (tool) => spawnSync(tool, ["--version"], { stdio: "ignore" }).status !== 0
+)
+const reason = missing.length > 0 ? ` (skipped: no ${missing.join(", no ")} here)` : ""
+
+const scopes = [
+  "tasks:read",
+  "tasks:write",
+  "executions:read",
+  "monitors:read",
+  "monitors:write",
+  "notifications:read",
+  "notifications:write",
+  "workspace:read"
+] as const
+
+describe("the snippets of the documentation", () => {
+  it("are all in a language that is checked", () => {
+    const checked = ["", "crontab", "ini", "json", "mermaid", "python", "sh", "sql", "ts", "yaml"]
+    const others = snippets.filter(({ language }) => !checked.includes(language))
+    expect(others.map(nameOf)).toEqual([])
+    // Without a language only drawings, trees of folders and one message of a stream are shown.
+    expect(snippets.filter(({ language }) => language === "").map(({ page }) => page)).toEqual([
+      "docs/architecture.md",
+      "docs/architecture.md",
+      "docs/events.md",
+      "packages/panel/README.md"
+    ])
+  })
+
+  it("have the right types", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "snippets-"))
+    try {
+      for (const [index, snippet] of typescript.entries()) {
+        await writeFile(join(folder, `${index}.ts`), programOf(snippet))
+      }
+      const compilerOptions = {
+        paths: { "@scheduling/sdk": [`${root}packages/sdk/src/index.ts`] },
+        typeRoots: [`${root}node_modules/@types`]
+      }
+      const project = { extends: `${root}tsconfig.json`, compilerOptions, include: ["*.ts"] }
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project))
+      const tsc = `${root}node_modules/typescript/bin/tsc`
+      const { stdout } = await run(process.execPath, [tsc, "-p", folder])
+      expect(stdout.replaceAll(/(\d+)\.ts/g, (_, at) => nameOf(typescript[Number(at)]!))).toBe("")
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it.each(inLanguage("json").map((one) => [nameOf(one), one.code]))("%s is JSON", (_, code) => {
+    expect(JSON.parse(code)).toBeTypeOf("object")
+  })
+
+  it.each(inLanguage("yaml").map((one) => [nameOf(one), one.code]))("%s is YAML", (_, code) => {
+    expect(Yaml.parse(code)).toBeTypeOf("object")
+  })
+
+  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>
+  }
+  it.skipIf(missing.length > 0).each(commands.map((one) => [nameOf(one), one.code]))(
+    `%s names commands and files that there are${reason}`,
+    async (_, code) => {
+      expect(await run("bash", ["-n", "-c", code])).toEqual({ code: 0, stdout: "", stderr: "" })
+      for (const [, name = ""] of code.matchAll(/\bnpm run ([\w:]+)(?!.*--workspace)/g)) {
+        expect(scripts).toHaveProperty([name])
+      }
+      for (const [, folder = "", name = ""] of swapped(code)) {
+        expect(readFileSync(`${root}${folder}/package.json`, "utf8")).toContain(`"${name}":`)
+      }
+      for (const [, path = ""] of code.matchAll(/(?:^|\s)((?:packages|examples|deploy)\/\S+)/gm)) {
+        const isBuilt = path.includes("/dist/")
+        expect(isBuilt || globSync(path, { cwd: root }).length > 0, path).toBe(true)
+      }
+    }
+  )
+})
+
+const swapped = (code: string) =>
+  [...code.matchAll(/npm run ([\w:]+) --workspace (\S+)/g)].map(([all, name, folder]) => [
+    all,
+    folder,
+    name
+  ])
+
+/** A calendar without events, and the completion URL of each call, which has no body. */
+const startTarget = async () => {
+  const completionUrls: Array<string> = []
+  const server = createServer((request, response) => {
+    const url = request.headers["scheduling-complete-url"]
+    if (typeof url === "string") completionUrls.push(url)
+    response.end("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test\r\nEND:VCALENDAR\r\n")
+  })
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+  return {
+    completionUrls,
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}
+
+const until = async <A>(ask: () => A | undefined): Promise<A> => {
+  const signal = AbortSignal.timeout(20_000)
+  for (;;) {
+    const answer = ask()
+    if (answer !== undefined) return answer
+    signal.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe("on a server, the snippets of", () => {
+  const started: { server?: Server } = {}
+  beforeAll(async () => {
+    started.server = await startServer({}, inject("storeFiles"))
+  })
+  afterAll(() => started.server?.[Symbol.asyncDispose](), 30_000)
+
+  /** A new account, as its SDK and as the variables that the README sets. */
+  const newAccount = async (email = `${crypto.randomUUID()}@example.com`) => {
+    const baseUrl = started.server?.url ?? ""
+    const person = await SchedulingClient.register({
+      baseUrl,
+      email,
+      password: "correct horse battery staple"
+    })
+    const workspaceId = await person.getWorkspaceId()
+    const key = await person.apiKeys.create({ name: "snippets", scopes: [...scopes] })
+    const { access_token } = await person.auth.login({
+      email,
+      password: "correct horse battery staple"
+    })
+    const env = {
+      API: `${baseUrl}/v1`,
+      JSON: "content-type: application/json",
+      TOKEN: access_token,
+      WORKSPACE: workspaceId,
+      KEY: key.key,
+      KEY_ID: key.id,
+      SCHEDULING_URL: baseUrl,
+      SCHEDULING_API_KEY: key.key
+    }
+    return { env, person }
+  }
+
+  it.each(typescript.map((snippet) => [nameOf(snippet), snippet] as const))(
+    "%s run",
+    async (_, snippet) => {
+      const { env } = await newAccount()
+      const args = ["--input-type=module-typescript"]
+      const result = await run(process.execPath, args, env, programOf(snippet))
+      expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
+    }
+  )
+
+  const pages = [...new Set(runnable.map(({ page }) => page))]
+  it.skipIf(missing.length > 0).each(pages)(`%s run in a shell${reason}`, async (page) => {
+    await using target = await startTarget()
+    const { env, person } = await newAccount()
+    const task = await person.cron.create({ name: "task", url: target.url, schedule: "0 0 1 1 *" })
+    const worker = await person.workers.create({ name: "worker", labels: ["db"] })
+    const guest = page === "docs/access.md" ? await newAccount("grace@example.com") : undefined
+    const code = runnable
+      .filter((one) => one.page === page)
+      .map((one) => one.code)
+      .join("\n")
+      .replaceAll("http://127.0.0.1:4000", env.SCHEDULING_URL)
+      .replaceAll("https://calendar.example.com", target.url)
+    const result = await runShell(code, {
+      ...env,
+      TASK: task.id,
+      WORKER: worker.id,
+      THEIR_TOKEN: guest?.env.TOKEN
+    })
+    expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
+  })
+
+  it.skipIf(missing.length > 0)(`docs/long-jobs.md report to completion URLs${reason}`, async () => {
+    await using target = await startTarget()
+    const { env, person } = await newAccount()
+    const lines = theOne("docs/long-jobs.md", "sh").trim().split("\n")
+    expect(lines).toHaveLength(3)
+    for (const [index, line] of lines.entries()) {
+      await person.delayed.create({ url: target.url, delay_seconds: 0, completion: "callback" })
+      const COMPLETE_URL = await until(() => target.completionUrls[index])
+      expect(await runShell(line, { ...env, COMPLETE_URL })).toMatchObject({ code: 0, stderr: "" })
+    }
+  })
+
+  it.skipIf(missing.length > 0)(`docs/monitors.md ping a monitor${reason}`, async () => {
+    const { env, person } = await newAccount()
+    const monitor = await person.heartbeatMonitors.create({ name: "job", period_seconds: 3600 })
+    const cron = theOne("docs/monitors.md", "crontab").split("\n")[1] ?? ""
+    const unit = theOne("docs/monitors.md", "ini")
+    const [step] = Yaml.parse(theOne("docs/monitors.md", "yaml")) as [{ readonly run: string }]
+    const pings = [
+      cron.replace(/^(?:\S+ ){5}/, "").replace("/usr/local/bin/backup", "true"),
+      ...[...unit.matchAll(/^Exec\w+=-?(.*curl.*)$/gm)].map(([, command = ""]) => command),
+      step.run.replace(/\$\{\{.*\}\}/, "0")
+    ]
+    expect(pings).toHaveLength(4)
+    for (const ping of pings) {
+      const PING_URL = monitor.ping_url ?? ""
+      const result = await run("sh", ["-c", ping.replaceAll(/\/usr\/bin\//g, "")], {
+        ...env,
+        PING_URL,
+        SERVICE_RESULT: "success"
+      })
+      expect(result).toEqual({ code: 0, stderr: "", stdout: "" })
+    }
+    const { data } = await person.heartbeatMonitors.events(monitor.id)
+    expect(data.map(({ kind }) => kind).toSorted()).toEqual(["start", "success", "success", "success"])
+  })
+
+  it.skipIf(missing.length > 0)(`docs/calls.md verify a call${reason}`, async () => {
+    const { env, person } = await newAccount()
+    const port = String(await freePort())
+    const block = shell.find(({ code }) => code.includes("receiver.py"))?.code ?? ""
+    const folder = await mkdtemp(join(tmpdir(), "receiver-"))
+    const python = theOne("docs/calls.md", "python").replace("8080", port)
+    await writeFile(join(folder, "receiver.py"), python)
+    const code = `set -e\n${block.replace("8080", port).replace("python3", "exec python3")}`
+    const child = spawn("bash", ["--norc", "-c", code], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    try {
+      const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+      const url = `http://127.0.0.1:${port}/`
+      await person.delayed.create({ url, body: "{}", delay_seconds: 0, retry_count: 5 })
+      expect((await said.next()).value).toMatch(/^verified .*'webhook-id'/)
+      await fetch(url, { method: "POST", body: "{}" })
+      expect((await said.next()).value).toMatch(/^refused /)
+    } finally {
+      child.kill()
+      await rm(folder, { recursive: true })
+    }
+  })
+})

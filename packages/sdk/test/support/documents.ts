@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process"
+import { globSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+export const root = fileURLToPath(new URL("../../../../", import.meta.url))
+
+export interface Snippet {
+  readonly page: string
+  readonly line: number
+  readonly language: string
+  readonly code: string
+}
+
+/** All blocks of code in the pages that users read. */
+export const readSnippets = (): ReadonlyArray<Snippet> =>
+  globSync(["*.md", "docs/*.md", "examples/*.md", "packages/*/README.md"], { cwd: root })
+    .toSorted()
+    .flatMap((page) => {
+      const text = readFileSync(root + page, "utf8")
+      return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(
+        ({ index, 1: language = "", 2: code = "" }) => ({
+          page,
+          line: text.slice(0, index).split("\n").length,
+          language,
+          code
+        })
+      )
+    })
+
+/** Adds the client, unless the snippet creates one. */
+export const programOf = ({ code }: Snippet): string =>
+  code.includes('from "@scheduling/sdk')
+    ? code
+    : `import { SchedulingClient } from "@scheduling/sdk"\nconst client = new SchedulingClient()\n${code}`
+
+export interface Outcome {
+  readonly code: unknown
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  env: NodeJS.ProcessEnv = {},
+  stdin = ""
+): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const options = { cwd: root, timeout: 60_000, env: { PATH: process.env["PATH"], ...env } }
+    const child = execFile(command, args, options, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
+    )
+    child.stdin?.end(stdin)
+  })
+
+/**
+ * Fails on statuses of 400 and above, which `curl -s` takes for a success. A stream (`-sN`) has no
+ * end, so it is cut off after two seconds.
+ */
+const strict = `
+set -euo pipefail
+curl() {
+  case " $* " in
+    *" -sN "*) command curl --fail-with-body -m 2 "$@" || [ $? = 28 ] ;;
+    *) command curl --fail-with-body "$@" ;;
+  esac
+}
+`
+
+export const runShell = (code: string, env: NodeJS.ProcessEnv): Promise<Outcome> =>
+  run("bash", ["--norc", "-c", strict + code], env)
