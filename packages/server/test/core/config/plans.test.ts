@@ -116,6 +116,16 @@ describe("the file of plans", () => {
     assert.notInclude(problem, "\n")
   })
 
+  it("may be as docs/billing.md shows it", () => {
+    const page = readFileSync(new URL("../../../../../docs/billing.md", import.meta.url), "utf8")
+    const [, file, sold] = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(
+      ([, block = ""]): Readonly<Record<string, unknown>> => JSON.parse(block)
+    )
+    const { assigned, plans } = Result.getOrThrow(read(file))
+    assert.deepStrictEqual([[...plans.keys()], [...assigned.values()]], [["free", "team"], ["team"]])
+    assert.isTrue(Result.isSuccess(read({ default: "team", plans: [sold] })))
+  })
+
   it("is refused if it is not there", () => {
     assert.match(
       Result.getOrThrow(Result.flip(readPlans(join(folder, "nowhere.json")))),
