@@ -1,7 +1,7 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { Answer } from "./CallResult.ts"
-import { describeError } from "./CallErrors.ts"
+import { describeError } from "./describeError.ts"
 import { AnswerCutOff } from "./exchange/AnswerParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
 import { classifyAnswer } from "./classifyAnswer.ts"

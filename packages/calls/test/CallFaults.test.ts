@@ -2,7 +2,7 @@
 import { executionError, parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { AnswerCutOff } from "../src/exchange/AnswerParser.ts"
 import { Call } from "../src/Call.ts"
-import { describeError } from "../src/CallErrors.ts"
+import { describeError } from "../src/describeError.ts"
 import { Exchange } from "../src/exchange/Exchange.ts"
 import { TlsThread } from "../src/threads/TlsThread.ts"
 import { callLayer, callRequest, httpTarget, replying, tcpTarget } from "./support/CallTargets.ts"

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { setDefaultCACertificates } from "node:tls"
 import { parentPort, workerData } from "node:worker_threads"
-import { describeError } from "../CallErrors.ts"
+import { describeError } from "../describeError.ts"
 import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
 import { makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"

@@ -2,7 +2,7 @@ import type { SslProtocol, SslVerification } from "@scheduling/domain/monitors/s
 import { Clock, Context, Effect, Layer } from "effect"
 import { isIP, type Socket } from "node:net"
 import { checkServerIdentity, connect as connectTls } from "node:tls"
-import { describeError } from "../CallErrors.ts"
+import { describeError } from "../describeError.ts"
 import { readChain, type ServerCertificate } from "./CertificateChain.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { startTls, StartTlsRefused } from "./StartTls.ts"

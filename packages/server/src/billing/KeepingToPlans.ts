@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { leastGapSeconds } from "@scheduling/schedules/gapOf"
-import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
+import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { nextFiring } from "@scheduling/schedules/Firings"
-import { shortestGapSeconds } from "@scheduling/schedules/shortestGap"
+import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 
 describe("the shortest gap of a schedule", () => {
   it.each([
