@@ -317,7 +317,7 @@ export class ChainsResource extends ChainsBase {
   /**
    * Resume a chain.
    *
-   * The schedule fires again from now on. Fires during the pause are not made up for. Resuming again
+   * The schedule fires again from now on. Slots during the pause are not made up for. Resuming again
    * changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -542,13 +542,13 @@ export interface ChainDefinition {
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
    * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
    * absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * What to do with slots that were missed while the service was down: `once` makes one run for all
    * of them, `skip` makes none. `once` when absent.
    */
   readonly missed?: Missed | undefined
@@ -609,13 +609,13 @@ export interface ChainInput {
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
    * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
    * absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * What to do with slots that were missed while the service was down: `once` makes one run for all
    * of them, `skip` makes none. `once` when absent.
    */
   readonly missed?: Missed | undefined

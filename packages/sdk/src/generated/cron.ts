@@ -182,7 +182,7 @@ export class CronResource extends CronBase {
   /**
    * Get a cron task.
    *
-   * The task, its next fire and its latest execution.
+   * The task, its next firing and its latest execution.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -297,7 +297,7 @@ export class CronResource extends CronBase {
   /**
    * Resume a cron task.
    *
-   * The schedule fires again from now on. Fires during the pause are not made up for. Resuming again
+   * The schedule fires again from now on. Slots during the pause are not made up for. Resuming again
    * changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -494,7 +494,7 @@ export interface CronTaskDefinition {
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
    * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then fires must be at least 5 seconds apart.
+   * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
@@ -563,13 +563,13 @@ export interface CronTaskDefinition {
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
    * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
    * absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * What to do with slots that were missed while the service was down: `once` makes one run for all
    * of them, `skip` makes none. `once` when absent.
    */
   readonly missed?: Missed | undefined
@@ -623,7 +623,7 @@ export interface CronTaskInput {
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
    * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then fires must be at least 5 seconds apart.
+   * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
@@ -692,13 +692,13 @@ export interface CronTaskInput {
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
    * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
    * absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with fires that were missed while the service was down: `once` makes one run for all
+   * What to do with slots that were missed while the service was down: `once` makes one run for all
    * of them, `skip` makes none. `once` when absent.
    */
   readonly missed?: Missed | undefined
@@ -759,7 +759,7 @@ export interface CronTaskUpdate {
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
    * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then fires must be at least 5 seconds apart.
+   * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
@@ -868,27 +868,28 @@ export interface CronTaskUpdate {
   readonly key?: string | null | undefined
 }
 
-export interface PreviewedFire {
+export interface PreviewedFiring {
   /** When it fires. */
   readonly at: Timestamp
   /** The same moment on the clocks of the time zone, with its offset from UTC. */
   readonly local: string
-  /** What a clock change did to this fire. Null if it was not affected. */
+  /** What a clock change did to this firing. Null if it was not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
-  /** On an excluded day, so this is not a fire. Absent otherwise. */
+  /** On an excluded day, so this is not a firing. Absent otherwise. */
   readonly excluded?: true
 }
 
 /**
- * The next fires, soonest first. `clock_change` says what a clock change did: `moved` a fire out
- * of the skipped hour, `doubled` a fire, or `dropped` a repetition, which is not a fire and does
- * not count. An excluded day is shown by its first fire, marked `excluded`, which does not count
- * either. There are fewer than asked for if `ends_at` comes before, or if they are more than ten
- * years away; the first is shown however far it is. Jitter is not shown, as each task has its own.
+ * The next firings, soonest first. `clock_change` says what a clock change did: `moved` a firing
+ * out of the skipped hour, `doubled` one, or `dropped` a repetition, which is not a firing and
+ * does not count. An excluded day is shown by its first firing, marked `excluded`, which does not
+ * count either. There are fewer than asked for if `ends_at` comes before, or if they are more than
+ * ten years away; the first is shown however far it is. Jitter is not shown, as each task has its
+ * own.
  */
 export interface SchedulePreview {
-  /** The next fires, soonest first. */
-  readonly data: ReadonlyArray<PreviewedFire>
+  /** The next firings, soonest first. */
+  readonly data: ReadonlyArray<PreviewedFiring>
 }
 
 export interface CronListQuery extends PageQuery {
@@ -906,7 +907,7 @@ export interface CronPreviewQuery {
    * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
    * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then fires must be at least 5 seconds apart.
+   * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** An IANA time zone name. UTC when absent. */
@@ -930,7 +931,7 @@ export interface CronPreviewQuery {
    * reads no calendar. At most 2,048 characters.
    */
   readonly excluded_calendar?: string | undefined
-  /** How many fires to show. 10 when absent. 1 to 100. */
+  /** How many firings to show. 10 when absent. 1 to 100. */
   readonly count?: number | undefined
 }
 

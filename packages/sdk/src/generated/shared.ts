@@ -400,7 +400,7 @@ export interface LastRun {
 }
 
 /**
- * What to do with fires that were missed while the service was down: `once` makes one run for all
+ * What to do with slots that were missed while the service was down: `once` makes one run for all
  * of them, `skip` makes none.
  */
 export type Missed = "skip" | "once"
@@ -446,7 +446,7 @@ export type NotificationKind =
 export type OnPause = "cancel" | "finish"
 
 /**
- * What to do with a fire while the previous run is unfinished: `allow` starts it beside that run,
+ * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
  * `queue` starts it after that run, `skip` drops it and records a skipped execution.
  */
 export type Overlap = "allow" | "skip" | "queue"
