@@ -117,21 +117,23 @@ describe("a target that misbehaves", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("has answered once 10,000 bytes are there, even if the rest arrives until the timeout", () =>
-    Effect.gen(function* () {
-      const result = yield* callTarget((socket) => {
-        socket.once("data", () => {
-          socket.write(`${ok}\r\n${"a".repeat(10_000)}`)
-          drip(socket, "b")
+  it.live(
+    "has answered once 10,000 bytes are there, even if the rest arrives until the timeout",
+    () =>
+      Effect.gen(function* () {
+        const result = yield* callTarget((socket) => {
+          socket.once("data", () => {
+            socket.write(`${ok}\r\n${"a".repeat(10_000)}`)
+            drip(socket, "b")
+          })
         })
-      })
-      assert.deepInclude(result, {
-        status_code: 200,
-        outcome: "success",
-        error: null,
-        response_body: "a".repeat(10_000)
-      })
-    }).pipe(Effect.provide(callLayer()))
+        assert.deepInclude(result, {
+          status_code: 200,
+          outcome: "success",
+          error: null,
+          response_body: "a".repeat(10_000)
+        })
+      }).pipe(Effect.provide(callLayer()))
   )
 
   const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"

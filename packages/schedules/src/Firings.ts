@@ -54,7 +54,8 @@ export const nextFiring = (
   timezone: string,
   after: Date | number,
   options?: FiringOptions
-): number => firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
+): number =>
+  firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
 
 /**
  * The last firing that is at or before `now` and not before `lowerBound`, if there is one. It

@@ -140,8 +140,7 @@ const dateMatches = (
   schedule: ParsedSchedule,
   { day, month, year }: CivilDate,
   number: number
-): boolean =>
-  matchesDate(schedule, day, weekdayOf(number), () => daysInMonth(year, month))
+): boolean => matchesDate(schedule, day, weekdayOf(number), () => daysInMonth(year, month))
 
 /** Day 0, 1970-01-01, was a Thursday, which is 4. */
 const weekdayOf = (number: number): number => (((number + 4) % 7) + 7) % 7

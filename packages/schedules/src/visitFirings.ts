@@ -30,9 +30,7 @@ export const visitFirings = (
     }
     const firstSecond = Math.ceil((first + offset) / secondMillis)
     const lastSecond = Math.ceil((end + offset) / secondMillis) - 1
-    visitMatches(parsed, firstSecond, lastSecond, (second) =>
-      visit(second * secondMillis - offset)
-    )
+    visitMatches(parsed, firstSecond, lastSecond, (second) => visit(second * secondMillis - offset))
     start = end
   }
 }

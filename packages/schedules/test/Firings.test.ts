@@ -1,5 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type FiringOptions, latestFiring, nextFiring, preview } from "@scheduling/schedules/Firings"
+import {
+  type FiringOptions,
+  latestFiring,
+  nextFiring,
+  preview
+} from "@scheduling/schedules/Firings"
 
 const lines = (
   expression: string,

@@ -140,10 +140,26 @@ describe("a problem of an expression", () => {
     ["0 9 * *", "schedule", `expected ${five}, got 4`],
     ["0 0 9 * * * 2026", "schedule", `expected ${five}, got 7: years are not supported`],
     ["60 0 9 * * *", "second", `second: "60" is outside 0-59`],
-    ["* * * * * *", "second", `second: "*" fires again after 1 s; firings must be at least 5 s apart`],
-    ["*/7 * * * * *", "second", `second: "*/7" fires again after 4 s; firings must be at least 5 s apart`],
-    ["0,4 0 9 * * *", "second", `second: "0,4" fires again after 4 s; firings must be at least 5 s apart`],
-    ["1,57 * 9 * * *", "second", `second: "1,57" fires again after 4 s; firings must be at least 5 s apart`],
+    [
+      "* * * * * *",
+      "second",
+      `second: "*" fires again after 1 s; firings must be at least 5 s apart`
+    ],
+    [
+      "*/7 * * * * *",
+      "second",
+      `second: "*/7" fires again after 4 s; firings must be at least 5 s apart`
+    ],
+    [
+      "0,4 0 9 * * *",
+      "second",
+      `second: "0,4" fires again after 4 s; firings must be at least 5 s apart`
+    ],
+    [
+      "1,57 * 9 * * *",
+      "second",
+      `second: "1,57" fires again after 4 s; firings must be at least 5 s apart`
+    ],
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],

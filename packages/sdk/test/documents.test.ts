@@ -2,7 +2,7 @@
 import { SchedulingClient } from "@scheduling/sdk"
 import { Yaml } from "effect/encoding"
 import { spawn, spawnSync } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
@@ -48,8 +48,8 @@ const scopes = [
 
 describe("the snippets of the documentation", () => {
   it("are all in a language that is checked", () => {
-    const checked = ["", "crontab", "ini", "json", "mermaid", "python", "sh", "sql", "ts", "yaml"]
-    const others = snippets.filter(({ language }) => !checked.includes(language))
+    const checked = new Set(",crontab,ini,json,mermaid,python,sh,sql,ts,yaml".split(","))
+    const others = snippets.filter(({ language }) => !checked.has(language))
     expect(others.map(nameOf)).toEqual([])
     // Without a language only drawings, trees of folders and one message of a stream are shown.
     expect(snippets.filter(({ language }) => language === "").map(({ page }) => page)).toEqual([
@@ -72,9 +72,12 @@ describe("the snippets of the documentation", () => {
       }
       const project = { extends: `${root}tsconfig.json`, compilerOptions, include: ["*.ts"] }
       await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project))
+      await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
       const tsc = `${root}node_modules/typescript/bin/tsc`
       const { stdout } = await run(process.execPath, [tsc, "-p", folder])
-      expect(stdout.replaceAll(/(\d+)\.ts/g, (_, at) => nameOf(typescript[Number(at)]!))).toBe("")
+      expect(stdout.replaceAll(/\S*\/(\d+)\.ts/g, (_, at) => nameOf(typescript[Number(at)]!))).toBe(
+        ""
+      )
     } finally {
       await rm(folder, { recursive: true })
     }
@@ -91,6 +94,14 @@ describe("the snippets of the documentation", () => {
   const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
     readonly scripts: Readonly<Record<string, string>>
   }
+  it("may name every script of package.json, because its programs are there", () => {
+    const programs = Object.values(scripts).flatMap((script) =>
+      [...script.matchAll(/\bnode (\S+)/g)].map(([, program = ""]) => program)
+    )
+    expect(programs.length).toBeGreaterThan(20)
+    expect(programs.filter((program) => !existsSync(root + program))).toEqual([])
+  })
+
   it.skipIf(missing.length > 0).each(commands.map((one) => [nameOf(one), one.code]))(
     `%s names commands and files that there are${reason}`,
     async (_, code) => {
@@ -98,18 +109,19 @@ describe("the snippets of the documentation", () => {
       for (const [, name = ""] of code.matchAll(/\bnpm run ([\w:]+)(?!.*--workspace)/g)) {
         expect(scripts).toHaveProperty([name])
       }
-      for (const [, folder = "", name = ""] of swapped(code)) {
+      for (const [, folder = "", name = ""] of scriptsOfPackages(code)) {
         expect(readFileSync(`${root}${folder}/package.json`, "utf8")).toContain(`"${name}":`)
       }
-      for (const [, path = ""] of code.matchAll(/(?:^|\s)((?:packages|examples|deploy)\/\S+)/gm)) {
-        const isBuilt = path.includes("/dist/")
-        expect(isBuilt || globSync(path, { cwd: root }).length > 0, path).toBe(true)
+      for (const [, path = ""] of code.matchAll(
+        /(?:^|\s)((?:packages|examples|deploy)\/\S+\.\w+)/gm
+      )) {
+        if (!path.includes("/dist/")) expect(globSync(path, { cwd: root })).not.toEqual([])
       }
     }
   )
 })
 
-const swapped = (code: string) =>
+const scriptsOfPackages = (code: string) =>
   [...code.matchAll(/npm run ([\w:]+) --workspace (\S+)/g)].map(([all, name, folder]) => [
     all,
     folder,
@@ -147,44 +159,58 @@ const until = async <A>(ask: () => A | undefined): Promise<A> => {
   }
 }
 
+interface Account {
+  readonly person: SchedulingClient
+  readonly env: Readonly<Record<string, string>> & { readonly SCHEDULING_URL: string }
+}
+
+/** Registers a person. The environment has the variables that the README sets. */
+const newAccount = async (
+  baseUrl: string,
+  email = `${crypto.randomUUID()}@example.com`
+): Promise<Account> => {
+  let TOKEN = ""
+  const person = await SchedulingClient.register({
+    baseUrl,
+    email,
+    password: "correct horse battery staple",
+    onTokens: (tokens) => (TOKEN = tokens?.access_token ?? "")
+  })
+  const WORKSPACE = await person.getWorkspaceId()
+  const { id: KEY_ID, key } = await person.apiKeys.create({ name: "docs", scopes: [...scopes] })
+  const url = "https://api.example.com/task"
+  const { id: TASK } = await person.cron.create({ name: "task", url, schedule: "@yearly" })
+  const env = {
+    API: `${baseUrl}/v1`,
+    JSON: "content-type: application/json",
+    TOKEN,
+    WORKSPACE,
+    KEY: key,
+    KEY_ID,
+    TASK,
+    SCHEDULING_URL: baseUrl,
+    SCHEDULING_API_KEY: key
+  }
+  return { env, person }
+}
+
 describe("on a server, the snippets of", () => {
-  const started: { server?: Server } = {}
+  const started: { server?: Server; account?: Account } = {}
   beforeAll(async () => {
     started.server = await startServer({}, inject("storeFiles"))
-  })
+    started.account = await newAccount(started.server.url)
+  }, 240_000)
   afterAll(() => started.server?.[Symbol.asyncDispose](), 30_000)
 
-  /** A new account, as its SDK and as the variables that the README sets. */
-  const newAccount = async (email = `${crypto.randomUUID()}@example.com`) => {
-    const baseUrl = started.server?.url ?? ""
-    const person = await SchedulingClient.register({
-      baseUrl,
-      email,
-      password: "correct horse battery staple"
-    })
-    const workspaceId = await person.getWorkspaceId()
-    const key = await person.apiKeys.create({ name: "snippets", scopes: [...scopes] })
-    const { access_token } = await person.auth.login({
-      email,
-      password: "correct horse battery staple"
-    })
-    const env = {
-      API: `${baseUrl}/v1`,
-      JSON: "content-type: application/json",
-      TOKEN: access_token,
-      WORKSPACE: workspaceId,
-      KEY: key.key,
-      KEY_ID: key.id,
-      SCHEDULING_URL: baseUrl,
-      SCHEDULING_API_KEY: key.key
-    }
-    return { env, person }
+  const account = (): Account => {
+    if (started.account === undefined) throw new Error("The server has not started")
+    return started.account
   }
 
   it.each(typescript.map((snippet) => [nameOf(snippet), snippet] as const))(
     "%s run",
     async (_, snippet) => {
-      const { env } = await newAccount()
+      const { env } = account()
       const args = ["--input-type=module-typescript"]
       const result = await run(process.execPath, args, env, programOf(snippet))
       expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
@@ -194,10 +220,11 @@ describe("on a server, the snippets of", () => {
   const pages = [...new Set(runnable.map(({ page }) => page))]
   it.skipIf(missing.length > 0).each(pages)(`%s run in a shell${reason}`, async (page) => {
     await using target = await startTarget()
-    const { env, person } = await newAccount()
-    const task = await person.cron.create({ name: "task", url: target.url, schedule: "0 0 1 1 *" })
+    const { env, person } = account()
     const worker = await person.workers.create({ name: "worker", labels: ["db"] })
-    const guest = page === "docs/access.md" ? await newAccount("grace@example.com") : undefined
+    // The person whom the page about access invites.
+    const isInvited = page === "docs/access.md"
+    const guest = isInvited ? await newAccount(env.SCHEDULING_URL, "grace@example.com") : undefined
     const code = runnable
       .filter((one) => one.page === page)
       .map((one) => one.code)
@@ -206,27 +233,32 @@ describe("on a server, the snippets of", () => {
       .replaceAll("https://calendar.example.com", target.url)
     const result = await runShell(code, {
       ...env,
-      TASK: task.id,
       WORKER: worker.id,
       THEIR_TOKEN: guest?.env.TOKEN
     })
     expect(result).toEqual({ code: 0, stderr: "", stdout: expect.any(String) })
   })
 
-  it.skipIf(missing.length > 0)(`docs/long-jobs.md report to completion URLs${reason}`, async () => {
-    await using target = await startTarget()
-    const { env, person } = await newAccount()
-    const lines = theOne("docs/long-jobs.md", "sh").trim().split("\n")
-    expect(lines).toHaveLength(3)
-    for (const [index, line] of lines.entries()) {
-      await person.delayed.create({ url: target.url, delay_seconds: 0, completion: "callback" })
-      const COMPLETE_URL = await until(() => target.completionUrls[index])
-      expect(await runShell(line, { ...env, COMPLETE_URL })).toMatchObject({ code: 0, stderr: "" })
+  it.skipIf(missing.length > 0)(
+    `docs/long-jobs.md report to completion URLs${reason}`,
+    async () => {
+      await using target = await startTarget()
+      const { env, person } = account()
+      const lines = theOne("docs/long-jobs.md", "sh").trim().split("\n")
+      expect(lines).toHaveLength(3)
+      for (const [index, line] of lines.entries()) {
+        await person.delayed.create({ url: target.url, delay_seconds: 0, completion: "callback" })
+        const COMPLETE_URL = await until(() => target.completionUrls[index])
+        expect(await runShell(line, { ...env, COMPLETE_URL })).toMatchObject({
+          code: 0,
+          stderr: ""
+        })
+      }
     }
-  })
+  )
 
   it.skipIf(missing.length > 0)(`docs/monitors.md ping a monitor${reason}`, async () => {
-    const { env, person } = await newAccount()
+    const { env, person } = account()
     const monitor = await person.heartbeatMonitors.create({ name: "job", period_seconds: 3600 })
     const cron = theOne("docs/monitors.md", "crontab").split("\n")[1] ?? ""
     const unit = theOne("docs/monitors.md", "ini")
@@ -247,11 +279,16 @@ describe("on a server, the snippets of", () => {
       expect(result).toEqual({ code: 0, stderr: "", stdout: "" })
     }
     const { data } = await person.heartbeatMonitors.events(monitor.id)
-    expect(data.map(({ kind }) => kind).toSorted()).toEqual(["start", "success", "success", "success"])
+    expect(data.map(({ type }) => type).toSorted()).toEqual([
+      "start",
+      "success",
+      "success",
+      "success"
+    ])
   })
 
   it.skipIf(missing.length > 0)(`docs/calls.md verify a call${reason}`, async () => {
-    const { env, person } = await newAccount()
+    const { env, person } = account()
     const port = String(await freePort())
     const block = shell.find(({ code }) => code.includes("receiver.py"))?.code ?? ""
     const folder = await mkdtemp(join(tmpdir(), "receiver-"))

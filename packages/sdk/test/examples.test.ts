@@ -46,7 +46,10 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     "fail: down, Error: the disk is full"
   ],
   "notifications.ts": ["Received: Failed: Nightly report", "Received: Recovered: Nightly report"],
-  "queue.ts": [/^\d are active and \d+ wait\.$/m, /^All 10 have finished, at most [12] at once\.$/m],
+  "queue.ts": [
+    /^\d are active and \d+ wait\.$/m,
+    /^All 10 have finished, at most [12] at once\.$/m
+  ],
   "quickstart.py": ["Ran it by hand: succeeded, status code 200, no error.", "Deleted the task"],
   "quickstart.sh": ['It succeeded: {"status_code":200,"error":null}.', "Deleted the task"],
   "quickstart.ts": [

@@ -50,7 +50,8 @@ export const run = (
     const child = execFile(command, args, options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
     )
-    child.stdin?.end(stdin)
+    // A program may exit before it has read everything.
+    child.stdin?.on("error", () => {}).end(stdin)
   })
 
 /**
@@ -61,8 +62,8 @@ const strict = `
 set -euo pipefail
 curl() {
   case " $* " in
-    *" -sN "*) command curl --fail-with-body -m 2 "$@" || [ $? = 28 ] ;;
-    *) command curl --fail-with-body "$@" ;;
+    *" -sN "*) command curl -fs -m 2 "$@" || [ $? = 28 ] ;;
+    *) command curl -fsS "$@" ;;
   esac
 }
 `

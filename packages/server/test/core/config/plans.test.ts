@@ -122,7 +122,10 @@ describe("the file of plans", () => {
       ([, block = ""]): Readonly<Record<string, unknown>> => JSON.parse(block)
     )
     const { assigned, plans } = Result.getOrThrow(read(file))
-    assert.deepStrictEqual([[...plans.keys()], [...assigned.values()]], [["free", "team"], ["team"]])
+    assert.deepStrictEqual(
+      [[...plans.keys()], [...assigned.values()]],
+      [["free", "team"], ["team"]]
+    )
     assert.isTrue(Result.isSuccess(read({ default: "team", plans: [sold] })))
   })
 
