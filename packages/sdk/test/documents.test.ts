@@ -112,11 +112,10 @@ describe("the snippets of the documentation", () => {
       for (const [, folder = "", name = ""] of scriptsOfPackages(code)) {
         expect(readFileSync(`${root}${folder}/package.json`, "utf8")).toContain(`"${name}":`)
       }
-      for (const [, path = ""] of code.matchAll(
-        /(?:^|\s)((?:packages|examples|deploy)\/\S+\.\w+)/gm
-      )) {
-        if (!path.includes("/dist/")) expect(globSync(path, { cwd: root })).not.toEqual([])
-      }
+      const paths = [...code.matchAll(/(?:^|\s)((?:packages|examples|deploy)\/\S+\.\w+)/gm)]
+        .map(([, path = ""]) => path)
+        .filter((path) => !path.includes("/dist/"))
+      for (const path of paths) expect(globSync(path, { cwd: root })).not.toEqual([])
     }
   )
 })
@@ -174,7 +173,9 @@ const newAccount = async (
     baseUrl,
     email,
     password: "correct horse battery staple",
-    onTokens: (tokens) => (TOKEN = tokens?.access_token ?? "")
+    onTokens: (tokens) => {
+      TOKEN = tokens?.access_token ?? ""
+    }
   })
   const WORKSPACE = await person.getWorkspaceId()
   const { id: KEY_ID, key } = await person.apiKeys.create({ name: "docs", scopes: [...scopes] })
