@@ -2,7 +2,7 @@ import tailwindcss from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
 
-/** The service behind the panel while it is developed. */
+/** The service behind the panel during development. */
 const service = process.env["SCHEDULING_URL"] ?? "http://127.0.0.1:4000"
 
 export default defineConfig({
@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [react(), tailwindcss()],
   build: {
     target: "baseline-widely-available",
-    // The policy of the page allows neither inline files nor the script that such a preload needs.
+    // The content security policy allows neither inline files nor the script of a module preload.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,

@@ -9,7 +9,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     // A page may take seconds on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // As for all other tests: what passes only the second time is listed.
+    // A test that passes only at the second attempt is listed as flaky, as in the other tests.
     retry: process.env["CI"] === undefined ? 0 : 1,
     maxWorkers: 1,
     fileParallelism: false

@@ -8,16 +8,16 @@ import { seed } from "./support/seed.ts"
 describe.skipIf(missing !== undefined)("every page", () => {
   const panel = usePanel()
 
-  it("has nothing that axe objects to, in light and in dark", { timeout: 600_000 }, async () => {
+  it("passes axe in light and dark", { timeout: 600_000 }, async () => {
     const person = await somebody(panel.url())
     await seed(person.client, panel.url())
-    // The tests' own script, which the policy of the page would keep out.
+    // The content security policy of the page would block the script of the test.
     const strangers = await panel.open({ bypassCSP: true })
     const members = await panel.openAs(person, { bypassCSP: true })
     const found: Array<string> = []
     for (const one of await pagesOf(person)) {
       const { page } = one.isPublic ? strangers : members
-      // A colour on its way to another has the contrast of neither.
+      // A colour in a transition has the contrast of neither end.
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
       await show(page, panel.url(), one)
       await page.addStyleTag({
@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)("every page", () => {
                   { rules: { "target-size": { enabled: true } } }
                 : { runOnly: { type: "rule", values: rules } }
             ),
-          // The rest is the same in both.
+          // The other rules give the same result in both colours.
           colorScheme === "light" ? undefined : ["color-contrast"]
         )
         for (const { help, nodes } of violations) {

@@ -6,7 +6,7 @@ import { totpCode } from "./support/totpCode.ts"
 describe.skipIf(missing !== undefined)("an account", () => {
   const panel = usePanel()
 
-  it("gets another name and password, and ends sessions elsewhere", async () => {
+  it("gets a new name and password, and ends its other sessions", async () => {
     const { page, person, problems } = await panel.openAs()
     const other = await panel.openAs(person)
     await page.goto(`${panel.url()}/account/settings`)
@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
     expect(problems).toEqual([])
   })
 
-  it("sets a second factor up by its secret, and is asked for it", async () => {
+  it("sets up a second factor and needs it to sign in", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/account/settings`)
     await page.getByRole("button", { name: "Set up second factor" }).click()
@@ -66,12 +66,12 @@ describe.skipIf(missing !== undefined)("an account", () => {
       }
       await next.waitForURL(/\/w\//)
     }
-    // The code that it was set up with is used up.
+    // The code of the setup cannot be used again.
     await signInWith("000000", totpCode(secret, 1))
     await signInWith(codes?.split("\n")[0] ?? "")
   })
 
-  it("says at its field that a password is wrong, and gives it the focus", async () => {
+  it("shows a wrong password at its field and focuses it", async () => {
     const { page } = await panel.openAs()
     await page.goto(`${panel.url()}/account/settings`)
     await page.getByRole("button", { name: "Set up second factor" }).click()

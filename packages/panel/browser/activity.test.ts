@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("what tasks do", () => {
+describe.skipIf(missing !== undefined)("the runs of tasks", () => {
   const panel = usePanel()
 
-  it("is seen before they run, where they collide, and how they went", async () => {
+  it("are shown in the forecast, with collisions, and with their results", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client } = person
     const w = `${panel.url()}/w/${person.workspaceId}`
@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     expect(problems).toEqual([])
   })
 
-  it("is counted as soon as it is listed", async () => {
+  it("are counted as soon as they are listed", async () => {
     const { page, person, problems } = await panel.openAs()
     const { id } = await person.client.cron.create({
       name: "Nightly report",
@@ -64,12 +64,12 @@ describe.skipIf(missing !== undefined)("what tasks do", () => {
     await figures.getByText(/^Runs0/).waitFor()
     await page.getByRole("button", { name: "Run now" }).click()
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
-    // Figures are otherwise asked for every 15 seconds.
+    // Without live events, statistics are fetched every 15 seconds.
     await figures.getByText(/^Runs1/).waitFor({ timeout: 8_000 })
     expect(problems).toEqual([])
   })
 
-  it("is divided from what is to come at one place", async () => {
+  it("are divided into past and future by one line", async () => {
     for (const width of [1440, 390]) {
       const { context, page, person } = await panel.openAs(undefined, {
         viewport: { width, height: 900 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { missing, useOwnPanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a page whose code does not come", () => {
+describe.skipIf(missing !== undefined)("a page whose code cannot be loaded", () => {
   const panel = useOwnPanel()
 
-  it("says so while the service is away, and is there as soon as it is back", async () => {
+  it("shows the problem while the service is away, and recovers", async () => {
     const { page, person } = await panel.openAs()
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await panel.service().stop()
@@ -14,12 +14,12 @@ describe.skipIf(missing !== undefined)("a page whose code does not come", () => 
     await alert.getByText("The service cannot be reached.").waitFor()
     expect(page.url()).toContain(`/w/${person.workspaceId}/monitors`)
     await panel.service().start()
-    // Nobody presses anything.
+    // The page recovers without a click.
     await page.getByText("No monitors yet").waitFor()
     await page.getByText("This page may be out of date.").waitFor({ state: "detached" })
   })
 
-  it("is loaded again once after another version was installed", async () => {
+  it("is reloaded once after a new version was installed", async () => {
     const { page } = await panel.openAs()
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await page.route("**/assets/MonitorListPage-*.js", (route) => route.fulfill({ status: 404 }))
@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)("a page whose code does not come", () => 
     })
     await page.getByRole("link", { name: "Monitors" }).hover()
     await page.getByRole("link", { name: "Monitors" }).click()
-    // The page that was loaded again names the same file here, which is still gone.
+    // The reloaded page names the same missing file in this test.
     await page.getByText("A new version was installed.").waitFor()
     expect(loads).toBe(1)
     isNew = false

@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)("tasks in a list", () => {
     expect(problems).toEqual([])
   })
 
-  it("are selected as far as they were read, and on request all that match", async () => {
+  it("are selected as far as they are loaded, or all that match", async () => {
     const { page, person } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`
     const { client, workspaceId } = person

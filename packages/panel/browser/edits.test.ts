@@ -19,9 +19,9 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     return { ...opened, name, read: () => person.client.cron.get(task.id), task }
   }
 
-  it("keeps what one of them changed elsewhere, although the other had it open before", async () => {
+  it("keeps the change of another tab when a form that was opened before it is saved", async () => {
     const { name, page, person, read, task } = await taskOf()
-    // Nothing tells this tab what the other one does.
+    // This tab receives no live events about the other one.
     await page.route("**/events*", (route) => route.abort())
     await page.reload()
     await name.fill("Daily")
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     expect(await read()).toMatchObject({ name: "Daily", schedule: "0 4 * * *", retry_count: 1 })
   })
 
-  it("shows at once what somebody else changed, and leaves alone what was typed", async () => {
+  it("shows the changes of others at once and keeps the typed values", async () => {
     const { name, page, person, task } = await taskOf()
     await name.fill("Daily")
     await person.client.cron.update(task.id, { schedule: "0 4 * * *" })
@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     expect(await name.inputValue()).toBe("Daily")
   })
 
-  it("asks whose value counts where both changed the same", async () => {
+  it("asks which value to keep if both changed the same field", async () => {
     for (const [button, kept] of [
       ["Keep mine", "Mine"],
       ["Take theirs", "Theirs"]
@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     }
   })
 
-  it("shows a chain whose steps somebody else changed as it is now", async () => {
+  it("shows the new steps of a chain that somebody else changed", async () => {
     const { page, person } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`
     const chain = await person.client.chains.create({

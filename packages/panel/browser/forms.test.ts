@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-/** The name of the field that has the focus. */
+/** The name of the focused field. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
@@ -18,7 +18,7 @@ const fillCron = async (page: Page, url: string) => {
 describe.skipIf(missing !== undefined)("a form", () => {
   const panel = usePanel()
 
-  it("opens the section that holds what the browser refuses", async () => {
+  it("opens the section of a field that the browser refuses", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await expect.poll(() => focused(page)).toBe("Jitter (seconds)")
   })
 
-  it("leads to the first field that is refused, and names all of them at its button", async () => {
+  it("focuses the first refused field and names all of them at its button", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
       .toBe(true)
   })
 
-  it("asks before it is left with what was typed, and not once it is sent", async () => {
+  it("asks before unsaved input is lost", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     const away = page.getByRole("navigation").getByRole("link", { name: "Queues" })
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     expect(problems).toEqual([])
   })
 
-  it("says what is wrong in the words of what was typed", async () => {
+  it("names the problem in the unit of the input", async () => {
     const { page, person } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/monitors/ssl/new`)
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     )
   })
 
-  it("has the focus at its first field, and at the row that was just added", async () => {
+  it("focuses its first field and an added row", async () => {
     const { page, person } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/chains/new`)
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await expect.poll(() => focused(page)).toBe("Name")
   })
 
-  it("cuts nothing that is too long, and says how long it may be", async () => {
+  it("keeps a text that is too long and names the limit", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await page.getByRole("heading", { name: "x".repeat(200) }).waitFor()
   })
 
-  it("is sent by Ctrl and Enter, also from a field of many lines", async () => {
+  it("is submitted by Ctrl+Enter, also from a text area", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     expect(task?.body).toBe("one line")
   })
 
-  it("in a dialog stays when one presses beside it, once something was typed", async () => {
+  it("in a dialog stays open on a press outside of it after input", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
     const open = page.getByRole("button", { name: "New queue" }).first()
@@ -156,14 +156,14 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await dialog.waitFor({ state: "hidden" })
   })
 
-  it("in a dialog is shown when it is asked for again the moment it was closed", async () => {
+  it("in a dialog can be reopened immediately after closing", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
     const open = page.getByRole("button", { name: "Leave workspace" })
     const button = await open.elementHandle()
     await open.click()
     const dialog = page.getByRole("dialog", { name: /^Leave / })
-    // As fast as no hand is: the browser has not told yet that the dialog was closed.
+    // Reopens the dialog before the browser has reported that it was closed.
     await dialog.evaluate(async (element, again) => {
       ;(element as HTMLDialogElement).requestClose()
       await Promise.resolve()
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await dialog.waitFor({ state: "hidden" })
   })
 
-  it("says once what is wrong with a schedule, and no longer when it is corrected", async () => {
+  it("shows a problem with a schedule once, until it is corrected", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-/** Each sets this, if it runs. */
+/** The variable that each script would set. */
 const mark = "globalThis.__ran=1"
 
 const texts = [
@@ -14,10 +14,10 @@ const texts = [
   "‮evil \u0007 \u{1F4A9} ".padEnd(180, "a")
 ]
 
-describe.skipIf(missing !== undefined)("what others write", () => {
+describe.skipIf(missing !== undefined)("text from others", () => {
   const panel = usePanel()
 
-  it("is text wherever it is shown, and runs nothing", async () => {
+  it("is shown as text and never runs", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     const at = `${panel.url()}/w/${workspaceId}`
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)("what others write", () => {
     expect(problems).toEqual([])
   })
 
-  it("as an address leads nowhere else", async () => {
+  it("in an address leads to no other site", async () => {
     const { page, person } = await panel.openAs()
     for (const path of [
       `/w/${person.workspaceId}/cron?name=${encodeURIComponent(texts[1] ?? "")}&status=nonsense`,

@@ -15,10 +15,10 @@ const hostile = [
 
 const all = hostile.join(" ").slice(0, 100)
 
-describe.skipIf(missing !== undefined)("what others say", () => {
+describe.skipIf(missing !== undefined)("answers from others", () => {
   const panel = usePanel()
 
-  it("runs no script on any page, wherever it is shown", async () => {
+  it("run no script on any page", async () => {
     const person = await somebody(panel.url(), all, all)
     const { client } = person
     for (const name of hostile) {
@@ -64,20 +64,20 @@ describe.skipIf(missing !== undefined)("what others say", () => {
     })
     await expect
       .poll(async () => (await client.sslMonitors.get(certificate.id)).certificate?.subject, {
-        // A look that fails on a busy machine is repeated after a minute.
+        // A check that fails on a busy machine is repeated after a minute.
         timeout: 90_000
       })
       .toContain("<script>")
 
     const { page, problems } = await panel.openAs(person)
     page.on("dialog", (dialog) => {
-      // The browser asks by itself before a form is left in which something was typed.
+      // The browser asks before it leaves a form with unsaved input.
       if (dialog.type() === "beforeunload") return void dialog.accept()
       expect.unreachable("a script has run")
     })
     for (const one of await pagesOf(person)) {
       const { isPublic, name, path } = one
-      // Of some nouns there is nothing here.
+      // The workspace has no records of some kinds.
       if (isPublic || name === "palette" || path.includes("undefined")) continue
       await show(page, panel.url(), one)
       const found = await page.evaluate(() => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 import { password, somebody } from "./support/people.ts"
 
-/** What has the focus, as a screen reader would call it. */
+/** The accessible name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
@@ -16,7 +16,7 @@ const focused = (page: Page): Promise<string> =>
     ).trim()
   })
 
-/** Goes on with the tab key until it has the focus. */
+/** Presses the tab key until the element has the focus. */
 const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   for (let presses = 0; presses < 80; presses++) {
     if (name.test(await focused(page))) return
@@ -25,10 +25,10 @@ const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   throw new Error(`the tab key does not lead to ${name}`)
 }
 
-describe.skipIf(missing !== undefined)("without a mouse", () => {
+describe.skipIf(missing !== undefined)("with the keyboard", () => {
   const panel = usePanel()
 
-  it("one signs in, makes a task, runs it, and deletes it", async () => {
+  it("a user signs in, creates a task, runs it and deletes it", async () => {
     const person = await somebody(panel.url())
     const { page, problems } = await panel.open()
     const { keyboard } = page
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)("without a mouse", () => {
     expect(problems).toEqual([])
   })
 
-  it("one goes past the navigation, and through the rows of a list", async () => {
+  it("a user skips the navigation and moves through the rows of a list", async () => {
     const { page, person } = await panel.openAs()
     for (const name of ["First", "Second"]) {
       await person.client.cron.create({ name, schedule: "0 3 * * *", url: panel.url() })

@@ -5,7 +5,7 @@ import { look } from "./support/look.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { signIn, somebody } from "./support/people.ts"
 
-/** Holds the request for events until it is let go. */
+/** Holds the request for events back until it is released. */
 const holdEvents = async (page: Page) => {
   const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>()
   await page.route("**/events", async (route) => {
@@ -15,7 +15,7 @@ const holdEvents = async (page: Page) => {
   return letGo
 }
 
-describe.skipIf(missing !== undefined)("what changes", () => {
+describe.skipIf(missing !== undefined)("a change", () => {
   const panel = usePanel()
 
   const somebodyWithHeartbeat = async () => {
@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)("what changes", () => {
     expect(problems).toEqual([])
   })
 
-  it("is not asked for twice where nothing changed before", async () => {
+  it("causes no second request if nothing has changed", async () => {
     const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
     await follow(page, panel.url(), () => signIn(page, panel.url(), person))
@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)("what changes", () => {
     expect(asked).toEqual([...new Set(asked)])
   })
 
-  it("just before the reader goes is asked for when they are back", async () => {
+  it("just before the tab is hidden is fetched when it is shown again", async () => {
     const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
     await follow(page, panel.url(), () => signIn(page, panel.url(), person))
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)("what changes", () => {
 describe.skipIf(missing !== undefined)("the search", () => {
   const panel = usePanel()
 
-  it("says that its code does not come, leaves the page, and is there when it comes", async () => {
+  it("reports that its code cannot be loaded, and opens when it can", async () => {
     const { page, problems } = await panel.open()
     const palette = "**/assets/Palette-*.js"
     await page.route(palette, (route) => route.abort())

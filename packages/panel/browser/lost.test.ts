@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("an address where nothing is", () => {
+describe.skipIf(missing !== undefined)("an unknown address", () => {
   const panel = usePanel()
 
-  it("shows one page, with a way to the reader's workspaces", async () => {
+  it("shows one page with links to the workspaces of the user", async () => {
     const { page, person, problems } = await panel.openAs()
     const gone = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
     for (const path of [
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("an address where nothing is", () => {
     expect(problems).toEqual([])
   })
 
-  it("is not asked for in parts", async () => {
+  it("causes no further requests", async () => {
     const { page } = await panel.openAs()
     const refused: Array<string> = []
     page.on("response", (answer) => {
@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)("an address where nothing is", () => {
     expect(refused.length).toBeLessThan(2)
   })
 
-  it("of a thing that is gone leads back to its list", async () => {
+  it("of a deleted record leads back to its list", async () => {
     const { page, person } = await panel.openAs()
     const gone = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${gone}/edit`)

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     expect(problems).toEqual([])
   })
 
-  it("makes somebody with an account a member, after they signed in", async () => {
+  it("makes a user a member after the sign-in", async () => {
     const owner = await somebody(panel.url(), "Ada Lovelace", "Analytical engines")
     const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
     const { page } = await panel.openAs(owner)
@@ -59,14 +59,14 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     expect(hers.problems).toEqual([])
   })
 
-  it("makes somebody new a member, after they made an account", async () => {
+  it("makes a new user a member after the registration", async () => {
     const owner = await somebody(panel.url())
     const email = `new-${owner.email}`
     await owner.client.invitations.create({ email, role: "viewer" })
     const { page } = await panel.open()
     await page.goto(await linkIn(email, "You are invited to a workspace"))
     await page.getByRole("link", { name: "Create an account" }).click()
-    // Where one signs in there are fields of the same names, until the code of the next page is here.
+    // The sign-in page has fields of the same names until the next page has loaded.
     await page.getByRole("heading", { name: "Create an account" }).waitFor()
     await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill(password)

@@ -71,14 +71,14 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     })
     const search = page.getByRole("combobox", { name: "Search" })
     await search.waitFor()
-    // A busy machine may type as slowly as somebody who rests after each letter.
+    // On a busy machine the letters may arrive so slowly that each causes a request.
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
     await search.pressSequentially("import")
     expect(asked).toBe(0)
     await page.clock.resume()
     await page.getByRole("option", { name: /Import.*Heartbeat/ }).waitFor()
-    // Four lists.
+    // Each search fetches four lists.
     expect(asked).toBe(4)
     await page.getByRole("option", { name: /Import.*Heartbeat/ }).click()
     await page.getByRole("heading", { name: "Import" }).waitFor()
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     expect(problems).toEqual([])
   })
 
-  it("say when something went wrong on the clock of the reader", async () => {
+  it("show times in the zone of the reader", async () => {
     const { page, person, problems } = await panel.openAs(undefined, {
       timezoneId: "America/New_York"
     })
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     await follow(page, panel.url(), () => page.reload())
-    // The overview, where the sign-in ends, hears of incidents and asks for names, too.
+    // The overview, to which the sign-in leads, also fetches names of monitors.
     await page.goto("about:blank")
     const fourth = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })
     for (const name of ["Import", "Export", "Backup"]) {
@@ -154,14 +154,14 @@ describe.skipIf(missing !== undefined)("monitors", () => {
         .filter(({ pathname }) => pathname.includes("/monitors"))
         .map(({ searchParams }) => searchParams.get("monitor_ids")?.length)
     expect(askedAtOnce()).toEqual([3 * 36 + 2])
-    // The names that are known stay known while monitors go down and come back.
+    // Known names are not fetched again when monitors go down and come back.
     await fetch(`${fourth.ping_url}/fail`)
     await page.getByRole("row", { name: /Sync/ }).waitFor()
     expect(askedAtOnce()).toEqual([3 * 36 + 2, 36])
     expect(problems).toEqual([])
   })
 
-  it("show the certificate of a server, and look again when asked", async () => {
+  it("show the certificate of a server and check it on demand", async () => {
     const { page, person } = await panel.openAs()
     const port = await serveCertificate("plain")
     await page.goto(`${panel.url()}/w/${person.workspaceId}/monitors/ssl/new`)

@@ -5,7 +5,7 @@ import { receiver } from "./support/receiver.ts"
 describe.skipIf(missing !== undefined)("notifications", () => {
   const panel = usePanel()
 
-  it("show what the other side of a channel answers, and send by rules", async () => {
+  it("show the answer to a test message, and are sent by rules", async () => {
     const { answer, url } = await receiver()
     const { page, person, problems } = await panel.openAs()
     const make = (name: string) =>
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
-  it("are sent to a new channel after one press", async () => {
+  it("are sent to a new channel after one click", async () => {
     const { url } = await receiver()
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
-  it("go out when a task fails and when it works again, once each", async () => {
+  it("are sent once when a task fails and once when it recovers", async () => {
     const { url } = await receiver()
     const { page, person, problems } = await panel.openAs()
     const { client } = person
@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
-  it("say so when somebody else has changed the settings", async () => {
+  it("refuse to overwrite settings that somebody else has changed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
     await page.getByLabel("Failures in a row").fill("3")

@@ -4,7 +4,7 @@ import { missing, usePanel } from "./support/panel.ts"
 describe.skipIf(missing !== undefined)("a pasted text", () => {
   const panel = usePanel()
 
-  it("leaves nothing of what was pasted before, and stands what cannot be understood", async () => {
+  it("replaces an earlier paste, and may be unreadable", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByText("Paste a curl command").click()
@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
     expect(problems).toEqual([])
   })
 
-  it("fills in the call alone where there is no schedule, and in steps", async () => {
+  it("fills in only the call in a form without a schedule and in steps", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     for (const path of ["delayed/new", "chains/new"]) {

@@ -4,7 +4,7 @@ import { missing, usePanel } from "./support/panel.ts"
 describe.skipIf(missing !== undefined)("a queue", () => {
   const panel = usePanel()
 
-  it("is made, named by a task, shows what waits, is resumed, changed and deleted", async () => {
+  it("is created, used by a task, resumed, changed and deleted", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/queues`)

@@ -5,7 +5,7 @@ import { somebody } from "./support/people.ts"
 describe.skipIf(missing !== undefined)("a member", () => {
   const panel = usePanel()
 
-  it("is offered what their role may do, and told why they cannot do the rest", async () => {
+  it("sees the actions of their role, and the role that other actions need", async () => {
     const owner = await somebody(panel.url())
     const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })

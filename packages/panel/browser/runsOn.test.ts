@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     return key
   }
 
-  it("come from the examples of the pages of workers, word for word", async () => {
+  it("are created by the examples on the pages of workers", async () => {
     const { page, person, problems } = await panel.openAs()
     const workers = `${panel.url()}/w/${person.workspaceId}/workers`
     await page.goto(workers)
@@ -41,8 +41,8 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     onTestFinished(beginShell(begin.replace("pwk_…", token)))
     await page.getByText("Online", { exact: true }).waitFor({ timeout: 60_000 })
 
-    const environment = { KEY: await keyOf(person) }
-    const label = "Run a task on it"
+    const environment = { API_KEY: await keyOf(person) }
+    const label = "Run a task on this worker"
     await runShell(await shown(page, label, "curl"), environment)
     await runTypeScript(await shown(page, label, "TypeScript"), environment)
     const tasks = await person.client.cron.list().toArray({ limit: 5 })
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     expect(problems).toEqual([])
   })
 
-  it("are made in the form, and keep their workers when they are copied and edited", async () => {
+  it("are created in the form, and keep their workers in copies and edits", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })

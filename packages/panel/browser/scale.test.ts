@@ -5,7 +5,7 @@ import { fillHistory, makeTasks } from "./support/history.ts"
 import { missing, useOwnPanel } from "./support/panel.ts"
 import { workOf } from "./support/vitals.ts"
 
-/** An empty database of PostgreSQL. With it, this measures what `docs/performance.md` says. */
+/** An empty PostgreSQL database. With it, this measures the figures in `docs/performance.md`. */
 const databaseUrl = process.env["PANEL_DATABASE_URL"]
 const tasks = Number(process.env["PANEL_TASKS"] ?? 10_000)
 const executions = Number(process.env["PANEL_EXECUTIONS"] ?? 1_000_000)
@@ -13,7 +13,7 @@ const executions = Number(process.env["PANEL_EXECUTIONS"] ?? 1_000_000)
 interface Place {
   readonly name: string
   readonly path: string
-  /** What is there once the page can be used. */
+  /** A selector for an element that exists once the page can be used. */
   readonly shows: string
   readonly isList: boolean
 }
@@ -24,7 +24,7 @@ const places: ReadonlyArray<Place> = [
   { name: "Overview", path: "", shows: `[aria-label=Executions] a`, isList: false }
 ]
 
-/** Presses its link in the menu. Answers after how many milliseconds it can be used. */
+/** Opens a page by its link in the menu. Returns the milliseconds until it can be used. */
 const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
   page.evaluate(
     async ({ name, path, shows }) => {
@@ -43,7 +43,7 @@ const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
     { name, path, shows }
   )
 
-/** A page with little in it, from which the others are opened. */
+/** Opens a small page, from which the others are opened. */
 const rest = async (page: Page) => {
   await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor()
   await page.waitForFunction(
@@ -51,7 +51,7 @@ const rest = async (page: Page) => {
   )
 }
 
-/** The requests of the API since the last press, the slowest first. */
+/** The requests to the API since the last click, slowest first. */
 const slowest = (page: Page) =>
   page.evaluate(() =>
     performance
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long hist
     APP_SECRET: "a secret for measuring, thirty-two bytes and more"
   })
 
-  it("holds no page up", { timeout: 1_800_000 }, async () => {
+  it("slows down no page", { timeout: 1_800_000 }, async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/queues`)
@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long hist
         `${place.name} of ${tasks} tasks and ${executions} executions: usable ${Math.round(median(unread))} ms after the press, ` +
           `${Math.round(median(read))} ms if read before; ${requests.join(", ")}; load ${loadavg()[0]?.toFixed(1)}`
       )
-      // Ten times what is aimed at, because the machine may be busy with something else.
+      // Ten times the goal, because the machine may be busy.
       expect(median(unread)).toBeLessThan(3_000)
       if (!place.isList) continue
 

@@ -9,7 +9,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   it("leads from an account to a task that has run", async () => {
     const { page, problems } = await panel.open()
     await page.goto(panel.url())
-    // Nobody has an account on this server yet.
+    // This server has no accounts yet.
     await page.getByRole("heading", { name: "Create the first account" }).waitFor()
     await page.getByText("Scheduling Service", { exact: true }).waitFor()
     await page.getByLabel("Name").fill("Ada")
@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/panel/session" })
   })
 
-  it("goes on after a reload, and comes back to where one was", async () => {
+  it("continues after a reload on the same page", async () => {
     const person = await somebody(panel.url())
     const { page } = await panel.open()
     const path = `/w/${person.workspaceId}/cron?status=paused`
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     let refused = 0
     await page.route("**/v1/workspaces/*/cron*", async (route) => {
       if (refused++ > 0) return route.continue()
-      // As the service answers once 15 minutes are over.
+      // The answer of the service to an expired token.
       await route.fulfill({
         status: 401,
         json: { detail: { error: "invalid_token", message: "It has expired." } }
@@ -109,7 +109,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(refused).toBeGreaterThan(1)
   })
 
-  it("renews a token that is over, without a word and without losing work", async () => {
+  it("renews an expired token silently", async () => {
     const { page, person } = await panel.openAs()
     await page.clock.install()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await page.getByRole("heading", { name: "Written slowly" }).waitFor()
   })
 
-  it("asks for nothing while nobody looks", async () => {
+  it("makes no requests in a hidden tab", async () => {
     const { page, person } = await panel.openAs()
     await page.clock.install()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await look(page, "hidden")
     await page.getByText("Live").waitFor({ state: "detached" })
     const asked: Array<string> = []
-    // The panel's own files are not what a hidden tab costs the service.
+    // Requests for files of the panel do not count.
     page.on("request", (request) => {
       if (!request.url().includes("/assets/")) asked.push(request.url())
     })
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(asked.length).toBeGreaterThan(0)
   })
 
-  it("makes a first heartbeat and a first key in a moment", async () => {
+  it("creates a first heartbeat monitor and a first key", async () => {
     const { page, problems } = await panel.openAs()
     await page.getByRole("button", { name: /Monitor a job/ }).click()
     await page.getByRole("button", { name: "Create heartbeat monitor" }).click()
@@ -177,7 +177,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(problems).toEqual([])
   })
 
-  it("is asked for a second time by nobody who has two tabs", async () => {
+  it("is shared by several tabs", async () => {
     const person = await somebody(panel.url())
     const { context, page } = await panel.open()
     await signIn(page, panel.url(), person)
@@ -186,7 +186,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     for (const one of pages) await one.getByRole("heading", { name: "Cron tasks" }).waitFor()
   })
 
-  it("waits for a service that is away, and goes on", async () => {
+  it("waits for an unreachable service and continues", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByLabel("Name", { exact: true }).fill("Late")

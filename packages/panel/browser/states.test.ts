@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 import { password, signIn, somebody } from "./support/people.ts"
 
-describe.skipIf(missing !== undefined)("a session that ends while somebody types", () => {
+describe.skipIf(missing !== undefined)("a session that expires while somebody types", () => {
   const panel = usePanel()
 
-  it("keeps what was typed, asks for the password in place, and goes on", async () => {
+  it("keeps the input, asks for the password and continues", async () => {
     const { context, page, person, problems } = await panel.openAs()
     await page.clock.install()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
@@ -15,7 +15,7 @@ describe.skipIf(missing !== undefined)("a session that ends while somebody types
     await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
     await context.clearCookies()
     await page.clock.fastForward("20:00")
-    // What asks in the background may find it out first, and then the dialog lies above the button.
+    // A request in the background may open the dialog first, which then covers the button.
     await page.getByRole("button", { name: "Create cron task" }).dispatchEvent("click")
     const asked = page.getByRole("dialog", { name: "Your session has ended" })
     await asked.waitFor()
@@ -28,13 +28,13 @@ describe.skipIf(missing !== undefined)("a session that ends while somebody types
     await asked.getByText("The email or the password is wrong.").waitFor()
     await asked.getByLabel("Password").fill(password)
     await asked.getByRole("button", { name: "Sign in" }).click()
-    // The request that found the session over waits, and is sent.
+    // The request that met the expired session waits and is sent later.
     await page.getByRole("heading", { name: "Written slowly" }).waitFor()
     expect((await person.client.cron.list().toArray({ limit: 5 })).length).toBe(1)
     expect(problems).toEqual([])
   })
 
-  it("is over in all tabs, and goes on in all of them when one signs in again", async () => {
+  it("expires in all tabs, and continues in all of them after one sign-in", async () => {
     const { context, page, person } = await panel.openAs()
     const other = await context.newPage()
     for (const one of [page, other]) {
@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)("a session that ends while somebody types
     await other.getByText("No queues yet").waitFor()
   })
 
-  it("lets nobody else go on with the page", async () => {
+  it("does not show the page to another account", async () => {
     const { context, page, person } = await panel.openAs()
     const stranger = await somebody(panel.url(), "Eve", "Elsewhere")
     await page.clock.install()
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("a session that ends while somebody types
 describe.skipIf(missing !== undefined)("a refusal", () => {
   const panel = usePanel()
 
-  it("of a role says which one is needed, offers no second attempt, and takes buttons away", async () => {
+  it("because of a role names the role, offers no retry and removes the buttons", async () => {
     const owner = await somebody(panel.url(), "Owner", "Shared")
     const editor = await somebody(panel.url(), "Editor", "Own")
     const { token } = await owner.client.invitations.create({ email: editor.email, role: "editor" })
@@ -99,7 +99,7 @@ describe.skipIf(missing !== undefined)("a refusal", () => {
     expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0)
   })
 
-  it("of too many requests says when it goes on, also above a dialog", async () => {
+  it("because of the rate limit says when the page continues, also above a dialog", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
     await page.getByRole("button", { name: "New queue" }).first().click()
@@ -126,10 +126,10 @@ describe.skipIf(missing !== undefined)("a refusal", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("what people read", () => {
+describe.skipIf(missing !== undefined)("the texts of the panel", () => {
   const panel = usePanel()
 
-  it("has the year where it is another one", async () => {
+  it("show the year of a date in another year", async () => {
     const { page, person } = await panel.openAs()
     const key = await person.client.apiKeys.create({
       name: "CI",
@@ -145,7 +145,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     expect(await fact("Created")).not.toBe(await fact("Expires"))
   })
 
-  it("is green nowhere where nothing has happened", async () => {
+  it("are not green if nothing has happened", async () => {
     const { page } = await panel.openAs()
     await page.getByText("No task is failing. Nothing ran in the last 24 hours.").waitFor()
     await page.getByText("This workspace has no monitors yet.").waitFor()
@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     }
   })
 
-  it("says of a finished delayed task how its run ended", async () => {
+  it("show the result of a finished delayed task", async () => {
     const { page, person } = await panel.openAs()
     const task = await person.client.delayed.create({
       name: "Fails",
@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     expect(await status.locator(".bg-ok").count()).toBe(0)
   })
 
-  it("names the kinds of channels as their makers do", async () => {
+  it("spell the kinds of channels as their vendors do", async () => {
     const { page, person } = await panel.openAs()
     const channel = await person.client.notifications.createChannel({
       kind: "pagerduty",
@@ -184,7 +184,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     await page.getByText("PagerDuty").waitFor()
   })
 
-  it("has the time of each execution on a phone", async () => {
+  it("include the time of each execution on a phone", async () => {
     const { page, person } = await panel.openAs(undefined, {
       viewport: { width: 390, height: 844 }
     })
@@ -201,7 +201,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     }
   })
 
-  it("gives a name in another direction its own line, and scrolls no page", async () => {
+  it("isolate names in another direction, and do not widen the page", async () => {
     const { page, person } = await panel.openAs(undefined, {
       viewport: { width: 390, height: 844 }
     })
@@ -239,7 +239,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
     expect(await link.evaluate((one) => getComputedStyle(one).unicodeBidi)).toBe("isolate")
   })
 
-  it("has no scrollbar at tabs that fit", async () => {
+  it("have no scrollbar at tabs that fit", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications`)
     const tabs = page.getByRole("navigation", { name: "Notifications" })
@@ -255,7 +255,7 @@ describe.skipIf(missing !== undefined)("what people read", () => {
 describe.skipIf(missing !== undefined)("a page that is opened by its address", () => {
   const panel = usePanel()
 
-  it("asks for its code beside the session, and for its data beside the workspaces", async () => {
+  it("loads its code beside the session, and its data beside the workspaces", async () => {
     const { context, page, person } = await panel.openAs()
     const other = await context.newPage()
     const codeAsked = other.waitForRequest(/CronListPage-.*\.js/)
@@ -273,7 +273,7 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
     await page.close()
   })
 
-  it("is not shown where the reader was a member before and is none any more", async () => {
+  it("is not shown to a former member", async () => {
     const owner = await somebody(panel.url(), "Owner", "Shared")
     const guest = await somebody(panel.url(), "Guest", "Own")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })
@@ -292,7 +292,7 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
 describe.skipIf(missing !== undefined)("an invited person", () => {
   const panel = usePanel()
 
-  it("sees which workspace it is, by whom and as what, before and after the sign-in", async () => {
+  it("sees the workspace, the inviter and the role before and after the sign-in", async () => {
     const owner = await somebody(panel.url(), "Grace Hopper", "Fleet")
     const guest = await somebody(panel.url(), "Guest", "Own")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "editor" })

@@ -6,7 +6,7 @@ import { receiver } from "./support/receiver.ts"
 describe.skipIf(missing !== undefined)("tasks", () => {
   const panel = usePanel()
 
-  it("are made from a pasted line, changed, paused, copied and deleted", async () => {
+  it("are created from a pasted line, changed, paused, copied and deleted", async () => {
     const { page, person, problems } = await panel.openAs()
     const at = `${panel.url()}/w/${person.workspaceId}/cron`
     await page.goto(`${at}/new`)
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("keep the options that few of them have", async () => {
+  it("keep their rare options", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByLabel("Name", { exact: true }).fill("Careful")
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("say who is told of their runs, and wait for call-backs", async () => {
+  it("send callbacks, and wait for reports to the completion URL", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     const { answer, url } = await receiver()
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("keep their call-backs when they are edited, also of steps", async () => {
+  it("keep their callbacks and completion when they are edited", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     const callbacks = {
@@ -190,7 +190,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("appear while one looks, without asking for them", async () => {
+  it("appear in an open list without polling", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
     await page.getByText("No executions yet").waitFor()

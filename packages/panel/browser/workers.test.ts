@@ -5,7 +5,7 @@ import { missing, usePanel } from "./support/panel.ts"
 describe.skipIf(missing !== undefined)("a worker", () => {
   const panel = usePanel()
 
-  it("is made, shows its agent, and watches a process until it is gone", async () => {
+  it("is created, shows its agent and checks a process until it stops", async () => {
     const { page, person, problems } = await panel.openAs()
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/monitors/process/new`)

@@ -5,7 +5,7 @@ import { somebody } from "./support/people.ts"
 describe.skipIf(missing !== undefined)("a workspace", () => {
   const panel = usePanel()
 
-  it("is shared by an invitation, and says in its audit log who did what", async () => {
+  it("is shared by an invitation, and has an audit log", async () => {
     const { page, person, problems } = await panel.openAs()
     const grace = await somebody(panel.url(), "Grace Hopper", "Hers")
     const w = `${panel.url()}/w/${person.workspaceId}`
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/welcome/)
   })
 
-  it("says how the payment went to whoever comes back from it", async () => {
+  it("shows the result of a payment", async () => {
     const { page, person } = await panel.openAs()
     const back = (outcome: string) =>
       page.goto(`${panel.url()}/?checkout=${outcome}&workspace=${person.workspaceId}`)
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
 
     await back("done")
     await page.getByRole("status").getByText("is being confirmed").waitFor()
-    // There is no payment provider here, so its news are put into the real answer.
+    // Without a payment provider, the test adds a subscription to the real answer.
     await page.route("**/billing", async (route) => {
       const answer = await route.fetch()
       const billing = await answer.json()

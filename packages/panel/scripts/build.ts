@@ -1,4 +1,4 @@
-/** Builds the panel into `dist`, with each file compressed as far as it goes. */
+/** Builds the panel in `dist`, with compressed copies of its files. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliCompressSync, gzipSync } from "node:zlib"

@@ -1,4 +1,4 @@
-/** The service, restarted when its code changes, and the panel in front of it with hot reload. */
+/** Starts the service, which restarts when its code changes, and the panel with hot reload. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { createServer } from "vite"

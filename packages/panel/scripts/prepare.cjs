@@ -1,6 +1,6 @@
 /*
- * Builds the panel after an install. Without the development packages there is nothing to build it
- * with, and no reason to fail: the service runs without it, and says at `/` how to build it.
+ * Builds the panel after an install. Without the development packages it does nothing, because the
+ * service also runs without the panel and explains at `/` how to build it.
  */
 "use strict"
 

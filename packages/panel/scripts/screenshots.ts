@@ -1,7 +1,7 @@
 /**
- * Pictures of every page, wide and narrow, in light and dark, into `packages/panel/screenshots`.
- * `npm run screenshots -- cron` makes only those whose name contains `cron`, and
- * `npm run screenshots -- --docs` those of the documentation, into `docs/pictures`.
+ * Makes pictures of every page, wide and narrow, in light and dark, in `packages/panel/screenshots`.
+ * `npm run screenshots -- cron` makes only the pictures whose names contain `cron`, and
+ * `npm run screenshots -- --docs` those for the documentation, in `docs/pictures`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -45,12 +45,12 @@ for (const colorScheme of ["light", "dark"] as const) {
         const name = `${one.name}-${width}-${colorScheme}`
         if (isForDocs ? !shown.has(name) : !one.name.includes(wanted)) continue
         await show(page, service.url, one)
-        // A field that was filled in may have scrolled the page below what sticks to its top.
+        // A filled-in field may have scrolled the page.
         await page.evaluate(() => scrollTo(0, 0))
         await page.screenshot({
           path: join(isForDocs ? docs : folder, `${name}.png`),
           fullPage: !isForDocs,
-          // A busy machine may still be fading a colour.
+          // A colour transition may still run on a busy machine.
           animations: "disabled"
         })
         await one.after?.(page)

@@ -19,7 +19,6 @@ const monitorPage = <const Path extends `/monitors/$kind/${string}`>(
     component
   })
 
-/** The pages about monitors, incidents and notifications. */
 export const monitoringRoutes = [
   searchPage(
     "/monitors",

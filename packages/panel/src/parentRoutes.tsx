@@ -20,11 +20,9 @@ export const workspace = createRoute({
   beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
 })
 
-/** A page of a workspace. */
 export const page = <const Path extends string>(path: Path, component: RouteComponent) =>
   createRoute({ getParentRoute: () => workspace, path, component })
 
-/** A page of a workspace with parameters in the query of its address. */
 export const searchPage = <const Path extends string, Search extends object>(
   path: Path,
   validateSearch: (search: Readonly<Record<string, unknown>>) => Search,

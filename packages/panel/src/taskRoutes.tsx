@@ -63,7 +63,6 @@ const scheduledExecutions = createRoute({
   component: lazyPage(() => import("./executions/ScheduledPage.tsx"), "ScheduledPage")
 })
 
-/** The pages about tasks and their runs. */
 export const taskRoutes = [
   overview,
   searchPage(

@@ -4,7 +4,6 @@ import { usageSearch } from "./billing/search.ts"
 import { page, searchPage } from "./parentRoutes.tsx"
 import { auditSearch, settingsSearch } from "./settings/search.ts"
 
-/** The pages about a workspace itself. */
 export const workspaceRoutes = [
   page(
     "/keys",

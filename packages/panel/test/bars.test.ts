@@ -5,7 +5,7 @@ import { comingIn, doneIn, hoursPerBar } from "../src/overview/bars.ts"
 const hourMs = 3_600_000
 const at = (hour: number) => new Date(hour * hourMs).toISOString()
 
-/** In hour `n`, `n` runs succeeded and one failed. */
+/** Buckets in which `n` runs succeeded in hour `n` and one failed. */
 const buckets = Array.from({ length: 26 }, (_, hour) => ({
   start: at(hour),
   counts: { succeeded: hour, failed: 1 }
@@ -61,7 +61,7 @@ describe("the bars of the overview", () => {
       colliding: 4,
       names: ["a"]
     })
-    // Minutes that are as full look the same, also where they are not among the fullest.
+    // Equally busy minutes look the same, even if they are not among the busiest.
     expect(bars[1]).toMatchObject({ runs: 2, colliding: 2, names: [] })
     expect(bars[2]).toMatchObject({ runs: 2, colliding: 2, names: [] })
     expect(bars.slice(3).every(({ runs }) => runs === 0)).toBe(true)

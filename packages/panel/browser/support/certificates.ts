@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:tls"
 
-/** For a server of the tests on loopback. Both are signed by themselves, until 2119. */
+/** Self-signed certificates for test servers on loopback, valid until 2119. */
 const key = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIMi0B1HFUptHO5LMeH3LCCqqDsIaVP7Gi1gTqkwvHzoWoAoGCCqGSM49
 AwEHoUQDQgAEp+Z1QDEOAa6PF9pugGCXPeRtmCqEsK9x5gJz9c4j+zfQmo2Ua6sY
@@ -21,7 +21,7 @@ fOvU4lSZqD5mhOzwLntNztozEYojrKty7XdYyQFNuwIhAPlQAkW/Bn1aVkHCABvm
 fDI8gSo4Zf7/3jfUdWhxvs60
 -----END CERTIFICATE-----`
 
-/** Its fields are HTML and a script. */
+/** A certificate whose fields are HTML with a script. */
 const hostile = `-----BEGIN CERTIFICATE-----
 MIICaDCCAg2gAwIBAgIBATAKBggqhkjOPQQDAjB9MSswKQYDVQQKDCI8aW1nIHNy
 Yz14IG9uZXJyb3I9d2luZG93Ll9fcmFuPTE+MSQwIgYDVQQLDBs8c3ZnIG9ubG9h
@@ -40,7 +40,7 @@ aSEPOgTqGZwAAiEA9gLwFE3D7owt4n1KRCN6+T/fMNwIOokI5bXBr84RwVA=
 
 export const certificates = { plain, hostile } as const
 
-/** Shows one of the certificates, for as long as the process lives. Answers its port. */
+/** Starts a server with one of the certificates. Returns its port. It stops with the process. */
 export const serveCertificate = async (name: keyof typeof certificates): Promise<number> => {
   const server = createServer({ key, cert: certificates[name] }, (socket) => socket.end())
   server.on("tlsClientError", () => {})

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserServer, chromium } from "playwright-core"
 
-/** Where Debian, and others, put it. */
+/** The paths of Chromium on Debian and other systems. */
 const places = [
   process.env["CHROMIUM"],
   "/usr/bin/chromium",
@@ -18,15 +18,15 @@ const options = () => {
   if (chromiumPath === undefined) throw new Error("there is no Chromium here; name one in CHROMIUM")
   return {
     executablePath: chromiumPath,
-    // As root there is no sandbox. It loads nothing but the panel.
+    // Chromium has no sandbox as root. It loads only the panel.
     args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
   }
 }
 
 export const launchChromium = async (): Promise<Browser> => chromium.launch(options())
 
-/** A browser that others connect to. */
+/** Starts a browser to which test files connect. */
 export const serveChromium = async (): Promise<BrowserServer> => chromium.launchServer(options())
 
-/** Closing it closes what was opened with it, and leaves the browser to others. */
+/** Connects to the browser. Closing the connection keeps the browser running. */
 export const connectToChromium = (endpoint: string): Promise<Browser> => chromium.connect(endpoint)

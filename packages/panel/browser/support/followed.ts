@@ -4,9 +4,8 @@ import { expect } from "vitest"
 const dateOf = (header: string | null) => Date.parse(header ?? "")
 
 /**
- * Begins to follow the workspace of a page, by whatever `open` does, and waits until a page that is
- * opened next need not read again what it has read. `Date` has no parts of a second, and what may
- * have been before the workspace was followed is a reset.
+ * Opens a page and waits until its event stream has begun and a second has passed. `Date` headers have
+ * whole seconds, and a stream that may have missed events begins with a reset, which refetches.
  */
 export const follow = async (
   page: Page,

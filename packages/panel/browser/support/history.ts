@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 
 const dayMs = 24 * 60 * 60_000
 
-/** Of these many days, which is less than history is kept. */
+/** The length of the history, which is shorter than the retention. */
 const days = 28
 
-/** So many cron tasks, each once a day. None is due in the next hour, as a run would be measured too. */
+/** Creates daily cron tasks. None is due in the next hour, because a run would disturb the measurement. */
 export const makeTasks = async (client: SchedulingClient, url: string, count: number) => {
   const hourNow = new Date().getUTCHours()
   for (let at = 0; at < count; at += 100) {
@@ -23,8 +23,8 @@ export const makeTasks = async (client: SchedulingClient, url: string, count: nu
 }
 
 /**
- * So many executions of all tasks of a workspace in turn, in equal steps until a minute ago. Every
- * 51st failed, so that each task has failed now and then.
+ * Inserts executions of all tasks of a workspace in turn, in equal steps until a minute ago. Every
+ * 51st has failed, so that each task has some failures.
  */
 export const fillHistory = (url: string, workspaceId: string, count: number): Promise<void> =>
   Effect.gen(function* () {
@@ -67,7 +67,7 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
         ) AS moment`
     }
     yield* sql`ANALYZE executions`
-    // The node takes them into the statistics once a minute. Until then it would be busy with that.
+    // The node adds them to the statistics once a minute, which would disturb the measurement.
     const taken = sql<{ readonly count: number }>`
       SELECT coalesce(sum(succeeded + failed), 0)::float8 AS count
       FROM execution_stats
@@ -80,7 +80,7 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
     Effect.runPromise
   )
 
-/** The service makes only days that are near. */
+/** Creates the partitions for past days. The service creates only those for days nearby. */
 const missingDays = `
   DO $$
   DECLARE

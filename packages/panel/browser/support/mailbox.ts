@@ -8,7 +8,7 @@ interface Mail {
   readonly source: string
 }
 
-/** A real mail server. It ends with the process. */
+/** A real mail server. It stops with the process. */
 export const mailbox = async () => {
   const mails: Array<Mail> = []
   const smtp = new SMTPServer({
@@ -30,7 +30,7 @@ export const mailbox = async () => {
       SMTP_URL: `smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`,
       MAIL_FROM: "service@example.com"
     },
-    /** Where the button of a mail leads, as soon as somebody has it. */
+    /** Waits for a mail to an address and returns the link of its button. */
     linkIn: async (email: string, subject: string): Promise<string> => {
       for (let tries = 0; tries < 100; tries++) {
         const mail = mails.findLast(

@@ -4,20 +4,20 @@ import { password, type Person } from "./people.ts"
 export interface PanelPage {
   readonly name: string
   readonly path: string
-  /** Seen without signing in. */
+  /** True for a page that needs no session. */
   readonly isPublic: boolean
-  /** What to do before going there. It is undone by `after`. */
+  /** Runs before the page is opened. `after` undoes it. */
   readonly before?: (page: Page) => Promise<unknown>
-  /** What to do there first. */
+  /** Runs on the page before it is checked. */
   readonly prepare?: (page: Page) => Promise<unknown>
   readonly after?: (page: Page) => Promise<unknown>
-  /** It shows what waits. */
+  /** True if the page shows placeholders on purpose. */
   readonly isWaiting?: boolean
 }
 
 const sessionPath = "**/panel/session"
 
-/** As for somebody with a second factor. */
+/** Answers a sign-in as for an account with a second factor. */
 const asksForCode = (route: Route) =>
   route.request().method() === "POST"
     ? route.fulfill({
@@ -30,7 +30,7 @@ const cronList = /\/cron\?limit=100/
 
 const open = (name: string, path: string): PanelPage => ({ name, path, isPublic: true })
 
-/** Every page of the panel, with the things of this person's workspace. */
+/** Every page of the panel, with the records of the workspace of a person. */
 export const pagesOf = async ({
   client,
   workspaceId
@@ -230,7 +230,7 @@ export const pagesOf = async ({
   ]
 }
 
-/** Goes there, and waits until nothing waits. */
+/** Opens a page and waits until it has loaded. */
 export const show = async (
   page: Page,
   baseUrl: string,

@@ -5,7 +5,7 @@ import { chromiumPath, connectToChromium } from "./chromium.ts"
 import { type Person, signIn, somebody } from "./people.ts"
 import { Service } from "./service.ts"
 
-/** Why there is nothing to test with here. Undefined if there is. */
+/** The reason why the tests cannot run. Undefined if they can. */
 export const missing =
   chromiumPath === undefined
     ? "SKIPPED: there is no Chromium here. Install Debian's package, or name one in CHROMIUM."
@@ -13,10 +13,10 @@ export const missing =
 
 if (missing !== undefined) console.warn(missing)
 
-/** The service that all files share, and the browser. */
+/** The browser and the service that all files share. */
 export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
 
-/** A service for this file alone, which it may stop, and the browser. */
+/** The browser and a service for one file, which it may stop. */
 export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}) => {
   let service: Service
   beforeAll(async () => {
@@ -38,13 +38,13 @@ const useBrowser = (url: () => string) => {
 
   return {
     url,
-    /** A browser of its own, whose errors fail the test that asks for `problems`. */
+    /** Opens a page in a new browser context. `problems` collects its errors. */
     open: async (options: BrowserContextOptions = {}) => {
       const context = await browser.newContext({ reducedMotion: "reduce", ...options })
       const page = await context.newPage()
       return { context, page, problems: problemsOf(page) }
     },
-    /** Somebody who is signed in. */
+    /** Opens a page for a signed-in person. */
     openAs: async (person?: Person, options: BrowserContextOptions = {}) => {
       const who = person ?? (await somebody(url()))
       const context = await browser.newContext({ reducedMotion: "reduce", ...options })
@@ -56,7 +56,7 @@ const useBrowser = (url: () => string) => {
   }
 }
 
-/** What the browser complained about: errors of scripts, and what the policy refused. */
+/** The errors of scripts and the violations of the content security policy. */
 const problemsOf = (page: Page): ReadonlyArray<string> => {
   const problems: Array<string> = []
   page.on("pageerror", (error) => problems.push(error.message))

@@ -7,7 +7,7 @@ export const password = "correct horse battery staple"
 export interface Person {
   readonly email: string
   readonly workspaceId: string
-  /** What they can do without the panel. */
+  /** The client of this person. */
   readonly client: SchedulingClient
 }
 
@@ -26,7 +26,7 @@ export const somebody = async (
   return { email, workspaceId, client }
 }
 
-/** Signs in as people do. */
+/** Signs in with the form. */
 export const signIn = async (page: Page, baseUrl: string, { email }: Pick<Person, "email">) => {
   await page.goto(`${baseUrl}/sign-in`)
   await page.getByLabel("Email").fill(email)

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 
-/** A server that takes messages, and answers as it is told. It ends with the process. */
+/** A server that records requests and sends a configured answer. It stops with the process. */
 export const receiver = async () => {
   const answer = { status: 200, body: "ok", calls: [] as Array<IncomingHttpHeaders> }
   const server = createServer((request, response) => {

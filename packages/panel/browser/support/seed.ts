@@ -39,7 +39,7 @@ const cronTasks: ReadonlyArray<Omit<CronTaskInput, "url"> & { readonly path: str
   }
 ]
 
-/** A workspace as one may look after a while. */
+/** Fills a workspace with records of all kinds. */
 export const seed = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   await seedCallbacks(client)
   for (const { path, ...task } of cronTasks.toReversed()) {

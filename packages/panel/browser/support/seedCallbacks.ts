@@ -2,7 +2,7 @@ import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
 import { receiver } from "./receiver.ts"
 
-/** A run that was answered, has said how it goes, and is not done; and one whose end was told. */
+/** A run that has reported progress but no result, and a run that has sent a callback. */
 export const seedCallbacks = async (client: SchedulingClient): Promise<void> => {
   const { answer, url } = await receiver()
   await client.delayed.create({

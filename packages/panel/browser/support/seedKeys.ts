@@ -12,7 +12,7 @@ const keys: ReadonlyArray<ApiKeyInput> = [
   }
 ]
 
-/** API keys: one that is used, one that is revoked, and some that nobody has used. */
+/** API keys: a used one, a revoked one and some unused ones. */
 export const seedKeys = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   for (const input of keys) {
     const { id, key } = await client.apiKeys.create(input)

@@ -37,7 +37,7 @@ const heartbeats: ReadonlyArray<
   }
 ]
 
-/** Monitors of all kinds: up, down, paused, and one that waits. */
+/** Monitors of all kinds: up, down, paused and new. */
 export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
   for (const { pings, ...input } of heartbeats) {
     const { id, ping_url } = await client.heartbeatMonitors.create(input)

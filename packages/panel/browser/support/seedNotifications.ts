@@ -2,7 +2,7 @@ import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
 import { receiver } from "./receiver.ts"
 
-/** Two channels, of which one fails, a rule, and what was sent by it. */
+/** Two channels, one of which fails, a rule, and its deliveries. */
 export const seedNotifications = async (
   client: SchedulingClient,
   baseUrl: string

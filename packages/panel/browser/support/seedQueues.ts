@@ -1,6 +1,6 @@
 import type { SchedulingClient } from "@scheduling/sdk"
 
-/** A queue that is paused while runs wait in it, and one that has nothing to do. */
+/** A paused queue with waiting runs, and an idle queue. */
 export const seedQueues = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   const { id } = await client.queues.create({ name: "Billing server", max_concurrency: 2 })
   await client.queues.pause(id)

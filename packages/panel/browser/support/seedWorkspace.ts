@@ -2,7 +2,7 @@ import type { SchedulingClient } from "@scheduling/sdk"
 import { startAgent } from "./agent.ts"
 import { poll } from "./poll.ts"
 
-/** An invitation that waits, and two workers, of which one watches a process. */
+/** An open invitation and two workers, one of which checks a process. */
 export const seedWorkspace = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   await client.invitations.create({ email: "grace@example.com", role: "editor" })
   const office = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })

@@ -17,7 +17,7 @@ const freePort = async (): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-/** The real server as a process, on an embedded store of its own. */
+/** The real server as a process with its own embedded store. */
 export class Service {
   readonly url: string
   readonly #port: number
@@ -48,7 +48,7 @@ export class Service {
         DATA_DIR: this.#data,
         EGRESS_ALLOW: "127.0.0.0/8",
         PUBLIC_URL: this.url,
-        // Each account comes from an address of its own, as few may come from one.
+        // Each account is created from another address, because the rate per address is limited.
         TRUST_PROXY: "127.0.0.0/8",
         RATE_LIMIT: "0",
         ...this.#environment

@@ -7,11 +7,11 @@ const begin = (command: string, args: ReadonlyArray<string>, env: NodeJS.Process
   spawn(command, args, {
     cwd: root,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
-    // A group of its own, so that the whole of it can be stopped.
+    // A process group, so that all of its processes can be stopped.
     detached: true
   })
 
-/** Runs a program to its end and answers what it wrote. Throws if it fails. */
+/** Runs a program and returns its output. Throws if it fails. */
 const run = async (command: string, args: ReadonlyArray<string>, env: NodeJS.ProcessEnv) => {
   const child = begin(command, args, env)
   const [code, written, problems] = await Promise.all([
@@ -23,7 +23,7 @@ const run = async (command: string, args: ReadonlyArray<string>, env: NodeJS.Pro
   return Buffer.concat(written).toString()
 }
 
-/** Runs commands as somebody who pastes them into a shell in a clone of the repository. */
+/** Runs commands in a shell in a clone of the repository. */
 export const runShell = (commands: string, env: NodeJS.ProcessEnv = {}): Promise<string> =>
   run("sh", ["-ec", commands], env)
 
@@ -31,7 +31,7 @@ export const runShell = (commands: string, env: NodeJS.ProcessEnv = {}): Promise
 export const runTypeScript = (program: string, env: NodeJS.ProcessEnv): Promise<string> =>
   run(process.execPath, ["--input-type=module-typescript", "--eval", program], env)
 
-/** Begins commands that go on until they are stopped. Answers how to stop them. */
+/** Starts commands that run until they are stopped. Returns the function that stops them. */
 export const beginShell = (commands: string): (() => void) => {
   const child = begin("sh", ["-ec", commands], {})
   child.stdout.resume()
@@ -41,7 +41,7 @@ export const beginShell = (commands: string): (() => void) => {
     try {
       process.kill(-child.pid, "SIGTERM")
     } catch {
-      // The commands have ended by themselves.
+      // The commands have already finished.
     }
   }
   process.once("exit", stop)

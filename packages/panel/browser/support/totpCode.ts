@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto"
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-/** What an authenticator app shows for this secret: now, or so many codes later. */
+/** The code of an authenticator app for a secret, now or some periods later. */
 export const totpCode = (secret: string, later = 0): string => {
   const bits = [...secret.replaceAll(/[\s=]/g, "")]
     .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0"))

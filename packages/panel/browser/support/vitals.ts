@@ -1,18 +1,18 @@
 import type { Page } from "playwright-core"
 
-/** What Lighthouse would look at, as the browser itself tells it. */
+/** The measures of Lighthouse, as reported by the browser. */
 interface Vitals {
-  /** The moment of the largest paint. */
+  /** The time of the largest contentful paint. */
   largestPaint: number
-  /** How much moved without anybody asking for it. */
+  /** The cumulative layout shift. */
   shift: number
-  /** The parts beyond 50 ms of tasks that held up the page. */
+  /** The total blocking time: the parts of long tasks beyond 50 ms. */
   blocked: number
   bytes: number
   requests: number
 }
 
-/** From now on, on each page that is opened. */
+/** Starts to measure on each page that is opened from now on. */
 export const watch = (page: Page) =>
   page.addInitScript(() => {
     const vitals = { largestPaint: 0, shift: 0, blocked: 0 }
@@ -46,16 +46,16 @@ export const vitalsOf = (page: Page): Promise<Vitals> =>
     }
   })
 
-/** Milliseconds in which the page worked. */
+/** Milliseconds of work of the page. */
 interface Work {
-  /** Of a processor, so that it is the same beside other work. */
+  /** Processor time, which does not depend on other work. */
   readonly processor: number
   readonly scripts: number
-  /** Of styles and layout. */
+  /** Time for styles and layout. */
   readonly layout: number
 }
 
-/** What the page works while something is done. */
+/** Measures the work of the page during an action. */
 export const workOf = async (page: Page, done: () => Promise<unknown>): Promise<Work> => {
   const session = await page.context().newCDPSession(page)
   await session.send("Performance.enable")

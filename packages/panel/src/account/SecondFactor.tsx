@@ -25,7 +25,6 @@ type Step =
 
 const changed = () => queries.invalidateQueries(totpOptions)
 
-/** Sets up or removes the codes of an authenticator app. */
 export const SecondFactor = () => {
   const { data, error } = useQuery(totpOptions)
   const [step, go] = useState<Step>({ is: "rest" })

@@ -73,7 +73,6 @@ export const KeyPage = () => {
   )
 }
 
-/** The key that a new key replaces, and how long both work. */
 const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
   const { workspaceId } = useWorkspace()
   const { data: old } = useQuery(keyQueries.one(workspaceId, keyId))

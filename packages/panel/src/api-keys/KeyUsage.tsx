@@ -8,7 +8,6 @@ import { Badge } from "../ui/values/Status.tsx"
 import { Ago, At } from "../ui/values/Time.tsx"
 import { keyUsageOptions } from "./queries.ts"
 
-/** The scopes that a key has used, and the addresses of its requests. */
 export const KeyUsage = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const { workspaceId } = useWorkspace()
   return (

@@ -3,7 +3,6 @@ import { Button } from "../ui/actions/Button.tsx"
 import { FieldError } from "../ui/forms/Field.tsx"
 import { areas, presets } from "./scopes.ts"
 
-/** The scopes of a key, with one row per resource. */
 export const ScopeTable = ({
   error,
   onChange,

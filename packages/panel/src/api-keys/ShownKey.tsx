@@ -4,7 +4,6 @@ import { useWorkspace } from "../data/client.ts"
 import { Snippets } from "../ui/values/Code.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 
-/** A new key with examples of its use. */
 export const ShownKey = ({
   children,
   created

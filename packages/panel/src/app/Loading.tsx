@@ -1,6 +1,5 @@
 import { Page, Skeleton } from "../ui/layout/Page.tsx"
 
-/** The placeholder for a page whose code loads. */
 export const Loading = () => (
   <Page title={<Skeleton className="h-7 w-48" />} name="Loading">
     <Skeleton className="h-64" />

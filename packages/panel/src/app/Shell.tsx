@@ -23,7 +23,6 @@ type PaletteComponent = Awaited<ReturnType<typeof loadPalette>>["default"]
 const loadSignInAgain = () => import("../sign-in/SignInAgain.tsx")
 type SignInAgainComponent = Awaited<ReturnType<typeof loadSignInAgain>>["default"]
 
-/** The frame of all pages for signed-in users. */
 export const Shell = () => {
   const { workspaceId } = useParams({ strict: false })
   const current = useCurrentWorkspace(workspaceId)

@@ -8,7 +8,6 @@ import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { findTasks, taskKinds, taskLink } from "../data/tasks.ts"
 import { navigation } from "./navigation.tsx"
 
-/** A result in the palette. */
 export interface Found {
   readonly key: string
   readonly name: string
@@ -93,7 +92,6 @@ export const findPages = (
   ].filter(({ needs }) => may(needs))
 }
 
-/** Finds the other workspaces of the user. */
 export const findWorkspaces = (
   workspaces: ReadonlyArray<Pick<Workspace, "id" | "name">>,
   workspaceId: string | undefined,
@@ -109,7 +107,6 @@ export const findWorkspaces = (
       link: { to: "/w/$workspaceId", params: { workspaceId: id } }
     }))
 
-/** Finds tasks and monitors of the workspace by a part of their names. */
 export const foundOptions = (workspaceId: string | undefined, name: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "find", name],

@@ -25,7 +25,6 @@ const hasEnded = ({ status }: Subscription): boolean =>
 const priceOf = ({ amount, currency, interval }: Price): string =>
   `${(amount / 100).toLocaleString("en", { style: "currency", currency })} a ${interval}`
 
-/** The subscription, and the plans to choose from. */
 export const PlanSection = ({
   billing: { plan, subscription: bought }
 }: {

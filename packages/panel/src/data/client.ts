@@ -12,7 +12,6 @@ export const client = new SchedulingClient({
 
 const clients = new Map<WorkspaceId, SchedulingClient>()
 
-/** The client for a workspace. */
 export const clientOf = (workspaceId: WorkspaceId): SchedulingClient => {
   const known = clients.get(workspaceId)
   if (known !== undefined) return known
@@ -21,7 +20,6 @@ export const clientOf = (workspaceId: WorkspaceId): SchedulingClient => {
   return created
 }
 
-/** The workspace of the page, and its client. */
 export const useWorkspace = () => {
   const { workspaceId } = useParams({ from: "/inside/w/$workspaceId" })
   return { workspaceId, api: clientOf(workspaceId) }

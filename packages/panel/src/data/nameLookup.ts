@@ -3,7 +3,6 @@ import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
 import { capital } from "../ui/values/format.ts"
 import { queries } from "./queries.ts"
 
-/** Names by ids. */
 export type Names = ReadonlyMap<string, string>
 
 type Fetch = (workspaceId: WorkspaceId, ids: string) => Promise<Names>
@@ -55,7 +54,6 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
       for (const id of new Set(ids)) void queries.prefetchQuery(options(workspaceId, id))
     },
 
-    /** The names that are known so far. */
     useNames: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): Names =>
       useQueries({
         queries: ids.map((id) => options(workspaceId, id)),
@@ -67,7 +65,6 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
           )
       }),
 
-    /** Undefined until the name is known. */
     useName: (workspaceId: WorkspaceId, id: string): string | undefined => {
       const { data, isError } = useQuery(options(workspaceId, id))
       return data ?? (isError ? `${capital(noun)} …${id.slice(-6)}` : undefined)

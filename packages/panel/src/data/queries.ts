@@ -25,7 +25,6 @@ export const queries = new QueryClient({
 /** True if the failure is an answer of the API, which a retry would not change. */
 export const isAnswer = (error: unknown): boolean => error instanceof ApiError && error.status < 500
 
-/** The query of a list that is fetched page by page. */
 export const listOptions = <A>(
   queryKey: QueryKey,
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<A>>

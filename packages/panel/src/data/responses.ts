@@ -1,11 +1,9 @@
 const listeners = new Set<(response: Response) => void>()
 
-/** Calls the listener with each response of the API. */
 export const onResponse = (listener: (response: Response) => void): void => {
   listeners.add(listener)
 }
 
-/** The `fetch` of the panel. */
 export const observedFetch = async (url: string, init: RequestInit): Promise<Response> => {
   const response = await fetch(url, init)
   for (const listener of listeners) listener(response)

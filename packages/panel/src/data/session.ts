@@ -45,7 +45,6 @@ class Session {
   readonly #onEnd = new Set<(why: SessionEnd) => void>()
   readonly #onOpen = new Set<() => void>()
   #token: Token | undefined
-  /** The id of the account of the latest token. */
   #account: string | undefined
   /** Requests wait for this promise while the user signs in again. */
   #expired: PromiseWithResolvers<void> | undefined
@@ -174,7 +173,6 @@ class Session {
 const inOneTab = <A>(work: () => Promise<A>): Promise<A> =>
   "locks" in navigator ? navigator.locks.request("panel-session", work) : work()
 
-/** The account of an access token: the subject of the JWT. */
 const accountOf = ({ value }: Token): string => {
   const [, payload = ""] = value.split(".")
   const text = atob(payload.replaceAll("-", "+").replaceAll("_", "/"))

@@ -20,7 +20,6 @@ export const taskKinds: Readonly<Record<ExecutionKind, TaskKind>> = {
   chain: { noun: "chains", name: "Chain", plural: "Chains", icon: Workflow }
 }
 
-/** The link to a task, or to one run of a chain. */
 export const taskLink = (
   workspaceId: WorkspaceId,
   kind: ExecutionKind,
@@ -66,7 +65,6 @@ export const findTasks = async (
   ]
 }
 
-/** The call of a task. */
 export interface Call {
   readonly method: CallMethod
   readonly url: string

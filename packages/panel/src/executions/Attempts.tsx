@@ -22,7 +22,6 @@ const toneOf = ({ error, finished_at, status_code }: Attempt, isFinished: boolea
   return status_code === null ? "none" : toneOfCode(status_code)
 }
 
-/** The attempts on one time scale, from the first to the last. */
 export const Attempts = ({ execution }: { readonly execution: ExecutionDetail }) => {
   const now = useNow()
   const { attempts, finished_at, scheduled_for, started_at } = execution

@@ -8,7 +8,6 @@ import { attempt, notifyProblem } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import { executionQueries } from "./queries.ts"
 
-/** The button that cancels an unfinished execution or reruns a finished one. */
 export const ExecutionActions = ({ execution }: { readonly execution: ExecutionDetail }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()

@@ -19,11 +19,9 @@ export const ExecutionList = ({
   showsTask = false
 }: {
   readonly search?: ExecutionsListQuery
-  /** Lists what is scheduled for later instead, soonest first. */
   readonly isScheduled?: boolean
   readonly empty: ReactNode
   readonly showsTask?: boolean
-  /** Shows only the first executions. */
   readonly limit?: number
 }) => {
   const { workspaceId } = useWorkspace()

@@ -8,7 +8,6 @@ import { count } from "../ui/values/format.ts"
 import { notify } from "../ui/messages/toast.ts"
 import { executionQueries } from "./queries.ts"
 
-/** The button that reruns every execution that matches the filter of the list. */
 export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
   const { api, workspaceId } = useWorkspace()
   const [isAsking, setAsking] = useState(false)

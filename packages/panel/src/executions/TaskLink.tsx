@@ -10,7 +10,6 @@ export const TaskName = ({ taskId }: { readonly taskId: string }) => {
   return taskNames.useName(workspaceId, taskId) ?? <Skeleton className="inline-block h-4 w-32" />
 }
 
-/** A link to a task of any kind, or to one run of a chain. */
 export const TaskLink = ({
   children,
   className,
@@ -22,7 +21,6 @@ export const TaskLink = ({
   readonly taskId: string
   readonly runId?: string | null
   readonly className: string
-  /** The name of the task by default. */
   readonly children?: ReactNode
 }) => {
   const { workspaceId } = useWorkspace()

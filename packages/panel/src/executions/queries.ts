@@ -27,7 +27,6 @@ export const executionQueries = {
       return withNames(workspaceId, await clientOf(workspaceId).executions.list(query, { signal }))
     }),
 
-  /** The executions that are scheduled for later, soonest first. */
   scheduled: (workspaceId: WorkspaceId) =>
     listOptions([...all(workspaceId), "scheduled"], async (cursor, signal) => {
       const query = { cursor, limit: 50 }

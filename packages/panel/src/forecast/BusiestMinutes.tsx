@@ -6,7 +6,6 @@ import { Ago, At } from "../ui/values/Time.tsx"
 
 type BusyMinute = Forecast["busiest"][number]
 
-/** The minutes in which several runs start, with the names of their tasks. */
 export const BusiestMinutes = ({ of }: { readonly of: ReadonlyArray<BusyMinute> }) =>
   of.length === 0 ? (
     <Card className="px-5 py-4 text-soft">No two runs start in the same minute.</Card>

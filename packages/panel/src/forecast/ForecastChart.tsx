@@ -7,7 +7,6 @@ import type { Span } from "./search.ts"
 const bucketMs: Readonly<Record<Span, number>> = { day: 900_000, week: 3_600_000 }
 const chartHeight = 100
 
-/** The number of runs over time. The busiest minutes are marked. */
 export const ForecastChart = ({
   forecast,
   span

@@ -5,7 +5,6 @@ import { CardList, cardRow } from "../ui/lists/CardList.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { upcomingName, upcomingOptions } from "./queries.ts"
 
-/** The next run of each task, soonest first. */
 export const UpcomingList = ({ limit }: { readonly limit?: number }) => {
   const { workspaceId } = useWorkspace()
   const upcoming = useQuery(upcomingOptions(workspaceId))

@@ -26,7 +26,6 @@ interface Props {
 const lasts = ({ closed_at }: Pick<Incident, "closed_at">, from: number) =>
   closed_at === null || Date.parse(closed_at) > from
 
-/** The last days of a monitor with its downtime on each day. */
 export const History = ({ monitor, oldest }: Props) => {
   const { workspaceId } = useWorkspace()
   const tick = useNow(5_000)

@@ -6,11 +6,9 @@ import { type Column, List } from "../ui/lists/List.tsx"
 import { At } from "../ui/values/Time.tsx"
 import { pollEvents } from "./queries.ts"
 
-/** The list of the events of one kind of monitor. */
 export interface ListedEvent<Event> {
   readonly title: string
   readonly empty: string
-  /** `show` opens the details of an event. */
   readonly columns: (show: (event: Event) => void) => ReadonlyArray<Column<Event>>
   readonly detail?: {
     readonly title: string
@@ -18,7 +16,6 @@ export interface ListedEvent<Event> {
   }
 }
 
-/** The events of a monitor, newest first. */
 export const MonitorEvents = <Event extends { readonly id: string }>({
   columns,
   detail,

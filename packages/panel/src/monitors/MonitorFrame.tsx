@@ -15,7 +15,6 @@ export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string })
   </AboveLink>
 )
 
-/** The page of a monitor with the parts that all kinds have. */
 export const MonitorFrame = ({
   actions,
   aside,
@@ -28,9 +27,7 @@ export const MonitorFrame = ({
   readonly oldest: OldestEvent | undefined
   readonly actions: ReactNode
   readonly aside: ReactNode
-  /** The first section. */
   readonly first?: ReactNode
-  /** The events. */
   readonly children: ReactNode
 }) => {
   const { last_change_at, name, status, tags, workspace_id: workspaceId } = monitor

@@ -15,7 +15,6 @@ export const MonitorMenu = ({
   onRemoved
 }: {
   readonly monitor: Pick<Monitor, "id" | "kind" | "name" | "status" | "workspace_id">
-  /** Items that only the kind of this monitor has. */
   readonly children?: ReactNode
   readonly onRemoved?: () => void
 }) => {

@@ -17,10 +17,8 @@ const overlap = (incident: Span, from: number, to: number): number => {
 const downIn = (incidents: ReadonlyArray<Span>, from: number, to: number): number =>
   incidents.reduce((sum, incident) => sum + overlap(incident, from, to), 0)
 
-/** The oldest loaded event. */
 export interface OldestEvent {
   readonly at: string | undefined
-  /** True if there are no older events. */
   readonly isFirst: boolean
 }
 
@@ -36,7 +34,6 @@ export const oldestOf = (
 const isResult = (status: MonitorStatus): boolean => status !== "new" && status !== "paused"
 
 export interface Watched {
-  /** The time from which the monitor may have been checked. */
   readonly since: number
   /** The time from which it is known if the monitor was up. */
   readonly from: number

@@ -35,7 +35,6 @@ interface PageParts<M extends AnyMonitor, Event, Values extends object, Input ex
   readonly resource: (api: SchedulingClient) => MonitorResource<M, Event, Input>
   readonly form: {
     readonly description: string
-    /** The text of the button that creates a monitor. */
     readonly action: string
     readonly initial: Values
     readonly valuesOf: (monitor: M) => Values
@@ -44,7 +43,6 @@ interface PageParts<M extends AnyMonitor, Event, Values extends object, Input ex
   }
   /** A hook for the actions that only this kind has. */
   readonly useActions?: (monitor: M) => KindActions
-  /** The first section. */
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: ListedEvent<Event>

@@ -9,7 +9,6 @@ import { Dot } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { failingOptions } from "./prefetchOverview.ts"
 
-/** The tasks whose latest run failed. */
 export const FailingNow = ({
   hasRun
 }: {

@@ -14,7 +14,6 @@ import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
-/** Creates a heartbeat monitor, shows how to ping it and waits for the first ping. */
 export const FirstHeartbeat = () => {
   const { api, workspaceId } = useWorkspace()
   const [created, setCreated] = useState<HeartbeatMonitor>()

@@ -10,7 +10,6 @@ import * as bounds from "../data/bounds.ts"
 
 const scopes: ReadonlyArray<Scope> = ["tasks:read", "tasks:write", "executions:read"]
 
-/** Creates a key for tasks and shows it once. */
 export const FirstKey = () => {
   const { api, workspaceId } = useWorkspace()
   const [key, setKey] = useState<string>()

@@ -7,7 +7,6 @@ interface Bar {
   readonly runs: number
 }
 
-/** Finished runs. */
 export interface Done extends Bar {
   readonly succeeded: number
   readonly failed: number

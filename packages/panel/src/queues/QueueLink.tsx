@@ -5,7 +5,6 @@ import { useList } from "../data/queries.ts"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { queueQueries } from "./queries.ts"
 
-/** The name of a queue, with a link to the list of queues. */
 const QueueLink = ({ queueId }: { readonly queueId: QueueId }) => {
   const { workspaceId } = useWorkspace()
   const { rows } = useList(queueQueries.list(workspaceId))

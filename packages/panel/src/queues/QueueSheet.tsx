@@ -25,7 +25,6 @@ const inputOf = (values: typeof newQueue) => ({
   rate_per_second: numberOrNull(values.rate_per_second)
 })
 
-/** Creates or edits a queue. */
 export const QueueSheet = ({
   onClose,
   queue

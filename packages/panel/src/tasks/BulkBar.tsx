@@ -47,7 +47,6 @@ const useBulk = <Row,>(onDone: () => void) => {
   return { progress, start }
 }
 
-/** The toolbar for the selected rows of a list. */
 export const BulkBar = <Row,>({
   actions,
   chosen,

@@ -111,7 +111,6 @@ export const RepeatingMenu = ({
   )
 }
 
-/** The buttons on the page of a task. */
 export const RepeatingActions = ({
   kind,
   task
@@ -150,7 +149,6 @@ export const RepeatingActions = ({
   )
 }
 
-/** The actions for the selected tasks of a list. */
 export const useBulkActions = ({
   resourceOf
 }: RepeatingKind): ReadonlyArray<BulkAction<{ readonly id: string }>> => {

@@ -16,7 +16,6 @@ export const AboveTasks = ({ kind }: { readonly kind: ExecutionKind }) => {
   )
 }
 
-/** The page of one task. */
 export const TaskPage = <Task extends object>({
   actions,
   children,

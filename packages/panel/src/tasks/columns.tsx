@@ -17,7 +17,6 @@ export const TwoLineTime = ({ at }: { readonly at: string }) => (
   </>
 )
 
-/** The column with the name of a task and a line about its call. */
 export const nameColumn = <Row extends { readonly id: string; readonly workspace_id: string }>(
   kind: ExecutionKind,
   nameOf: (row: Row) => string,
@@ -41,7 +40,6 @@ interface ScheduledRow extends RepeatingTask, Pick<CronTask, "next_run_at" | "ti
   readonly last_run: Pick<LastRun, "finished_at" | "status"> | null
 }
 
-/** The columns of cron tasks and chains. */
 export const repeatingColumns = <Row extends ScheduledRow>(
   kind: RepeatingKind,
   below: (row: Row) => ReactNode

@@ -1,6 +1,5 @@
 import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 
-/** The filters of cron tasks and chains. */
 export const repeatingSearch = searchOf({ name: textIn, status: oneOf(["active", "paused"]) })
 
 export const delayedSearch = searchOf({

@@ -7,7 +7,6 @@ import type { Callbacks } from "./call/callbackValues.ts"
 import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
 import type { FiringOptions } from "./schedule/firingOptionValues.ts"
 
-/** The last facts on the pages of all kinds of tasks. */
 export const taskFacts = (
   task: Pick<CronTask, "created_at" | "queue_id"> & { readonly id: string } & Callbacks &
     FiringOptions

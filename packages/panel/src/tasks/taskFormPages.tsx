@@ -19,7 +19,6 @@ import { notify } from "../ui/messages/toast.ts"
 import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
 import { AboveTasks } from "./TaskPage.tsx"
 
-/** The form values that all kinds of tasks have. */
 export interface TaskValues extends CallbackValues {
   readonly name: string
   readonly queue_id: QueueId | null
@@ -63,7 +62,6 @@ interface AnyTask {
   readonly name: string | null
 }
 
-/** The pages that create and edit the tasks of one kind. */
 export const taskFormPages = <
   Task extends AnyTask,
   Values extends TaskValues,

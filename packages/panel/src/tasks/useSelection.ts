@@ -6,7 +6,6 @@ interface Identified {
 
 export interface Selection<Row extends Identified = Identified> {
   readonly chosen: ReadonlyArray<Row>
-  /** The number of rows that can be selected. */
   readonly count: number
   readonly has: (row: Identified) => boolean
   readonly toggle: (row: Identified) => void

@@ -16,7 +16,6 @@ export const useMay = (): ((needed: Role | undefined) => boolean) => {
     role === undefined || needed === undefined || order.indexOf(role) >= order.indexOf(needed)
 }
 
-/** Content for readers who have at least this role. */
 export const Only = ({
   children,
   instead = null,
@@ -25,7 +24,6 @@ export const Only = ({
 }: {
   readonly role: Role
   readonly children: ReactNode
-  /** Content for the others. */
   readonly instead?: ReactNode
   /** True for content that makes requests. It then waits until the role is known. */
   readonly waits?: boolean
@@ -34,6 +32,5 @@ export const Only = ({
   return useMay()(role) && (isKnown || !waits) ? children : instead
 }
 
-/** The sentence for readers without the role. */
 export const roleNeeded = (role: Role): string =>
   `You need the role ${role}${role === "owner" ? "" : " or a higher role"} to do this.`

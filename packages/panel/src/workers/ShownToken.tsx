@@ -2,7 +2,6 @@ import type { CreatedWorker } from "@scheduling/sdk"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { AgentCommands } from "./AgentCommands.tsx"
 
-/** The token of a worker and the commands that start its agent. */
 export const ShownToken = ({ created: { name, token } }: { readonly created: CreatedWorker }) => (
   <ShownOnce
     title={`Save the token of ${name} now. It cannot be shown again.`}

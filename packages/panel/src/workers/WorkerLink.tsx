@@ -5,7 +5,6 @@ import { useWorkspace } from "../data/client.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { workerQueries } from "./queries.ts"
 
-/** The name of a worker, with a link to its page. */
 export const WorkerLink = ({ workerId }: { readonly workerId: WorkerId }) => {
   const { workspaceId } = useWorkspace()
   const { data, isError } = useQuery(workerQueries.one(workspaceId, workerId))

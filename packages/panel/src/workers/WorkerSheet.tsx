@@ -22,7 +22,6 @@ const inputOf = ({ labels, name }: typeof newWorker) => ({
   labels: labelsOf(labels)
 })
 
-/** Creates or edits a worker. */
 export const WorkerSheet = ({
   onClose,
   onCreated,

@@ -5,7 +5,6 @@ import { recordQueries } from "../data/recordQueries.ts"
 
 export const workerQueries = recordQueries<Worker>("workers", ({ workers }) => workers)
 
-/** All workers, for a field that selects one. */
 export const allWorkersOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: [...workerQueries.all(workspaceId), "all"],

@@ -16,7 +16,6 @@ export interface RunsOn {
 
 export const newRunOn: RunsOn = { run_on: null, worker_wait_seconds: 300 }
 
-/** Splits a text into labels. */
 export const labelsOf = (text: string): ReadonlyArray<string> =>
   text.split(/[\s,]+/).filter((label) => label !== "")
 

@@ -1,6 +1,5 @@
 import { Snippets } from "../../ui/values/Code.tsx"
 
-/** Commands that ping a heartbeat monitor. */
 export const PingRecipes = ({ url }: { readonly url: string }) => (
   <Snippets
     label="Ping"

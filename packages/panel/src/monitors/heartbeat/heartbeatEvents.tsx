@@ -18,7 +18,6 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   resumed: "none"
 }
 
-/** Received and missed pings. */
 export const heartbeatEvents: ListedEvent<HeartbeatEvent> = {
   title: "Pings",
   empty: "No pings yet",

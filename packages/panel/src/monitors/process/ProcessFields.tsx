@@ -109,6 +109,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
       <Section title="Process">
         <Card className="flex flex-col gap-5 p-5">
           <Choice
+            hasLabel
             label="Where"
             options={[
               ["worker", "On one worker"],
@@ -128,6 +129,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
             <WorkersWithLabels form={form} />
           )}
           <Choice
+            hasLabel
             label="Match processes by"
             options={[
               ["name", "Name"],

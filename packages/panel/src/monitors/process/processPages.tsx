@@ -19,7 +19,6 @@ import {
   processValuesOf
 } from "./ProcessFields.tsx"
 
-/** The latest report of a worker, with the limits. */
 const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
   if (report === null) {

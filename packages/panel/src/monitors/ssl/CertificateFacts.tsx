@@ -7,7 +7,6 @@ import { FullAt } from "../../ui/values/Time.tsx"
 
 const toneOfDays = (days: number): Tone => (days < 0 ? "bad" : days <= 14 ? "warn" : "ok")
 
-/** The certificate that the server presented. */
 export const CertificateFacts = ({ certificate }: { readonly certificate: Certificate }) => (
   <Section title="Certificate">
     <Card className="divide-y divide-line">

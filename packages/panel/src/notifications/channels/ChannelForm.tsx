@@ -9,7 +9,6 @@ import { ConfigFields } from "./ConfigFields.tsx"
 import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
 import * as bounds from "../../data/bounds.ts"
 
-/** Creates or edits a channel of one kind. */
 export const ChannelForm = ({
   action,
   channel,

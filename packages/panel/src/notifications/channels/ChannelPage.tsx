@@ -91,7 +91,6 @@ const Hints = ({
   </>
 )
 
-/** Sends a test message and shows the answer of the provider. */
 const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) => {
   const { api, workspaceId } = useWorkspace()
   const [answer, setAnswer] = useState<TestDelivery>()

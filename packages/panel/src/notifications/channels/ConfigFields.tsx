@@ -1,7 +1,6 @@
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import type { Config, ConfigField } from "./configSchema.ts"
 
-/** The fields of the configuration of a channel, rendered from the schema of its kind. */
 export const ConfigFields = ({
   errorOf,
   fields,

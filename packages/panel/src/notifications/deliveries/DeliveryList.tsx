@@ -11,7 +11,6 @@ import { titleOf } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
 
-/** Messages that were sent or are queued, newest first. */
 export const DeliveryList = ({
   empty,
   search

@@ -4,7 +4,6 @@ import { Card } from "../../ui/layout/Page.tsx"
 import { eventInWords, listed } from "../events.ts"
 import { useTargets } from "./targets.ts"
 
-/** A rule as a sentence. */
 export const Rule = ({
   channels,
   number,

@@ -8,7 +8,6 @@ import { eventGroups, usualEvents } from "../events.ts"
 import { TargetPicker } from "./TargetPicker.tsx"
 import { useTargets } from "./targets.ts"
 
-/** Creates or edits a rule. */
 export const RuleSheet = ({
   channels,
   onClose,

@@ -10,7 +10,6 @@ import { runOnFacts } from "../../workers/runOnValues.ts"
 import { type CallOptions, completions } from "./callOptionValues.ts"
 import type { StoredCall } from "./callValues.ts"
 
-/** The call of a task. */
 export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
   const { workspaceId } = useWorkspace()
   const headers = Object.entries(call.headers)

@@ -119,7 +119,6 @@ const HeaderFields = ({
   )
 }
 
-/** The timeout and the number of retries of a call. */
 export const LimitFields = ({ errorOf, onChange, values }: FieldGroupProps<CallValues>) => {
   const text = inputPropsOf(values, onChange)
   return (

@@ -4,7 +4,6 @@ import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts
 import { Fold } from "../../ui/layout/Fold.tsx"
 import { type CallOptionValues, completions } from "./callOptionValues.ts"
 
-/** The rare options of a call. */
 export const CallOptionFields = ({
   errorOf,
   onChange,

@@ -13,7 +13,6 @@ import {
   callOptionValuesOf
 } from "./callOptionValues.ts"
 
-/** The call of a task or a step as form values. */
 export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
@@ -23,7 +22,6 @@ export interface CallValues extends CallOptionValues, RunOnValues {
   readonly retry_count: string
 }
 
-/** The call of a task or a step as the API shows it. */
 export interface StoredCall extends CallOptions, RunsOn {
   readonly method: CallMethod
   readonly url: string

@@ -3,7 +3,6 @@ import { hasBody, methods } from "./callValues.ts"
 import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
 import { shellWords } from "./shellWords.ts"
 
-/** The form values in a pasted text. */
 export interface Pasted {
   readonly schedule?: string
   readonly method?: CallMethod
@@ -15,7 +14,6 @@ export interface Pasted {
 
 export interface Reading {
   readonly values: Pasted
-  /** The names of the fields that were filled in. */
   readonly filled: ReadonlyArray<string>
   /** The parts of the text that have no field. */
   readonly ignored: ReadonlyArray<string>

@@ -6,7 +6,6 @@ import { readersZone } from "../../ui/values/format.ts"
 import type { FiringOptionValues } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
 
-/** The rare options of a schedule. */
 export const FiringOptionFields = ({
   errorOf,
   onChange,

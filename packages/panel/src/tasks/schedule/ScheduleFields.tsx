@@ -25,7 +25,6 @@ const previewedFields = [
   "excluded_calendar"
 ] as const
 
-/** A schedule with a preview of its next runs. */
 export const ScheduleFields = ({
   errorOf,
   isRequired,
@@ -76,7 +75,6 @@ export const ScheduleFields = ({
   </>
 )
 
-/** The rules for overlapping, missed and repeated runs. */
 export const FiringFields = ({ onChange, values }: FieldGroupProps<ScheduledValues>) => {
   const text = inputPropsOf(values, onChange)
   return (

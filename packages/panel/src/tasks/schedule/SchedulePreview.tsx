@@ -28,7 +28,6 @@ const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
     queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
   })
 
-/** The next runs of a schedule while it is typed. */
 export const SchedulePreview = ({
   dstOverlap,
   isRefused,

@@ -4,7 +4,6 @@ import { At } from "../../ui/values/Time.tsx"
 import type { FiringOptions } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
 
-/** The options of a schedule that are set. */
 export const firingOptionFacts = ({
   disable_after_failures,
   ends_at,

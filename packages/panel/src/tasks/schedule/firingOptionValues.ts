@@ -7,7 +7,6 @@ export interface FiringOptionValues {
   readonly starts_at: string
   readonly ends_at: string
   readonly excluded_days: string
-  /** The URL of the calendar. */
   readonly excluded_calendar: string
   readonly on_pause: OnPause
   readonly disable_after_failures: string

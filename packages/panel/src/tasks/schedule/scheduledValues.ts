@@ -8,7 +8,6 @@ import {
   type FiringOptionValues
 } from "./firingOptionValues.ts"
 
-/** The values that the forms of cron tasks and chains share. */
 export interface ScheduledValues extends TaskValues, FiringOptionValues {
   /** An empty text means no schedule. */
   readonly schedule: string

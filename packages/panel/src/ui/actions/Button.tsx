@@ -100,7 +100,6 @@ export const ButtonLink = createLink(
   )
 )
 
-/** A button with an icon only. The label is for screen readers and on hover. */
 export const IconButton = ({
   className,
   label,

@@ -130,7 +130,6 @@ export const MenuItem = ({
 
 export const MenuLine = () => <hr className="my-1 border-line" />
 
-/** The menu at the end of a row or beside a title. */
 export const ActionMenu = ({
   children,
   label

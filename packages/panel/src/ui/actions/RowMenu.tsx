@@ -11,7 +11,6 @@ interface Pausing {
   readonly resume: () => Promise<unknown>
 }
 
-/** The menu of a record, for readers with a role. */
 export const RowMenu = ({
   children,
   first,
@@ -28,11 +27,8 @@ export const RowMenu = ({
   readonly onEdit?: () => void
   /** May throw. The confirmation dialog shows the error. */
   readonly onDelete: () => Promise<unknown>
-  /** The consequences of the deletion. */
   readonly warning: ReactNode
-  /** The first items. */
   readonly first?: ReactNode
-  /** Other items. */
   readonly children?: ReactNode
 }) => {
   const [isDeleting, setDeleting] = useState(false)

@@ -18,7 +18,6 @@ interface Described {
 
 const FieldContext = createContext<Described | undefined>(undefined)
 
-/** A label, a control, a hint and the error. */
 export const Field = ({
   children,
   error,
@@ -30,7 +29,6 @@ export const Field = ({
   readonly children: ReactNode
   readonly hint?: ReactNode
   readonly error?: string | undefined
-  /** Content at the end of the line of the label. */
   readonly side?: ReactNode
 }) => {
   const id = useId()
@@ -183,20 +181,22 @@ export const Checkbox = ({
   </label>
 )
 
-/** Radio buttons as one bar. */
 export const Choice = <Value extends string>({
+  hasLabel = false,
   label,
   onChange,
   options,
   value
 }: {
   readonly label: string
+  /** Shows the label above the buttons, and not only to screen readers. */
+  readonly hasLabel?: boolean
   readonly value: Value
   readonly options: ReadonlyArray<readonly [value: Value, label: string]>
   readonly onChange: (value: Value) => void
 }) => {
   const name = useId()
-  return (
+  const buttons = (
     <div
       role="radiogroup"
       aria-label={label}
@@ -219,5 +219,15 @@ export const Choice = <Value extends string>({
         </label>
       ))}
     </div>
+  )
+  return hasLabel ? (
+    <div className="flex flex-col items-start gap-1.5">
+      <span aria-hidden className="text-sm font-medium text-soft">
+        {label}
+      </span>
+      {buttons}
+    </div>
+  ) : (
+    buttons
   )
 }

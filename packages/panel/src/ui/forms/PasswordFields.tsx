@@ -6,7 +6,6 @@ type Props = Pick<ComponentProps<"input">, "autoFocus" | "name" | "onChange" | "
   readonly error: string | undefined
 }
 
-/** The password that confirms a change to the account. */
 export const CurrentPasswordField = ({ error, label = "Current password", ...input }: Props) => (
   <Field label={label} error={error}>
     <Input {...input} type="password" autoComplete="current-password" required />

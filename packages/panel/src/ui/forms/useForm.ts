@@ -87,10 +87,8 @@ export const useForm = <Values extends object>({
     /** The issue with a value inside of a field. */
     errorAt,
     text: inputPropsOf(values, set),
-    /** The props of a group of fields. */
     group: { values, onChange: set, errorOf },
     field,
-    /** The names of the fields with an issue. */
     attention,
     error,
     /** The error, unless a field shows it. */

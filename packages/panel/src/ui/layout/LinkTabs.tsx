@@ -1,7 +1,6 @@
 import { createLink } from "@tanstack/react-router"
 import type { ComponentProps, ReactNode } from "react"
 
-/** Tabs that are pages of their own. */
 export const LinkTabs = ({
   children,
   label

@@ -1,4 +1,3 @@
-/** The logo: a clock. */
 export const Mark = ({ className }: { readonly className?: string }) => (
   <svg
     aria-hidden

@@ -160,7 +160,6 @@ export const Empty = ({
   </div>
 )
 
-/** A placeholder for content that is loading. */
 export const Skeleton = ({ className }: { readonly className?: string }) => (
   <div aria-hidden className={classes("rounded-md shimmer", className)} />
 )

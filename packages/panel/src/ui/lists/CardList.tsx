@@ -2,11 +2,9 @@ import type { ReactNode } from "react"
 import { Card } from "../layout/Page.tsx"
 import { Loaded } from "../messages/Loaded.tsx"
 
-/** Classes for a row of a card that is a link. */
 export const cardRow =
   "flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
 
-/** A short list in a card. */
 export const CardList = <Item,>({
   children,
   empty,
@@ -16,7 +14,6 @@ export const CardList = <Item,>({
 }: {
   readonly query: Parameters<typeof Loaded<ReadonlyArray<Item>>>[0]["query"]
   readonly keyOf: (item: Item) => string
-  /** The content of the card if there are no items. */
   readonly empty: ReactNode
   readonly height?: string
   readonly children: (item: Item) => ReactNode

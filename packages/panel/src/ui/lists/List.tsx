@@ -155,10 +155,8 @@ export const rowName = "block truncate font-medium max-sm:line-clamp-2 max-sm:wh
 export const rowLink =
   "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"
 
-/** A bold first line that leads to the record of the row. */
 export const rowTitle = `block truncate font-medium ${rowLink}`
 
-/** The column with the menu of each row. */
 export const menuColumn = <Row,>(menu: (row: Row) => ReactNode): Column<Row> => ({
   key: "menu",
   head: <span className="sr-only">Actions</span>,

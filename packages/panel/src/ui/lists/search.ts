@@ -24,13 +24,11 @@ export const oneOf =
   (value: unknown): Value | undefined =>
     allowed.find((known) => known === value)
 
-/** A key of an object. */
 export const keyOf =
   <Key extends string>(known: Readonly<Record<Key, unknown>>) =>
   (value: unknown): Key | undefined =>
     typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
 
-/** The text of a date or a time. */
 export const momentIn = (value: unknown): string | undefined => {
   const text = textIn(value)
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text

@@ -26,7 +26,6 @@ export const Code = ({
   </div>
 )
 
-/** The same example in several languages. */
 export const Snippets = ({
   label,
   snippets

@@ -40,7 +40,6 @@ export const CopyButton = ({
   )
 }
 
-/** A short text, such as an id, that is copied by a click. */
 export const CopyText = ({
   className,
   text

@@ -1,6 +1,5 @@
 import { classes } from "../classes.ts"
 
-/** A colour of a chart and its meaning. */
 export const LegendKey = ({
   className,
   name

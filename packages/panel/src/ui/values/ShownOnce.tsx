@@ -3,7 +3,6 @@ import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Code } from "./Code.tsx"
 import { WhenCopied } from "./Copy.tsx"
 
-/** A secret that is shown once. */
 export const ShownOnce = ({
   children,
   label,

@@ -30,17 +30,14 @@ const clockTime =
   ({ at, className }: Moment) =>
     at === null ? <None /> : timeOf(at, format(at), classes(wrapping, className))
 
-/** A moment to the minute. */
 export const At = clockTime(shortDateTime)
 
 /** A moment to the second, where minutes would show two moments as one. */
 export const ExactAt = clockTime(shortExactDateTime)
 
-/** A moment with its weekday and year. */
 export const FullAt = clockTime(dateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
   ms === null ? <None /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>
 
-/** A dash where there is no value. */
 export const None = () => <span className="text-faint">–</span>

@@ -5,7 +5,6 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Makes the first letter a capital. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
@@ -55,7 +54,6 @@ export const percent = (share: number): string => {
   return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)} %`
 }
 
-/** `12 kB`. */
 export const bytes = (value: number): string =>
   value < 1_000
     ? `${value} B`
@@ -106,7 +104,6 @@ export const shortDateTime = withOtherYear({
   minute: "2-digit"
 })
 
-/** `22 Nov, 10:15:30`. */
 export const shortExactDateTime = withOtherYear({
   day: "numeric",
   month: "short",
@@ -115,13 +112,10 @@ export const shortExactDateTime = withOtherYear({
   second: "2-digit"
 })
 
-/** `Sun 22 Nov`. */
 export const dayOf = withOtherYear({ weekday: "short", day: "numeric", month: "short" })
 
-/** `10:15`. */
 export const timeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
 
-/** `10:15:30`. */
 export const exactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
 
 export const readersZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
