@@ -280,7 +280,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     const url = `${panel.url()}/v1/echo`
     await person.client.chains.update(data[0]!.id, { steps: [{ name: "first", url }] })
     await page.reload()
-    await page.getByText("The chain was changed after this run began").waitFor()
+    await page.getByText("The chain was changed after this run started").waitFor()
     await page.getByText("No longer in the chain").waitFor()
     await page.getByText("step2").click()
     await page.getByText(String.raw`"body": "{\"was\":200}"`).waitFor()

@@ -2,6 +2,8 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Store } from "../../src/store/index.ts"
 import { ask, createKey, type Member, outcome, signUp, times, together } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./support/contract.ts"
@@ -131,6 +133,31 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         assert.notInclude(answer.text, first.body.id)
       }
       assert.strictEqual((yield* ask("GET", path, { token })).text, before)
+    })
+  )
+
+  it.effect("is in progress while another request holds it for too long", () =>
+    Effect.gen(function* () {
+      const { kind } = yield* Store
+      // The embedded store runs one transaction at a time, so no request waits for another there.
+      if (kind === "embedded") return
+      const sql = yield* SqlClient.SqlClient
+      const { member } = yield* settle
+      const refused = yield* Effect.gen(function* () {
+        yield* sql`
+          INSERT INTO idempotent_requests
+            (owner_id, principal_id, operation, key, request_hash, created_at)
+          VALUES
+            (${member.workspace_id}, ${member.user_id}, 'queues.create', ${headers["idempotency-key"]},
+             'of the other request', now())`
+        return yield* ask("POST", `${member.workspace}/queues`, {
+          token: member.access_token,
+          headers,
+          body: { name: "a", max_concurrency: 1 }
+        })
+      }).pipe(sql.withTransaction)
+      assert.strictEqual(outcome(refused), "409 idempotency_in_progress")
+      assert.strictEqual(refused.headers.get("retry-after"), "1")
     })
   )
 

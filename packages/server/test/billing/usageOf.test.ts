@@ -53,8 +53,8 @@ describe("the usage of a range", () => {
   })
 
   it.each([
-    [{ from: "2026-06-02" }, "must not be after `to`"],
-    [{ from: "2025-05-31" }, "must be less than 366 days before `to`"]
+    [{ from: "2026-06-02" }, "from must not be after to."],
+    [{ from: "2025-05-31" }, "from must be less than 366 days before to."]
   ])("of %j is refused: %s", (query, message) => {
     assert.strictEqual(Result.getOrThrow(Result.flip(usageRange(query, now))).message, message)
   })
