@@ -1,6 +1,6 @@
 /**
- * Checks that the package to be published is what users need: builds and packs it, installs the
- * tarball into an empty folder, and runs it there, also against a real service.
+ * Checks the agent's package before it is published: builds and packs it, installs the tarball into
+ * an empty folder, and runs it there, also against a real service.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -29,7 +29,7 @@ const install = async () => {
   if (others.length > 0) throw new Error(`it installs more than itself: ${others.join(", ")}`)
 }
 
-/** Runs the command as users do, and fails if it ends or speaks otherwise. */
+/** Runs the command as users do, and fails unless it exits with the code and prints the texts. */
 const expectOf = (args: ReadonlyArray<string>, code: number, ...texts: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     "npx",

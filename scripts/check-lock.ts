@@ -1,10 +1,11 @@
 /**
- * A lock file that was made beside an installed `node_modules` names the native parts of this
- * machine alone, and installs on no other. So: every package with its hash, every optional one
- * named; and what npm says that it would install on other platforms.
+ * Checks that the lock file works on all platforms. A lock file that was created beside an
+ * installed `node_modules` names only the native packages of this machine. So every package must
+ * have a hash, every optional package must be listed, and a dry run of npm must succeed for other
+ * platforms.
  *
- * To make a lock file anew: copy the `package.json` files into an empty folder and run
- * `npm install --package-lock-only` there.
+ * To create a lock file, copy the `package.json` files into an empty folder and run `npm install
+ * --package-lock-only` there.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -14,7 +15,7 @@ import { join, posix } from "node:path"
 interface Package {
   readonly version?: string
   readonly link?: boolean
-  /** Comes inside the package that needs it, whose hash covers it. */
+  /** True if the package is bundled in another package, whose hash covers it. */
   readonly inBundle?: boolean
   readonly integrity?: string
   readonly os?: string | ReadonlyArray<string>
@@ -33,7 +34,7 @@ const platforms = [
 const packagesOf = (lock: string): Readonly<Record<string, Package>> =>
   JSON.parse(readFileSync(join(root, lock), "utf8")).packages
 
-/** Looks for a package as Node does: in the package that asks, then in each folder above it. */
+/** Finds a package as Node does: in the importing package, then in each folder above it. */
 const locate = (isThere: (path: string) => boolean, from: string, name: string) => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf("/"), 0))) {
     const path = posix.join(folder, "node_modules", name)
@@ -61,7 +62,7 @@ const packages = packagesOf("package-lock.json")
 
 const inLock = (from: string, name: string) => locate((path) => path in packages, from, name)
 
-/** Packages whose native part is one of several packages, by platform, with the paths of those. */
+/** Packages with a native package for each platform, and the paths of the native packages. */
 const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   const parts = Object.keys(one.optionalDependencies ?? {})
     .map((name) => inLock(path, name) ?? "")
@@ -69,12 +70,12 @@ const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   return parts.length > 1 ? [{ path, parts }] : []
 })
 
-/** What npm says of a package that it would install. */
+/** The line that npm prints for a package that it would install. */
 const lineOf = (path: string) =>
   `add ${path.replace(/^.*node_modules\//, "")} ${packages[path]?.version}`
 
 const missingOn = (platform: ReadonlyArray<string>): ReadonlyArray<string> => {
-  // In a folder with `node_modules` it would name only what is not there yet.
+  // In a folder with `node_modules`, npm would list only missing packages.
   const copy = mkdtempSync(join(tmpdir(), "lock-"))
   try {
     const manifests = Object.keys(packages)
@@ -83,12 +84,12 @@ const missingOn = (platform: ReadonlyArray<string>): ReadonlyArray<string> => {
     for (const file of [".npmrc", "package-lock.json", ...manifests]) {
       cpSync(join(root, file), join(copy, file))
     }
-    // `npm run --silent` would silence this one too.
+    // `npm run --silent` sets an environment variable that would silence this npm too.
     const args = ["ci", "--dry-run", "--loglevel=notice", "--ignore-scripts", ...platform]
     const said = execFileSync("npm", args, {
       cwd: copy,
       encoding: "utf8",
-      // What it warns about is shown only if it fails.
+      // Warnings are shown only if npm fails.
       stdio: "pipe",
       shell: process.platform === "win32"
     })

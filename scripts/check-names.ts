@@ -1,5 +1,5 @@
 /**
- * Fails if two files of a package export the same name, so that a name leads to one declaration. The
+ * Fails if two files of a package export the same name, so that each name has one declaration. The
  * SDK has two entries with the same names on purpose: one for promises and one for Effect.
  */
 import { globSync, readFileSync } from "node:fs"

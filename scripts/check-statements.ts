@@ -1,10 +1,10 @@
 /**
- * Fails for SQL in the source that no test has run with success: `node scripts/check-statements.ts
- * FOLDER`, where the tests ran with `STATEMENTS_RUN=FOLDER`, on both stores.
+ * Fails for SQL in the source that no test has run successfully: `node scripts/check-statements.ts
+ * FOLDER`, after the tests ran with `STATEMENTS_RUN=FOLDER` on both stores.
  *
- * A template was run where its parts stand, in their order, in a text that a database took: as the
- * whole of it, or in brackets or a union within it; a fragment anywhere. Of two templates that are
- * the whole of a text, and of which one only goes on where the other ends, the longer one was run.
+ * A template counts as run if its parts occur in order in a recorded text: as the whole text, or in
+ * brackets or a union within it. A fragment can occur anywhere. If two templates match the whole
+ * text and one of them begins with the other, the longer template counts.
  */
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -50,7 +50,7 @@ const templatesIn = (file: string): ReadonlyArray<Template> => {
 
 type Frame = readonly [open: string, close: string]
 
-/** Where a text begins and ends. Neither character is ever in a text. */
+/** Characters that mark the beginning and the end of a text, because no text contains them. */
 const edges: Frame = ["\u0002", "\u0003"]
 const nothing: Frame = ["", ""]
 const inner: ReadonlyArray<Frame> = ["(", "UNION ALL "].flatMap((open) =>

@@ -1,10 +1,10 @@
 /**
- * Says which package, which module of the server and which folder of the panel may import which. The
- * linter enforces it (`house/borders`), and reports an entry that nothing needs. An entry names only
- * entries above it, so no two import each other in circles.
+ * The allowed imports between packages, modules of the server, and folders of the panel. The linter
+ * enforces them (`house/borders`), and reports an entry that no import needs. An entry names only
+ * entries above it, so there are no circles.
  *
- * A module of the server is a folder in `src` with an `index.ts`, its only door: other modules, and
- * the files in `src` itself, import nothing behind it, not even a type.
+ * A module of the server is a folder in `src` with an `index.ts`. Other modules, and the files in
+ * `src` itself, import only from this `index.ts`, even types.
  */
 export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   schedules: [],
@@ -17,7 +17,7 @@ export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   server: ["schedules", "domain", "calls", "openapi"]
 }
 
-/** From the ground up. */
+/** The modules of the server, from the ground up. */
 export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   core: [],
   store: ["core"],
@@ -48,12 +48,12 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
-  // How everything looks.
+  // The design and the common components.
   ui: [],
-  // Who is signed in, and what the API says.
+  // The session, and the data of the API.
   data: ["ui"],
   "sign-in": ["data", "ui"],
-  // The frame: where one is, and where one can go.
+  // The frame of each page, with the navigation.
   app: ["data", "sign-in", "ui"],
   // The pages, by noun.
   executions: ["data", "ui"],

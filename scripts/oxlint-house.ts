@@ -1,6 +1,4 @@
-/**
- * The rules of this project that oxlint has no option for. Loaded by `.oxlintrc.json`.
- */
+/** The rules of this project that oxlint has no option for. Loaded by `.oxlintrc.json`. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 import { packageImports, panelImports, serverImports } from "./modules.ts"
@@ -23,7 +21,9 @@ interface Context {
   readonly report: (problem: { readonly node: Node; readonly message: string }) => void
 }
 
-/** `Date.now`, `Date()` and `new Date()`; a `new Date(value)` only converts and is fine. */
+/**
+ * Forbids `Date.now`, `Date()` and `new Date()`. `new Date(value)` only converts and is allowed.
+ */
 const noMachineClock = {
   create: (context: Context) => {
     const report = (node: Node) =>
@@ -50,7 +50,7 @@ const noMachineClock = {
 const testFunctions = new Set<unknown>(["it", "test", "describe"])
 const parked = new Set<unknown>(["only", "skip", "todo", "fails"])
 
-/** Finds `it.effect.only` and the like. oxlint's own rules know `it.only` but look no deeper. */
+/** Forbids `it.effect.only` and the like, because oxlint's own rules find only `it.only`. */
 const noParkedTests = {
   create: (context: Context) => ({
     MemberExpression: (node: Node) => {
@@ -64,9 +64,8 @@ const noParkedTests = {
 
 const propertyName = (node: Node) => (node.computed ? node.property?.value : node.property?.name)
 
-/** The module of the server, or the folder of the panel. Undefined for files outside of them. */
+/** The module of the server, or the folder of the panel, of a file. Undefined for other files. */
 const moduleOf = (path: string) => /^packages\/(?:server|panel)\/src\/([^/]+)\//.exec(path)?.[1]
-/** The packages that are divided. */
 const moduleImports = { server: serverImports, panel: panelImports }
 const packageOf = (path: string) => /^packages\/([^/]+)\//.exec(path)?.[1]
 
@@ -82,7 +81,7 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     const [module, other] = [moduleOf(file), moduleOf(target)]
     if (other === undefined || module === other) return undefined
     if (from === "server" && inSource && target !== `packages/server/src/${other}/index.ts`) {
-      return `Import ${other}/index.ts, the door of the module, instead of a file behind it.`
+      return `Import from ${other}/index.ts and not from another file of the module.`
     }
     const imports = moduleImports[from === "panel" ? "panel" : "server"]
     return module === undefined || imports[module]?.includes(other)
@@ -100,7 +99,7 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     : undefined
 }
 
-/** An entry names only entries above it. Otherwise two could import each other. */
+// An entry names only entries above it. Otherwise two entries could import each other.
 for (const table of [packageImports, serverImports, panelImports]) {
   const above = new Set<string>()
   for (const [entry, imports] of Object.entries(table)) {
@@ -110,7 +109,7 @@ for (const table of [packageImports, serverImports, panelImports]) {
   }
 }
 
-/** What the source imports, as `module other` and `package other`. */
+/** The imports in the source, as `module other` and `package other`. */
 const importsIn = (cwd: string): ReadonlySet<string> => {
   const imports = new Set<string>()
   for (const file of globSync("packages/*/src/**/*.{ts,tsx}", { cwd })) {
@@ -128,7 +127,7 @@ const importsIn = (cwd: string): ReadonlySet<string> => {
   return imports
 }
 
-/** The grants of `scripts/modules.ts` that nothing needs. */
+/** The entries of `scripts/modules.ts` that no import needs. */
 const unusedGrants = (cwd: string): ReadonlyArray<string> => {
   const imports = importsIn(cwd)
   const tables = { packages: packageImports, server: serverImports, panel: panelImports }
@@ -170,7 +169,7 @@ const borders = {
 const writesRuns = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+runs\b/i
 const transitions = "packages/server/src/engine/transitions/"
 
-/** The life of a run can be read in one folder, because no other file writes its table. */
+/** Lets only `engine/transitions/` write `runs`, so that the life of a run is in one folder. */
 const onlyTransitionsWriteRuns = {
   create: (context: Context) => {
     const file = relative(context.cwd, context.filename)

@@ -1,6 +1,6 @@
 /**
- * Prints the notes of a release from the changelog: `node scripts/release-notes.ts v1.2.3`. It
- * fails if the tag, the versions of the packages and the changelog do not agree, so that nothing is
+ * Prints the notes of a release from the changelog: `node scripts/release-notes.ts v1.2.3`. Fails
+ * if the tag, the versions of the packages and the changelog do not agree, so that nothing is
  * published under a wrong version.
  */
 import { readFile } from "node:fs/promises"
@@ -11,7 +11,7 @@ const manifests = ["", ...packages.map((name) => `packages/${name}/`)].map(
   (folder) => `${folder}package.json`
 )
 
-/** The notes of a version, or the reason why it cannot be released. */
+/** Returns the notes of a version, or the reason why it cannot be released. */
 export const releaseNotes = (
   tag: string,
   versions: Readonly<Record<string, string>>,

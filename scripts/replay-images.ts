@@ -1,7 +1,7 @@
 /**
  * Builds both container images without Docker and starts them: the server on its embedded store,
- * asked for its health and its panel, and the agent with a worker of that server. Arguments name
- * another folder with the project, `.` by default.
+ * and the agent with a worker of that server. Checks the health and the panel of the server. The
+ * argument is the folder of the project, `.` by default.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -17,7 +17,6 @@ import { workerToken } from "./workerToken.ts"
 const context = resolve(process.argv[2] ?? ".")
 const folder = await mkdtemp(join(tmpdir(), "scheduling-image-"))
 
-/** A container: the program of an image, and the environment that it was given. */
 class Container implements AsyncDisposable {
   readonly #image: Image
   readonly #env: NodeJS.ProcessEnv
@@ -35,7 +34,6 @@ class Container implements AsyncDisposable {
     }
   }
 
-  /** What `HEALTHCHECK` says of it. */
   async untilHealthy(): Promise<void> {
     const [program = "", ...args] = this.#image.healthcheck
     for (let attempt = 0; attempt < 240; attempt++) {
@@ -47,7 +45,7 @@ class Container implements AsyncDisposable {
     throw new Error(`the container is not healthy. It said:\n${this.#said}`)
   }
 
-  /** As the container's engine does, and it has to end well. */
+  /** Stops the program as a container engine does, and checks that it exits with 0. */
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM")
     const [code] = await once(this.#process, "exit", { signal: AbortSignal.timeout(40_000) })
@@ -68,7 +66,7 @@ const get = async (url: string): Promise<string> => {
   return text
 }
 
-/** The page, and every file that it names. */
+/** Gets the page of the panel, and every file that it names. */
 const checkPanel = async (url: string): Promise<void> => {
   const page = await get(`${url}/`)
   const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file = ""]) => file)
@@ -77,7 +75,7 @@ const checkPanel = async (url: string): Promise<void> => {
   say(`the panel and its ${files.length} files are there`)
 }
 
-/** One command of the image's program, beside what the container runs. */
+/** Runs another command of the image beside the container. */
 const checkCommand = (
   { entrypoint, ...image }: Image,
   args: ReadonlyArray<string>,

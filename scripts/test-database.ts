@@ -14,7 +14,7 @@ const server = Config.Redacted("CI_POSTGRES_URL")
 
 const run = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // FORCE: a test that failed may have left a connection behind.
+  // FORCE, because a failed test may have left a connection open.
   if (action === "drop") return yield* sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`
   yield* sql`CREATE DATABASE ${sql(name)}`
   const url = new URL(Redacted.value(yield* server))

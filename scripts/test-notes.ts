@@ -1,7 +1,7 @@
 /**
- * A Vitest reporter that notes what the count of tests does not show: tests that passed only when
- * they were tried again, and errors outside any test, for which Vitest fails as well. The notes go
- * to the file that `TEST_NOTES` names.
+ * A Vitest reporter for results that the count of tests does not show: tests that passed only when
+ * they were repeated, and errors outside of tests, which also make Vitest fail. It writes to the
+ * file that `TEST_NOTES` names.
  */
 import { appendFileSync } from "node:fs"
 import type { Reporter, TestModule } from "vitest/node"

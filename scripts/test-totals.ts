@@ -1,7 +1,7 @@
 /**
- * Adds up Vitest's JSON reports and prints `<passed> <failed>`; what failed goes to standard error.
- * A file that failed before it could declare a test (a syntax error, a failed import) has no failed
- * test in the report, so it counts as one.
+ * Adds up Vitest's JSON reports and prints `<passed> <failed>`. Failed tests are listed on standard
+ * error. A file that failed before it could declare a test (a syntax error, a failed import) has no
+ * failed test in the report, so the file counts as a failed test.
  */
 import { readFileSync } from "node:fs"
 import { basename, relative } from "node:path"

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 const database = "packages/server/test/support/TestDatabase.ts"
 
 /**
- * The test files among these by whether they use the database of the tests, directly or through
- * what they import. Those that do not, do the same whichever store it is on.
+ * Divides test files by whether they use the database of the tests, directly or through an import.
+ * The other files do the same on every store.
  */
 export const testsByStore = (patterns: ReadonlyArray<string>) => {
   const known = new Map<string, ReadonlyArray<string>>()

@@ -1,4 +1,4 @@
-/** The token of a new worker of a service that has no accounts yet. */
+/** Creates an account and a worker at a new service. Returns the token of the worker. */
 export const workerToken = async (url: string): Promise<string> => {
   const post = async (path: string, body: object, token?: string) => {
     const answer = await fetch(url + path, {

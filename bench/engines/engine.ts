@@ -1,9 +1,7 @@
 import { Client } from "pg"
 import { query } from "../support/database.ts"
 
-/**
- * Calls, of which the first is due in `startsInMs` and the others evenly over `spreadMs` after it.
- */
+/** Calls that are due at even intervals within `spreadMs`. The first is due in `startsInMs`. */
 export interface Work {
   readonly count: number
   readonly startsInMs: number
@@ -17,21 +15,20 @@ export interface RecordedCall {
   readonly startedMs: number
 }
 
-/** Makes calls when they are due: this service or a peer, running on a database of its own. */
+/** An engine that makes calls when they are due: this service or a peer, with its own database. */
 export interface Engine extends AsyncDisposable {
   readonly pid: number
   /** Creates scheduled tasks, all at once. */
   readonly schedule: (work: Work) => Promise<void>
-  /** Puts calls that are due now into the queue, all at once. */
+  /** Adds calls that are due now to the queue, all at once. */
   readonly enqueue: (count: number) => Promise<void>
-  /** Whether no work is left and the history has this many successful calls. */
+  /** Returns whether no work is left and the history has this many successful calls. */
   readonly isDone: (calls: number) => Promise<boolean>
   readonly history: () => Promise<ReadonlyArray<RecordedCall>>
 }
 
 export interface EngineOptions {
   readonly database: string
-  /** The body of every call. */
   readonly body: string
   readonly sinkUrl: string
   readonly env?: Readonly<Record<string, string>>
@@ -50,8 +47,8 @@ export const dueValues = ({ count, spreadMs, startsInMs }: Work) => [
 ]
 
 /**
- * Runs in one transaction, so that everything arrives at once, and analyzes the tables, so that the
- * planner knows them as in normal operation.
+ * Runs statements in one transaction, so that all rows arrive at once, and analyzes the tables, so
+ * that the planner has the statistics of normal operation.
  */
 export const fill = async (
   database: string,
@@ -70,7 +67,7 @@ export const fill = async (
   }
 }
 
-/** `queue` and `history` are the texts after FROM. */
+/** Implements `isDone` with SQL. `queue` and `history` are the texts after FROM. */
 export const isDone = async (
   database: string,
   queue: string,

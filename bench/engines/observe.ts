@@ -10,18 +10,18 @@ export type StartEngine = (options: EngineOptions) => Promise<Engine>
 
 /** The calls of one `run`, in the order in which they reached the receiver. */
 export interface Round extends Arrivals {
-  /** The time at which all of them were in the history, in milliseconds since the epoch. */
+  /** The time at which all calls were in the history, in milliseconds since the epoch. */
   readonly doneAtMs: number
   /**
-   * Processor time per call, of the engine and PostgreSQL. Other work on the machine changes it
-   * less.
+   * The processor time of the engine and of PostgreSQL per call. Other work on the machine affects
+   * it less than the duration.
    */
   readonly micros: number
   /** Bytes per call in the write-ahead log of the whole PostgreSQL server. */
   readonly walBytes: number
 }
 
-/** Milliseconds after the time that a call was due. */
+/** The lateness of calls in milliseconds. */
 export interface Lateness {
   /** Until the engine started the call. */
   readonly begun: ReadonlyArray<number>
@@ -29,7 +29,6 @@ export interface Lateness {
   readonly arrived: ReadonlyArray<number>
 }
 
-/** What all calls of an engine have in common. */
 export interface CallShape {
   readonly body: string
   readonly answer: string
@@ -51,16 +50,16 @@ export interface ObserveOptions extends Pick<EngineOptions, "database" | "env"> 
 /** An engine and the receiver of all its calls. */
 export interface ObservedEngine extends AsyncDisposable {
   readonly engine: Engine
-  /** Runs work that makes this many calls, and waits for the end of them. */
+  /** Runs work that makes this many calls, and waits until all calls are in the history. */
   readonly run: (calls: number, begin: () => Promise<void>) => Promise<Round>
-  /** Fails unless each call so far was made exactly once and is in the history. */
+  /** Fails unless each call was made exactly once and is in the history. */
   readonly verify: () => Promise<void>
   readonly latenessOf: (round: Round) => Promise<Lateness>
 }
 
 const patienceMs = 30_000
 
-/** After the last call has reached the receiver, only the history is left to write. */
+/** Waits until the history is written, after the last call has reached the receiver. */
 const untilDone = async (engine: Engine, calls: number) => {
   const impatientAt = Date.now() + patienceMs
   while (!(await engine.isDone(calls))) {
@@ -91,7 +90,7 @@ export const observe = async (
       const engineMs = processorTimeOf(engine.pid)
       await databaseWatch.since()
       await begin()
-      // The log that the work itself took is not the engine's.
+      // The WAL that adding the work wrote does not count for the engine.
       const toBegin = await databaseWatch.since()
       await sink.arrivals(made)
       await untilDone(engine, made)
@@ -117,7 +116,7 @@ export const observe = async (
         written.size === made ? "" : `${written.size} in the history instead of ${made}`,
         ids.every((id) => written.has(id)) ? "" : "calls that the history does not know"
       ].filter((problem) => problem !== "")
-      // The figures of an engine that loses or repeats calls would be worthless.
+      // The figures of an engine that loses or repeats calls are worthless.
       if (problems.length > 0) throw new Error(problems.join(", "))
     },
     latenessOf: async ({ ids, times }) => {

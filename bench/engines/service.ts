@@ -14,11 +14,11 @@ import {
 
 const history = "executions WHERE status = 'succeeded'"
 
-/** This service. Its tasks are cron tasks, as if they had been created over its API. */
+/** Starts this service as an engine. Its cron tasks are inserted as its API would insert them. */
 export const startServiceEngine = (options: EngineOptions): Promise<Engine> =>
   startEngine(options, async (url) => ({ workspaceId: await register(url), runOn: "NULL" }))
 
-/** The same, with calls that the agents of workers make. */
+/** Starts this service with agents of workers, which make the calls. */
 export const startWorkersEngine =
   (agents: number, slots: number) =>
   (options: EngineOptions): Promise<Engine> =>
@@ -28,7 +28,7 @@ export const startWorkersEngine =
       return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'` }
     })
 
-/** Where tasks are, and in SQL where their calls are made. */
+/** The workspace of the tasks, and SQL for `run_on`. */
 interface Place {
   readonly workspaceId: string
   readonly runOn: string
@@ -74,7 +74,7 @@ const register = async (url: string): Promise<string> => {
 
 const nowMs = "(extract(epoch FROM now()) * 1000)::bigint"
 
-/** An id as the service makes it: a UUID v7 of this time. */
+/** SQL for an id as the service generates it: a UUID v7 of this time. */
 const idAt = (ms: string) => `(
     lpad(to_hex(${ms}), 12, '0')
     || '7' || substr(md5(random()::text), 1, 3)
@@ -84,8 +84,8 @@ const idAt = (ms: string) => `(
 const msOf = (id: string) => `extract(epoch FROM time_of_id(${id})) * 1000`
 
 /**
- * Inserts `$1` cron tasks, as if one had been created in each of the last milliseconds. They are
- * scheduled for New Year, so that each fires only once per measurement.
+ * Inserts `$1` cron tasks as if one had been created in each of the last milliseconds. Their
+ * schedule is New Year, so that each task fires only once per measurement.
  */
 const insertTasks = (
   target: Place & { readonly sinkUrl: string; readonly body: string },
@@ -103,7 +103,7 @@ const insertTasks = (
     ${target.runOn}, now(), now()
   FROM generate_series(1, $1::int) AS n`
 
-/** Their ids are of the time at which they are due. */
+/** Inserts runs whose ids contain the time at which they are due. */
 const insertRuns = `
   INSERT INTO runs (
     id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds
@@ -113,7 +113,7 @@ const insertRuns = `
     CASE WHEN run_on IS NOT NULL THEN 300 END
   FROM made`
 
-/** Reschedules existing tasks from all over the table, other ones each time. */
+/** Reschedules existing tasks from all over the table, different tasks each time. */
 export const rescheduleSome = (database: string, work: Work) =>
   query(
     database,

@@ -1,11 +1,10 @@
 /**
- * The same list behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids. Each
- * workspace gets a key, which `/keys` tells.
+ * The list of cron tasks behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids.
+ * Each workspace gets a key, which `/keys` returns.
  *
- * The setup is the one that its documentation recommends for many verifications: no rate limit,
- * updates deferred. There is no secondary storage, because the service has none. On a database,
- * version 1.7 defers the removal of expired keys, but still writes a key's row twice before it
- * answers.
+ * The setup follows the documentation for many verifications: no rate limit, and deferred updates.
+ * There is no secondary storage, because the service has none. On a database, version 1.7 defers
+ * the removal of expired keys, but still writes a key's row twice before it answers.
  */
 import { apiKey } from "@better-auth/api-key"
 import { betterAuth, type BetterAuthOptions } from "better-auth"
@@ -26,7 +25,7 @@ const options = {
   plugins: [apiKey({ enableMetadata: true, rateLimit: { enabled: false }, deferUpdates: true })]
 } satisfies BetterAuthOptions
 
-// Runs before there is an instance, which would complain about missing tables.
+// The migrations run first, because an instance reports missing tables.
 await (await getMigrations(options)).runMigrations()
 const auth = betterAuth(options)
 

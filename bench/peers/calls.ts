@@ -22,19 +22,18 @@ export interface HistoryRow {
   readonly response_body: string
 }
 
-/** As many connections as the service has to one host. */
+/** The service's limit of connections to one host. */
 export const concurrency = 512
 
 const target = new URL(process.env["SINK_URL"] ?? "")
 
-/** The same client that the service uses. */
 const connections = new Pool(target.origin, {
   connections: concurrency,
   headersTimeout: 30_000,
   bodyTimeout: 30_000
 })
 
-/** An answer other than 2xx fails the job, and its queue tries it again. */
+/** Makes the call of a job. An answer other than 2xx fails the job, and its queue retries it. */
 export const call = async (
   id: string,
   { body, scheduled_for, task_id, workspace_id }: Call

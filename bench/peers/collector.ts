@@ -1,4 +1,4 @@
-/** Takes what an exporter of OpenTelemetry sends, and keeps nothing. */
+/** Accepts the data of OpenTelemetry exporters, and drops it. */
 import { createServer } from "node:http"
 
 createServer((request, response) => {

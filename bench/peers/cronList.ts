@@ -1,8 +1,8 @@
 import type { Pool } from "pg"
 
 /**
- * The page of cron tasks that the peers answer with. It uses the service's own tables and one
- * prepared statement.
+ * Reads the page of cron tasks with which the peers answer, from the service's own tables and with
+ * one prepared statement.
  */
 export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   const { rows } = await pool.query<CronTaskRow>({
@@ -30,7 +30,7 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
 
 interface CronTaskRow {
   readonly id: string
-  /** Few tasks have any. */
+  /** Rare options, null for most tasks. */
   readonly options: object | null
   readonly last_run_id: string | null
   readonly last_run_status: string | null
@@ -40,8 +40,8 @@ interface CronTaskRow {
 const limit = 50
 
 /**
- * The first execution id of a day. With it a statement opens only the newest partitions of the
- * history.
+ * Returns the first execution id of an earlier day, so that a statement opens only the newest
+ * partitions of the history.
  */
 const dayBefore = (days: number) => {
   const day = Math.floor(Date.now() / 86_400_000) - days
@@ -83,7 +83,7 @@ export const text = { type: "string" }
 export const optionalText = { type: ["string", "null"] }
 const integer = { type: "integer" }
 
-/** Fastify compiles this to a serializer. */
+/** The schema that Fastify compiles to a serializer. */
 export const cronListSchema = {
   type: "object",
   properties: {

@@ -1,7 +1,7 @@
 /**
  * Pings of heartbeats as a good engineer would write them by hand: Fastify, `pg`, prepared
- * statements, one UPDATE that finds the monitor and moves its deadline, and one INSERT of what was
- * heard. It makes its own tables, with the indexes that finding deadlines and listing events need.
+ * statements, an UPDATE that finds the monitor and moves its deadline, and an INSERT of the ping.
+ * It creates its own tables, with the indexes for finding deadlines and listing events.
  */
 import fastify from "fastify"
 import { Pool } from "pg"

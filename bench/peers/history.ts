@@ -1,11 +1,10 @@
 /**
- * The history of the peers' calls: the fields that the service keeps of a call, in a table without
+ * The history of the peers' calls: the same fields as the service's history, in a table without
  * partitions.
  */
 import type { Pool as Database } from "pg"
 import type { HistoryRow } from "./calls.ts"
 
-/** Has only the indexes that a list by workspace and a list by task need. */
 export const makeHistory = (database: Database, idType: "bigint" | "uuid") =>
   database.query(`
     CREATE TABLE history (
@@ -31,7 +30,8 @@ export const writeHistory = (database: Database, rows: ReadonlyArray<HistoryRow>
   })
 
 /**
- * Rows that arrive while a batch is written form the next batch. Resolves when they are written.
+ * Writes rows in batches. Rows that arrive during a write form the next batch. The promise of a row
+ * resolves when the row is written.
  */
 export const historyWriter = (database: Database) => {
   let rows: Array<HistoryRow> = []

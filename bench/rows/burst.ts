@@ -6,7 +6,7 @@ import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, spread } from "../support/statistics.ts"
 
-/** Scheduled well ahead, as schedules are. */
+/** Calls at one instant, scheduled seconds ahead like real schedules. */
 const instant: Work = { count: 5_000, startsInMs: 4_000, spreadMs: 0 }
 const rounds = 5
 
@@ -49,7 +49,7 @@ const rowOf = (name: string, measured: Measured) => {
 
 export const burst = async (): Promise<Report> => {
   const service = await measure(startServiceEngine)
-  // Jobs of the future are found by polling; a shorter interval made them no less late.
+  // graphile-worker finds future jobs by polling. A shorter interval did not reduce lateness.
   const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
   return {
     title: "Burst",

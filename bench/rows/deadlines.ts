@@ -20,7 +20,7 @@ interface Found {
   readonly last: number
 }
 
-/** Incidents begin when a time was up; here they also say when they were written. */
+/** Adds a column with the time of writing to incidents, which begin at their deadline. */
 const noteWhenWritten =
   "ALTER TABLE incidents ADD COLUMN written_at timestamptz NOT NULL DEFAULT clock_timestamp()"
 

@@ -14,19 +14,19 @@ interface Work {
   readonly title: string
   readonly runs: number
   readonly call: CallShape
-  /** Describes the calls, and starts with "each". */
+  /** The description of a call, which starts with "each". */
   readonly each: string
   readonly goal: string
 }
 
 interface Drained {
-  /** Runs per second, from the first call until the last is in the history. */
+  /** Runs per second, from the first call until the last call is in the history. */
   readonly perSecond: number
   readonly micros: number
   readonly walBytes: number
 }
 
-/** An engine that drains so many runs, as often as it is asked to. */
+/** Starts an engine that can repeatedly drain this many runs. */
 export const contend = async (start: StartEngine, { call, runs }: Pick<Work, "call" | "runs">) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
@@ -96,7 +96,7 @@ export const drain = drainOf({
 
 const kilobytes = 2
 
-/** Random, because PostgreSQL compresses what repeats itself. */
+/** Random text, because PostgreSQL compresses repetitions. */
 const text = () => randomBytes((kilobytes * 1_024 * 3) / 4).toString("base64url")
 
 export const bodies = drainOf({

@@ -12,10 +12,10 @@ const rounds = 3
 const seconds = 10
 const perSecond = { targets: 300, others: 100 }
 
-/** Scheduled well ahead, as schedules are. */
+/** Calls are scheduled seconds ahead, like real schedules. */
 const startsInMs = 4_000
 
-/** A service that calls new HTTPS targets, and beside them one plain target over and over. */
+/** Starts a service that calls new HTTPS targets and, beside them, one plain target repeatedly. */
 const startCrowded = async (threads: number) => {
   await using starting = new AsyncDisposableStack()
   const database = starting.use(await makeDatabase())

@@ -6,10 +6,7 @@ import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
 import { figure, percentile } from "../support/statistics.ts"
 
-/**
- * Scheduled well ahead, as schedules are, so that no call is late only because it was scheduled
- * late.
- */
+/** Calls are scheduled seconds ahead, so that no call is late because it was scheduled late. */
 const startsInMs = 4_000
 
 const steady: Work = { count: 60_000, startsInMs, spreadMs: 60_000 }
@@ -44,7 +41,7 @@ const rowOf = (name: string, { arrived, begun, micros, walBytes }: Measured) => 
 
 export const lateness = async (): Promise<Report> => {
   const service = await measure(startServiceEngine)
-  // Future jobs are found by polling. A shorter interval did not make them less late.
+  // graphile-worker finds future jobs by polling. A shorter interval did not reduce lateness.
   const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
   return {
     title: "Lateness",

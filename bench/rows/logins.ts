@@ -11,7 +11,7 @@ const seconds = 6
 const rounds = 5
 
 /**
- * Each login comes from an address of its own, so that the password check is measured and not a
+ * Logs in from another address each time, so that the password check is measured and not a
  * throttle.
  */
 const tryLogins = (serviceUrl: string) => {

@@ -10,7 +10,6 @@ import { figure, median, ratios, spread } from "../support/statistics.ts"
 const sizes = [10_000, 1_000_000]
 const monthMs = 30 * 86_400_000
 
-/** A service with monitors whose times are up next month. */
 const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
   const { url } = starting.use(await makeDatabase())

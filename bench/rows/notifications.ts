@@ -23,8 +23,8 @@ interface Message {
 interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly received: Array<Message & { readonly receivedAt: number }>
-  /** Once they have told of so many events. */
-  readonly told: (events: number) => Promise<void>
+  /** Waits until the messages were about this many events. */
+  readonly receivedEvents: (events: number) => Promise<void>
 }
 
 const startReceiver = async (): Promise<Receiver> => {
@@ -36,14 +36,15 @@ const startReceiver = async (): Promise<Receiver> => {
     response.end("ok")
   })
   const url = `http://127.0.0.1:${await listen(server)}/`
-  const toldOf = () => received.reduce((sum, { events_count }) => sum + events_count, 0)
+  const eventsReceived = () => received.reduce((sum, { events_count }) => sum + events_count, 0)
   return {
     url,
     received,
-    told: async (events) => {
+    receivedEvents: async (events) => {
       const endsAt = performance.now() + patienceMs
-      while (toldOf() < events) {
-        if (performance.now() > endsAt) throw new Error(`told of ${toldOf()}, not of ${events}`)
+      while (eventsReceived() < events) {
+        if (performance.now() > endsAt)
+          throw new Error(`received ${eventsReceived()} of ${events} events`)
         await setTimeout(10)
       }
     },
@@ -54,7 +55,7 @@ const startReceiver = async (): Promise<Receiver> => {
   }
 }
 
-/** Workspaces of which each tells one webhook, with the settings that they begin with. */
+/** Creates workspaces that each notify one webhook, with default settings. */
 const populate = async (service: string, count: number, receiver: string) => {
   const workspaces = await newWorkspaces(service, count)
   for (const { accessToken, id } of workspaces) {
@@ -75,7 +76,6 @@ const populate = async (service: string, count: number, receiver: string) => {
   return workspaces
 }
 
-/** One after the other, each in a workspace in which nothing has happened before. */
 const measureIdle = async (service: string, receiver: Receiver) => {
   const workspaces = await populate(service, idleCount, receiver.url)
   const failPaths: Array<string> = []
@@ -89,18 +89,18 @@ const measureIdle = async (service: string, receiver: Receiver) => {
     await fetch(service + path, { method: "POST" })
     await setTimeout(idleEveryMs * (0.5 + Math.random()))
   }
-  await receiver.told(idleCount)
+  await receiver.receivedEvents(idleCount)
   return receiver.received.map(({ events, receivedAt }) => receivedAt - timeOf(events[0]))
 }
 
 const timeOf = (event: { readonly at: string } | undefined) => Date.parse(event?.at ?? "")
 
-/** Messages name ten events at most, and count them all: they tell of them in their order. */
+/** Measures a storm of events. Messages name at most ten events and count all, in their order. */
 const measureStorm = async (service: string, database: string, receiver: Receiver) => {
   const workspaces = await populate(service, stormWorkspaces, receiver.url)
   const ids = workspaces.map(({ id }) => id)
   await insertHeartbeats(database, ids, storm)
-  await receiver.told(storm.count)
+  await receiver.receivedEvents(storm.count)
   const late: Array<number> = []
   for (const id of ids) {
     const began = await query<{ readonly ms: number }>(
@@ -111,18 +111,19 @@ const measureStorm = async (service: string, database: string, receiver: Receive
        ORDER BY opened_at`,
       [id]
     )
-    let told = 0
+    let received = 0
     for (const message of receiver.received.filter(({ workspace_id }) => workspace_id === id)) {
-      const own = began.slice(told, told + message.events_count)
+      const own = began.slice(received, received + message.events_count)
       late.push(...own.map(({ ms }) => message.receivedAt - ms))
-      told += message.events_count
+      received += message.events_count
     }
   }
-  if (late.length !== storm.count) throw new Error(`told of ${late.length}, not of ${storm.count}`)
+  if (late.length !== storm.count) {
+    throw new Error(`received ${late.length} of ${storm.count} events`)
+  }
   return late
 }
 
-/** On a service of its own. */
 const measure = async (
   how: (service: string, database: string, receiver: Receiver) => Promise<ReadonlyArray<number>>
 ) => {

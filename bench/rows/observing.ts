@@ -24,7 +24,7 @@ import { figure, median, ratios, spread } from "../support/statistics.ts"
 const rounds = 5
 const runs = 10_000
 
-/** What the service is told besides. */
+/** The settings that turn on metrics and traces. */
 const watched = (collector: Server) => ({
   off: {},
   metrics: { METRICS_TOKEN: "a-token-of-the-bench" },
@@ -39,7 +39,7 @@ const names = {
 
 type Name = keyof typeof names
 
-/** The rounds of each, in turns, after one to warm up. */
+/** Measures the variants in turns, after a round of each to warm up. */
 const takeTurns = async <A>(measure: (name: Name) => () => Promise<A>) => {
   const contenders = {
     off: measure("off"),
@@ -69,7 +69,6 @@ const fieldsOf = <A extends object>(
   return { off: of("off"), metrics: of("metrics"), traces: of("traces") }
 }
 
-/** Processor time of one turn in microseconds, which other work on the machine changes least. */
 const microsOf = (turn: () => void, turns: number) => {
   const round = () => {
     const before = process.cpuUsage()
@@ -81,7 +80,7 @@ const microsOf = (turn: () => void, turns: number) => {
   return round()
 }
 
-/** What a request spends on being recorded where nobody looks. */
+/** Measures the cost of recording a request while metrics and traces are off. */
 const microsWhenOff = () => {
   const { begin, end } = Effect.runSync(requestRecords({ isMetered: false, isLogged: false }))
   const request = {} as Parameters<typeof begin>[0]
@@ -93,7 +92,7 @@ const microsWhenOff = () => {
 
 const resource = OtlpResource.make({ serviceName: "scheduling-service" })
 
-/** What spans take, from their making to the bytes that are sent, for each thing that is traced. */
+/** Measures the cost of spans, from creating them to the exported bytes. */
 const microsTraced = (trace: (tracer: Tracer) => void) => {
   let spans: Array<Span> = []
   const keep = (span: Span) => {
@@ -127,7 +126,6 @@ const traceRequest = (tracer: Tracer) =>
 
 const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
-/** As `runner/traceRuns.ts` makes them. */
 const traceRun = (tracer: Tracer) => {
   for (const name of ["due", "claimed", "POST", "settle", "run cron"]) {
     tracer.span({

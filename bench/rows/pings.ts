@@ -14,7 +14,7 @@ const connections = 64
 const seconds = 5
 const rounds = 5
 
-/** The paths that pings of all monitors go to. */
+/** Creates monitors. Returns the paths for their pings. */
 const populate = async (url: string): Promise<ReadonlyArray<string>> => {
   const paths: Array<string> = []
   for (const { accessToken, id } of await newWorkspaces(url, workspaceCount)) {
@@ -32,20 +32,21 @@ const populate = async (url: string): Promise<ReadonlyArray<string>> => {
   return paths
 }
 
-/** Every ping that was answered is on disk. */
 const verify = async (database: string, monitors: number) => {
-  const [row] = await query<{ readonly unheard: number }>(
+  const [row] = await query<{ readonly unpinged: number }>(
     database,
     `SELECT
        (SELECT count(*) FROM heartbeats WHERE last_ping_at IS NULL)::int
-         + (SELECT count(*) FROM peer_heartbeats WHERE last_ping_at IS NULL)::int AS unheard`
+         + (SELECT count(*) FROM peer_heartbeats WHERE last_ping_at IS NULL)::int AS unpinged`
   )
-  if (row?.unheard !== 0) throw new Error(`${row?.unheard} of ${2 * monitors} heard nothing`)
+  if (row?.unpinged !== 0) {
+    throw new Error(`${row?.unpinged} of ${2 * monitors} monitors have no ping`)
+  }
 }
 
 type Request = { readonly path: string }
 
-/** Pings with what each takes of the processors: of the server, of PostgreSQL, and of who sends it. */
+/** Measures pings with the processor time of the server, of PostgreSQL and of the sender. */
 const measureOf =
   (watch: DatabaseWatch, requests: ReadonlyArray<Request>) =>
   ({ pid, url }: { readonly pid: number; readonly url: string }) => {
@@ -56,12 +57,12 @@ const measureOf =
       const measured = await load({ url, requests, connections, seconds })
       const { system, user } = process.cpuUsage(sentBefore)
       const { postgresMs, serviceMs } = await used()
-      const heard = measured.perSecond * seconds
+      const pings = measured.perSecond * seconds
       return {
         ...measured,
-        serverMicros: (serviceMs * 1_000) / heard,
-        postgresMicros: (postgresMs * 1_000) / heard,
-        sentMicros: (system + user) / heard
+        serverMicros: (serviceMs * 1_000) / pings,
+        postgresMicros: (postgresMs * 1_000) / pings,
+        sentMicros: (system + user) / pings
       }
     }
   }
@@ -98,7 +99,7 @@ export const pings = async (): Promise<Report> => {
   ]
   const microsOf = (of: "service" | "peer") =>
     measured[of].map(({ postgresMicros, serverMicros }) => serverMicros + postgresMicros)
-  // wrk is a process of its own, and takes little.
+  // wrk is a separate process, which takes little processor time.
   const sent =
     generator === "wrk"
       ? ""

@@ -17,7 +17,7 @@ interface Contender {
   readonly requests: ReadonlyArray<Get>
 }
 
-/** Measures the service and one peer alternately, after both were warmed up. */
+/** Measures the service and a peer alternately, after a warm-up of both. */
 const duel = async (service: Contender, peer: Contender) => {
   const measure = (contender: Contender) => () => load({ ...contender, connections, seconds })
   await alternate(1, { service: measure(service), peer: measure(peer) })
@@ -65,7 +65,7 @@ const sameAnswers = async (
   deepStrictEqual(theirs, ours)
 }
 
-/** Both use the same database, and the answers of both are compared before they are measured. */
+/** Measures the service beside Fastify on the same database, after comparing their answers. */
 const besideFastify = async (
   requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<Get>,
   comparable?: (answer: unknown) => unknown
@@ -115,7 +115,7 @@ export const keys = async (): Promise<Report> => {
   }
 }
 
-/** A key's last use is written in the background, so one of the answers may show a newer one. */
+/** Removes the last use of keys, which is written in the background and may differ. */
 const withoutLastUse = (answer: unknown) => {
   const { data } = answer as { readonly data: ReadonlyArray<object> }
   return data.map((key) => ({ ...key, last_used_at: null }))

@@ -20,7 +20,7 @@ const slots = 100
 const rounds = 5
 const runs = Number(process.env["BENCH_RUNS"] ?? 10_000)
 
-/** Runs that agents make, beside those that the service makes itself. */
+/** Measures runs of agents beside runs of the service itself. */
 export const workerDrain = async (): Promise<Report> => {
   const work = { runs, call: smallCall }
   await using service = await contend(startServiceEngine, work)
@@ -51,7 +51,6 @@ export const workerDrain = async (): Promise<Report> => {
 
 const idleAgents = Number(process.env["BENCH_AGENTS"] ?? 1_000)
 
-/** What agents cost that wait for runs. */
 export const workerIdle = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
@@ -102,7 +101,6 @@ const measureWait = async (start: StartEngine) => {
   return [0.5, 0.95, 0.99, 1].map((share) => percentile(arrived, share))
 }
 
-/** How late calls of agents are. */
 export const workerLateness = async (): Promise<Report> => {
   const workers = await measureWait(startWorkersEngine(agents, slots))
   const service = await measureWait(startServiceEngine)

@@ -9,10 +9,9 @@ import { newWorkspaces, post } from "./population.ts"
 
 const main = fileURLToPath(new URL("../../packages/agent/src/main.ts", import.meta.url))
 
-/** The label of all workers of the bench. */
 export const label = "bench"
 
-/** A workspace with so many workers, whose agents do not run yet. */
+/** Creates a workspace with workers, whose agents are not started. */
 export const newWorkers = async (serviceUrl: string, count: number) => {
   const [workspace] = await newWorkspaces(serviceUrl, 1)
   if (workspace === undefined) throw new Error("there is no workspace")
@@ -36,7 +35,7 @@ const isOnline = (statusFile: string) =>
     () => false
   )
 
-/** The real agent as a process, once it is online. Like the service, it logs only warnings. */
+/** Starts the real agent as a process, and waits until it is online. It logs only warnings. */
 export const startAgent = async (
   serviceUrl: string,
   token: string,

@@ -6,11 +6,11 @@ import { join } from "node:path"
 export interface Certificate extends Disposable {
   readonly cert: string
   readonly key: string
-  /** The path for `NODE_EXTRA_CA_CERTS` in processes that should trust it. */
+  /** The path for `NODE_EXTRA_CA_CERTS` of processes that should trust the certificate. */
   readonly file: string
 }
 
-/** Makes a self-signed certificate for 127.0.0.1 with `openssl`. */
+/** Creates a self-signed certificate for 127.0.0.1 with `openssl`. */
 export const makeCertificate = (): Certificate => {
   const folder = mkdtempSync(join(tmpdir(), "scheduling-bench-"))
   const file = join(folder, "cert.pem")

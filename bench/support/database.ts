@@ -1,6 +1,6 @@
 import { Client } from "pg"
 
-/** A server, and a role that may create databases on it. */
+/** The URL of a server, with a role that can create databases. */
 const server = process.env["BENCH_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
 
 const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): Promise<A> => {
@@ -27,7 +27,6 @@ export interface Database extends AsyncDisposable {
   readonly url: string
 }
 
-/** A new database, which is dropped in the end. */
 export const makeDatabase = async (): Promise<Database> => {
   const name = `scheduling_bench_${process.pid}_${++made}`
   await onServer((client) => client.query(`CREATE DATABASE ${name}`))
@@ -36,13 +35,12 @@ export const makeDatabase = async (): Promise<Database> => {
   return {
     url: url.href,
     [Symbol.asyncDispose]: async () => {
-      // FORCE, because the measured program may have left a connection behind.
+      // FORCE, because the measured program may have left a connection open.
       await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     }
   }
 }
 
-/** One statement or several, on a connection of its own. */
 export const query = async <Row extends object>(
   url: string,
   text: string,

@@ -10,11 +10,11 @@ export interface DatabaseUse {
 }
 
 export interface DatabaseWatch extends AsyncDisposable {
-  /** Since the previous call. */
+  /** Returns the use since the previous call. */
   readonly since: () => Promise<DatabaseUse>
 }
 
-/** The work in a database of a server on this machine, without the cost of asking for it. */
+/** Watches the use of a database on this machine, without the cost of watching. */
 export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
   const client = new Client({ connectionString: url })
   await client.connect()

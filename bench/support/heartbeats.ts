@@ -1,8 +1,8 @@
 import { query } from "./database.ts"
 
 /**
- * Heartbeats that are up, as if they had been pinged: so many of each workspace, whose times are up
- * at even intervals from a moment on.
+ * Inserts heartbeats that are up, as if they had been pinged: this many per workspace, with
+ * deadlines at even intervals from a time on.
  */
 export const insertHeartbeats = async (
   database: string,

@@ -4,17 +4,16 @@ import { processorTimeOf } from "./processorTime.ts"
 
 export const idleRounds = 6
 export const idleMs = 5_000
-/** A PostgreSQL connection reports its statistics at most ten seconds after its last statement. */
+/** How long to wait for PostgreSQL's statistics, which are reported ten seconds late. */
 const settleMs = 11_000
 
-/** Use of processors and of the database since the last time this was asked. */
 export interface Use {
   readonly serviceMs: number
   readonly postgresMs: number
   readonly transactions: number
 }
 
-/** What a service takes, with its connections to the database, since it was asked before. */
+/** Returns the use of a service and its database connections since the previous call. */
 export const useOf = (pid: number, watch: DatabaseWatch) => {
   let serviceMs = processorTimeOf(pid)
   return async (): Promise<Use> => {
@@ -33,7 +32,7 @@ interface Idle {
   readonly transactions: ReadonlyArray<number>
 }
 
-/** Measures all at the same time. Each is charged only for its own processes. */
+/** Measures all services at the same time, each by its own processes. */
 export const measureIdle = async (
   services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
 ): Promise<ReadonlyArray<Idle>> => {

@@ -1,6 +1,6 @@
 /**
- * Holds the long polls of many agents by the protocol that agents speak, in a process of its own:
- * each says hello and asks for runs again and again, for as long as the service says.
+ * Holds the long polls of many agents with the protocol of agents, in a process of its own. Each
+ * agent says hello and then polls for runs repeatedly.
  */
 import { Agent, request } from "node:http"
 import { setTimeout } from "node:timers/promises"
@@ -46,7 +46,7 @@ class Refused extends Error {
   }
 }
 
-/** Tries again as agents do, unless the session has ended. */
+/** Retries as agents do, unless the session has ended. */
 const insist = async <A>(request: () => Promise<A>): Promise<A> => {
   for (let failures = 1; ; failures++) {
     try {
@@ -71,7 +71,7 @@ const holdSession = async (token: string, tellOnline: () => void) => {
 
 let lost = 0
 
-/** A machine that stands still for seconds loses sessions, as with real agents. */
+/** Holds a session and its long polls. A machine that stands still for seconds loses sessions. */
 const hold = async (token: string, tellOnline: () => void) => {
   for (;;) {
     await holdSession(token, tellOnline).catch(() => {
@@ -81,7 +81,7 @@ const hold = async (token: string, tellOnline: () => void) => {
   }
 }
 
-/** One after the other, so that they do not beat at the same moment. */
+/** The pause between starts, so that the agents do not beat at the same moment. */
 const apartMs = 20
 
 const online = new Set<string>()

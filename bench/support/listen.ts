@@ -1,7 +1,6 @@
 import { once } from "node:events"
 import type { AddressInfo, Server } from "node:net"
 
-/** The port that the system assigned. */
 export const listen = async (server: Server): Promise<number> => {
   server.listen(0, "127.0.0.1")
   await once(server, "listening")

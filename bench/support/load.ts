@@ -7,13 +7,12 @@ import { promisify } from "node:util"
 
 export interface Get {
   readonly path: string
-  /** Undefined where none is asked for. */
   readonly token?: string
 }
 
 export interface Load {
   readonly url: string
-  /** Sent one after the other, repeatedly. */
+  /** The requests, which are sent one after the other, repeatedly. */
   readonly requests: ReadonlyArray<Get>
   readonly connections: number
   readonly seconds: number
@@ -28,11 +27,12 @@ export interface Measured {
 const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
 
 /**
- * wrk leaves more processor time to the measured program. autocannon is what npm alone can install.
+ * The load generator. wrk leaves more processor time to the measured program. autocannon needs only
+ * npm.
  */
 export const generator = hasWrk ? "wrk" : "autocannon"
 
-/** Milliseconds and requests per second. An answer other than 200 is a mistake in the bench. */
+/** Generates load. Returns latencies and requests per second. Fails at an answer other than 200. */
 export const load = (work: Load): Promise<Measured> =>
   hasWrk ? loadByWrk(work) : loadByAutocannon(work)
 

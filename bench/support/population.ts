@@ -8,7 +8,6 @@ export interface Workspace {
   readonly accessToken: string
 }
 
-/** Workspaces of one user, with nothing in them. */
 export const newWorkspaces = async (
   serviceUrl: string,
   count: number
@@ -26,7 +25,7 @@ export const newWorkspaces = async (
   return workspaces
 }
 
-/** A user's workspaces. Each has a key, a login and ten cron tasks that have run once. */
+/** Creates workspaces of a user, each with a key, a login and ten cron tasks that have run once. */
 export const populate = async (
   serviceUrl: string,
   count: number

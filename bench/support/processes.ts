@@ -14,13 +14,12 @@ export interface Server extends AsyncDisposable {
   readonly readyMs: number
 }
 
-/** Not a real secret: the bench's own databases live for minutes. */
 export const appSecret = "the secret of a bench, thirty-two bytes and more"
 
-/** Far above what is measured: requests are counted as ever, and none is refused. */
+/** A rate limit far above the load: requests are counted, but none is refused. */
 const aboveAll = "10000000"
 
-/** This service as `npm start` runs it, except for `env`. */
+/** Starts this service like `npm start`, with the variables of `env`. */
 export const startService = (env: Readonly<Record<string, string>>): Promise<Server> =>
   start(
     main,
@@ -28,7 +27,7 @@ export const startService = (env: Readonly<Record<string, string>>): Promise<Ser
     "/v1/ready"
   )
 
-/** A peer: a script of `peers/` that listens on `PORT` and answers `/ready`. */
+/** Starts a peer: a script of `peers/` that listens on `PORT` and answers `/ready`. */
 export const startPeer = (name: string, env: Readonly<Record<string, string>>): Promise<Server> =>
   start(fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url)), env, "/ready")
 
@@ -59,7 +58,7 @@ const ready = async (child: ChildProcess, url: string) => {
     try {
       if ((await fetch(url)).ok) return
     } catch {
-      // Not listening yet.
+      // The process does not listen yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -83,7 +82,7 @@ export const freePort = async (): Promise<number> => {
   return port
 }
 
-/** Resident memory of a process in megabytes, if the system tells it. */
+/** The resident memory of a process in megabytes, if the system provides it. */
 export const memoryOf = (pid: number): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
   return Number(kilobytes) / 1024

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Processor time of a process's threads in milliseconds. 0 once it is gone. */
+/** The processor time of a process in milliseconds. 0 once the process is gone. */
 export const processorTimeOf = (pid: number): number => {
   try {
     return readdirSync(`/proc/${pid}/task`)

@@ -6,10 +6,9 @@ import packageJson from "../package.json" with { type: "json" }
 import { postgresVersion } from "./database.ts"
 import { generator } from "./load.ts"
 
-/** The result of one measurement. */
 export interface Report {
   readonly title: string
-  /** Describes the work in a sentence or two, so that nobody has to guess what a figure counts. */
+  /** A description of the work, so that readers know what the figures count. */
   readonly work: string
   readonly columns: ReadonlyArray<string>
   readonly rows: ReadonlyArray<ReadonlyArray<string>>

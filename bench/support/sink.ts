@@ -4,23 +4,21 @@ import { fileURLToPath } from "node:url"
 import type { Certificate } from "./certificate.ts"
 
 export interface SinkOptions {
-  /** The body of every answer. */
   readonly answer: string
-  /** If not, each connection ends after its answer. */
+  /** True for persistent connections. Otherwise each connection ends after its answer. */
   readonly keepsConnections: boolean
-  /** With it the receiver speaks HTTPS. */
   readonly certificate?: Pick<Certificate, "cert" | "key"> | undefined
 }
 
 export interface Arrivals {
   readonly ids: ReadonlyArray<string>
-  /** Arrival times in milliseconds since the epoch, at the same positions as in `ids`. */
+  /** Arrival times in milliseconds since the epoch, in the order of `ids`. */
   readonly times: ReadonlyArray<number>
 }
 
 export interface Sink extends AsyncDisposable {
   readonly url: string
-  /** All calls, once this many have arrived. */
+  /** Waits until this many calls have arrived, and returns all calls. */
   readonly arrivals: (count: number) => Promise<Arrivals>
 }
 

@@ -29,7 +29,7 @@ const answered = [
   answer
 ].join("\r\n")
 
-/** The length of the first request, once it is complete. */
+/** Returns the length of the first request once it is complete. */
 const lengthOfFirst = (received: string): number | undefined => {
   const head = received.indexOf("\r\n\r\n")
   if (head === -1) return undefined
@@ -73,7 +73,7 @@ const server =
   certificate === undefined
     ? createServer(receive)
     : createTlsServer(
-        // Without tickets nothing is resumed: each new connection is like one to a new target.
+        // Without tickets no session is resumed, so each connection is like one to a new target.
         { ...certificate, secureOptions: keepsConnections ? 0 : constants.SSL_OP_NO_TICKET },
         receive
       )

@@ -11,20 +11,20 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Rounded for people: three significant digits. */
+/** Rounds a value to three significant digits. */
 export const figure = (value: number): string =>
   Number.isFinite(value)
     ? value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
     : "–"
 
-/** The median with the range of the values. */
+/** Formats the median with the range of the values. */
 export const spread = (values: ReadonlyArray<number>): string =>
   values.length === 1
     ? figure(median(values))
     : `${figure(median(values))} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`
 
 /**
- * The ratio of `a` to `b`, round by round. Neighbouring rounds share the other load of the machine.
+ * The ratios of `a` to `b`, round by round, because neighbouring rounds see the same other load.
  */
 export const ratios = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): ReadonlyArray<number> =>
   a.map((value, round) => value / (b[round] ?? Number.NaN))

@@ -1,4 +1,4 @@
--- Made from the migrations by `npm run generate`; not run by anything.
+-- Generated from the migrations by `npm run generate`, for people to read.
 
 CREATE OR REPLACE FUNCTION public.lane_of_workspace()
  RETURNS trigger

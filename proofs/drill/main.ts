@@ -1,5 +1,5 @@
-// Drills on real processes. `npm run drill` runs those that bring a fault; `npm run drill cut pool`
-// runs the named ones. Three take long and run only by name:
+// Drills on real processes. `npm run drill` runs the drills with a fault, and `npm run drill cut
+// pool` runs the named drills. Three drills take long and run only by name:
 // `npm run drill usage -- [--runs 100000]`,
 // `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`, and
 // `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
@@ -49,7 +49,6 @@ const faults: Readonly<Record<string, Drill>> = {
 
 const print = (...lines: ReadonlyArray<string>) => Effect.sync(() => console.log(lines.join("\n")))
 
-/** Returns whether all promises were kept. */
 const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
   const outcome = yield* drill.pipe(Effect.scoped, Effect.exit)
   if (outcome._tag === "Failure") {

@@ -10,25 +10,24 @@ import { startNode } from "./scene/Scene.ts"
 import { embeddedStore, startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
-/** The promises to a tenant, whatever two others do within the limits. */
+/** What a tenant is promised, whatever two other tenants do within the limits. */
 const promised = { p99Ms: 250, memoryMb: 1_024 }
 
-/** Requests per minute and account. The modest tenant makes 450. */
+/** The default limit of requests per minute and account. The modest tenant makes 450. */
 const shippedRateLimit = 600
 
 /** The heap that Node chooses by itself in a container of 1 GB. */
 const heapMb = 512
 
 /**
- * One modest tenant beside two hostile ones: first one attack after the other, then all at once.
- * Prints what the modest tenant noticed of each.
+ * Runs a modest tenant beside two hostile tenants: first one attack after the other, then all at
+ * once. Prints how each attack affects the modest tenant.
  */
 export const neighbours = Effect.fnUntraced(function* (options: {
   readonly minutes: number
   readonly isEmbedded: boolean
-  /** How many addresses each hostile tenant has. */
   readonly addresses: number
-  /** Without the rate limit that the service has by default. */
+  /** True without the default rate limit. */
   readonly isUnlimited: boolean
   readonly only: ReadonlyArray<string>
 }) {
@@ -85,9 +84,8 @@ export const neighbours = Effect.fnUntraced(function* (options: {
 
 interface Scene {
   readonly name: string
-  /** What each hostile tenant does. */
   readonly tenants: ReadonlyArray<ReadonlyArray<AttackName>>
-  /** How much of the time it takes, compared with the others. */
+  /** The weight of this round in the whole time. */
   readonly share: number
 }
 
@@ -98,7 +96,7 @@ interface Result {
 
 const print = (line: string) => Effect.sync(() => console.log(line))
 
-/** An attacker that is set up and waits for its start. Its accounts are deleted with the scope. */
+/** Starts an attacker, which sets itself up and waits. Its accounts are deleted with the scope. */
 const startAttacker = Effect.fnUntraced(function* (
   url: string,
   addresses: number,
@@ -130,7 +128,7 @@ const startAttacker = Effect.fnUntraced(function* (
   return { begin: () => child.stdin.write("begin\n") }
 })
 
-/** The most memory that it held since the last time this was asked. */
+/** Returns the peak memory of the process since the previous call. */
 const peakMb = (pid: number): number => {
   const status = `/proc/${pid}/status`
   if (!fs.existsSync(status)) return Number.NaN

@@ -7,7 +7,7 @@ import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
 import { median } from "../timing/statistics.ts"
 
-/** The sizes that must not grow while the load stays the same. The history grows by design. */
+/** Sizes that must not grow while the load stays the same. The history may grow. */
 interface Sample {
   readonly minute: number
   readonly memoryMb: ReadonlyArray<number>
@@ -18,16 +18,15 @@ interface Sample {
   readonly nodes: number
   readonly executions: number
   readonly historyMb: number
-  /** How many seconds the roll-up of statistics is behind. */
   readonly lag: number
 }
 
 const samplesTaken = 18
 
 /**
- * The load of the drills without a fault, for a long time. Prints what the nodes and tables take.
- * With a number of clients, they write without a pause. With a rate, so many more runs are due in
- * each second.
+ * Runs the load of the drills for a long time without a fault. Prints the memory of the nodes and
+ * the sizes of the tables. `clients` write without a pause, and `rate` adds runs that are due per
+ * second.
  */
 export const soak = Effect.fnUntraced(function* (options: {
   readonly minutes: number
@@ -141,8 +140,8 @@ const tables = Effect.gen(function* () {
 })
 
 /**
- * How much more the last third may have than the one before: a part of that, and a few. Medians are
- * compared, because handles come and go with the connections to receivers, hundreds at a time.
+ * How much the last third may exceed the second third: a fraction, plus a few. Medians are
+ * compared, because hundreds of handles come and go with the connections to receivers.
  */
 const allowances = {
   memoryMb: [0.1, 10],

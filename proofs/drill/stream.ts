@@ -7,8 +7,9 @@ import { insertTasks } from "../../packages/server/test/engine/runner/support/ta
 import { newUser, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 
 /**
- * So many runs become due in each second, evenly, in a workspace of its own. They are written to
- * the queue directly: over the API, the clients would need more of the processor than the service.
+ * Adds runs that become due at a constant rate, in a workspace of their own. The runs are written
+ * to the queue directly, because clients of the API would need more processor time than the
+ * service.
  */
 export const startStream = Effect.fnUntraced(function* (options: {
   readonly node: ServerProcess
@@ -46,8 +47,8 @@ export const startStream = Effect.fnUntraced(function* (options: {
   )
 
   /**
-   * Stops, and names what differs between what was due, called and written to the history. Dies if the
-   * stream could not be fed: nobody knows then how many runs were due.
+   * Stops, and lists the differences between due runs, calls and the history. Dies if runs could
+   * not be added, because then the number of due runs is unknown.
    */
   const verify = Effect.gen(function* () {
     isStopping = true
@@ -90,7 +91,7 @@ const startTarget = Effect.acquireRelease(
     })
 )
 
-/** Due at even distances within the time until more are made. */
+/** Inserts runs that are due at even intervals until the next insert. */
 const enqueue = (workspaceId: string, count: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,

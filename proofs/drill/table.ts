@@ -60,12 +60,11 @@ export const remarksOf = ({ audit, ledger, notes }: Outcome): ReadonlyArray<stri
   ]
 }
 
-/** The broken promises, with an example of each. */
 export const brokenOf = ({ audit, broken, inFlight }: Outcome): ReadonlyArray<string> => [
   ...example("acknowledged and lost", audit.lost),
   ...example("runs lost", audit.lostRuns),
   ...example("twice", audit.twice),
-  ...example("ended by a node that had lost its lease", audit.usurped),
+  ...example("ended by a node that had lost its lease", audit.endedWithoutLease),
   ...(audit.repeated > inFlight ? ["more calls repeated than were in flight"] : []),
   ...broken
 ]

@@ -13,8 +13,8 @@ import { startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**
- * One of two nodes is killed while both work through many runs. What the workspace is said to have
- * used has to be what is in its history, at every moment.
+ * One of two nodes is killed while both work through many runs. The reported usage of the workspace
+ * must always match its history.
  */
 export const usage = Effect.fnUntraced(function* (runs: number) {
   const store = storeAt((yield* startPostgres).url)
@@ -72,10 +72,10 @@ export const usage = Effect.fnUntraced(function* (runs: number) {
 
 // ---------------------------------------------------------------------------
 
-/** Long enough that the node that is killed has calls in flight. */
+/** The duration of a call, long enough that the killed node has calls in flight. */
 const callMs = 50
 
-/** These are cancelled before they make a call, and so do not count. */
+/** The number of runs that are cancelled before their call, and so do not count. */
 const cancelled = 100
 
 const withinMs = 600_000
@@ -150,7 +150,7 @@ const history = (workspaceId: string) =>
     }
   })
 
-/** Waits until everything is in the figures by day, and nothing is counted as a row. */
+/** Waits until all executions are counted in the usage by day. */
 const rolledUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const left = sql<{ readonly left: number }>`

@@ -40,13 +40,13 @@ export interface Outcome {
   readonly secrets: ReadonlySet<string>
 }
 
-/** Enough to see a pattern. More problems are seldom about something else. */
+/** The limit of reported problems. Further problems seldom differ from the first ten. */
 const maxFailures = 10
 
 /** The share of requests that stay as they were generated. */
 const validShare = 0.55
 
-/** An endpoint's weight. Endpoints that are not named have 1. Passwords cost 30 ms of CPU each. */
+/** The weight of an endpoint, 1 by default. Passwords cost 30 ms of CPU each. */
 const shares: Readonly<Record<string, number>> = {
   "auth.register": 0.08,
   "auth.login": 0.1,
@@ -61,7 +61,7 @@ const shares: Readonly<Record<string, number>> = {
 }
 
 /**
- * Sends the requests that follow from the seed, judges each answer, and learns from it for later
+ * Sends the requests that the seed determines, checks each answer, and learns from it for later
  * requests.
  */
 export const attack = async (options: AttackOptions): Promise<Outcome> => {
@@ -137,8 +137,8 @@ const chooser = (targets: ReadonlyArray<Target>) => {
 }
 
 /**
- * A mutation may lead to an endpoint that would end a lasting credential. Such a request goes
- * without one.
+ * Removes the credential of a request that a mutation leads to an endpoint that would end a lasting
+ * credential.
  */
 const sparing = (world: World, request: WireRequest, target: Target | undefined): WireRequest => {
   if (!endings.has(target?.name ?? "")) return request

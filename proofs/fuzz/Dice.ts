@@ -1,4 +1,4 @@
-/** Random choices that follow from a seed. */
+/** Random choices that a seed determines. */
 export interface Dice {
   /** From 0 to below `count`. */
   readonly below: (count: number) => number
@@ -7,8 +7,8 @@ export interface Dice {
   /** One item of the list; later items are more likely. Undefined if the list is empty. */
   readonly pickLate: <A>(list: ReadonlyArray<A>) => A | undefined
   /**
-   * Independent dice that depend only on the seed and the label. However often the others were
-   * rolled before, these give the same results.
+   * Returns independent dice that depend only on the seed and the label, however often other dice
+   * were rolled before.
    */
   readonly fork: (label: string | number) => Dice
 }

@@ -12,7 +12,7 @@ import {
 import { itemsOf } from "./judge/Batch.ts"
 import type { World } from "./world/World.ts"
 
-/** Remembers what an answer tells: ids to use again, credentials, and what is gone. */
+/** Learns from an answer: ids to use again, new credentials, and ended ones. */
 export const learn = (exchange: Exchange, world: World): void => {
   const { answer, draft, request } = exchange
   const target = targetOf(exchange)
@@ -88,7 +88,7 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
   }
 }
 
-/** The effects of flawless requests on later ones. */
+/** What a successful request of each endpoint teaches for later requests. */
 const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) => void>> = {
   "auth.register": ({ payload }, { user, workspace }, world) =>
     world.addAccount({

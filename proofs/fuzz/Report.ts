@@ -2,7 +2,7 @@ import type { Failure, Outcome } from "./Attack.ts"
 import { fifth, median, type Vitals } from "./Vitals.ts"
 import { asCurl } from "./exchange/Wire.ts"
 
-/** How endpoints answered, one line per intended endpoint; mutations may lead elsewhere. */
+/** Formats the answers, one line per intended endpoint. Mutations may lead to another endpoint. */
 export const answersTable = ({ answers, targets }: Outcome): string => {
   const width = Math.max(...targets.map(({ name }) => name.length))
   return targets
@@ -27,9 +27,7 @@ export const statusTable = ({ answers }: Outcome): string => {
     .join(", ")
 }
 
-/**
- * The endpoints that never succeeded, which means that the generator does not know how to use them.
- */
+/** Lists the endpoints that never succeeded, because the generator cannot make a valid request. */
 export const neverSucceeded = ({ answers, targets }: Outcome): ReadonlyArray<string> =>
   targets.flatMap(({ name, successes }) =>
     [...successes.keys()].some((status) => answers.get(name)?.has(String(status)) === true)
@@ -53,7 +51,7 @@ export const describeFailure = (url: string, seed: number, failure: Failure): st
 const shortened = (text: string) =>
   text.length <= 4_000 ? text : `${text.slice(0, 4_000)}… (${text.length} characters)`
 
-/** In the clear or escaped as in JSON. */
+/** Returns whether the logs contain a secret, in plain text or escaped as in JSON. */
 export const isAnyIn = (secrets: ReadonlySet<string>, logs: string): boolean =>
   [...secrets].some(
     (secret) => logs.includes(secret) || logs.includes(JSON.stringify(secret).slice(1, -1))
@@ -61,7 +59,7 @@ export const isAnyIn = (secrets: ReadonlySet<string>, logs: string): boolean =>
 
 // ---------------------------------------------------------------------------
 
-/** The memory that the process may keep per request, with room for normal growth of a heap. */
+/** The limit of memory that the process keeps per request, with room for normal growth. */
 const leakBytes = 1024
 const noise = 0.7
 const handlesToSpare = 50
@@ -73,7 +71,7 @@ export interface Growth {
   readonly line: string
 }
 
-/** Compares the last fifth of a run with the second. The first warms up. */
+/** Compares the last fifth of a run with the second fifth. The first fifth is a warm-up. */
 export const growthOf = (samples: ReadonlyArray<Vitals>, requests: number): Growth => {
   const of = (number: number) => {
     const part = fifth(samples, number)

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import type { RequestListener } from "node:http"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 
-/** An address that only the sink listens on, so that `EGRESS_ALLOW` opens nothing else. */
+/** An address on which only the sink listens, so that `EGRESS_ALLOW` opens nothing else. */
 export const sinkAddress = "127.0.0.2"
 
-/** Accepts the calls of generated tasks and does what their paths say. */
+/** Starts a server for the calls of generated tasks. The path of a call determines its answer. */
 export const startSink = Effect.map(
   Effect.suspend(() => httpTarget(answer, sinkAddress)),
   (port) => `http://${sinkAddress}:${port}`

@@ -5,7 +5,6 @@ export interface Vitals {
   readonly handles: number
 }
 
-/** The resources of a process, if the system tells them. */
 export const vitalsOf = (pid: number): Vitals | undefined => {
   try {
     const [, kilobytes] =
@@ -22,6 +21,6 @@ export const vitalsOf = (pid: number): Vitals | undefined => {
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
 
-/** The fifth of the samples that comes after `number` others. */
+/** Returns the fifth of the samples after `number` other fifths. */
 export const fifth = <A>(samples: ReadonlyArray<A>, number: number): ReadonlyArray<A> =>
   samples.slice((samples.length * number) / 5, (samples.length * (number + 1)) / 5)

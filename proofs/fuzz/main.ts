@@ -33,15 +33,15 @@ const { values } = parseArgs({
 const seed = Number(values.seed)
 const requests = Number(values.requests)
 
-/** From here on every endpoint has been tried, and memory has settled. */
+/** True if every endpoint is tried, and memory has time to settle. */
 const isLong = requests >= 50_000
 
 const samplesOfRun = 500
 
 /**
- * With plenty of memory V8 leaves garbage uncollected: the process took 700 MB with 60 MB in use.
- * With a limit it shows what it really holds, and a leak ends it. A limit of 192 MB made it spend
- * two thirds of its time on collections.
+ * The heap limit of the server. Without a limit V8 leaves garbage uncollected: the process took 700
+ * MB with 60 MB in use. With a limit, a leak ends the process. A limit of 192 MB made it spend two
+ * thirds of its time on collections.
  */
 const heapMb = 512
 
@@ -54,7 +54,7 @@ const storeVariables = Effect.gen(function* () {
   }
 })
 
-/** Includes samples of the server's memory and handles, taken during the run. */
+/** Runs the attack and samples the server's memory and handles. */
 const observed = async (server: ServerProcess, options: AttackOptions) => {
   const samples: Array<Vitals> = []
   const step = Math.ceil(requests / samplesOfRun)
@@ -69,7 +69,6 @@ const observed = async (server: ServerProcess, options: AttackOptions) => {
   return { outcome, samples, seconds: (performance.now() - start) / 1000 }
 }
 
-/** What is wrong with the run as a whole. */
 const complaintsOf = (
   server: ServerProcess,
   { secrets }: Outcome,

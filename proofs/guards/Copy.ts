@@ -16,7 +16,6 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A copy of the project in a folder of its own, where breaking it harms nobody. */
 export interface Copy extends Disposable {
   readonly read: (file: string) => string
   readonly write: (file: string, text: string) => void
@@ -44,7 +43,7 @@ export const makeCopy = (): Copy => {
 
 // ---------------------------------------------------------------------------
 
-/** The installed packages, except that the project's own are the copies. */
+/** Links the installed packages, but the project's own packages to the copies. */
 const linkPackages = (folder: string) => {
   const installed = join(root, "node_modules")
   const linked = join(folder, "node_modules")

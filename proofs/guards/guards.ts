@@ -3,22 +3,21 @@ import { type Removal, remove } from "./remove.ts"
 export interface Guard {
   readonly name: string
   readonly file: string
-  /** Returns the file without the guard. */
   readonly breaking: (source: string) => string
   /** The tests that must notice. */
   readonly shownBy: string
 }
 
-/** A piece of code and what stands there without the guard; a second pair if there are two. */
+/** A piece of code and its replacement without the guard, or several such pairs. */
 type Changes = readonly [place: string, becomes: string, ...more: ReadonlyArray<string>]
 
-/** A piece of code as `method: names in the guard`, or as the names alone. */
+/** Parses a piece of code: `method: names in the guard`, or the names alone. */
 const removal = (place: string, becomes: string): Removal => {
   const [, inside, names = ""] = /^(?:(\w+): )?(.*)$/.exec(place) ?? []
   return { ...(inside === undefined ? {} : { inside }), has: names.split(" "), becomes }
 }
 
-/** Most guards are in the server. Other packages are named. */
+/** Completes the path of a file in the server. Files of other packages have the whole path. */
 const inServer = (folder: "src" | "test", file: string) =>
   file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
 
@@ -94,8 +93,8 @@ const workspaceFilter = (tests: string) => (place: string) => {
 }
 
 /**
- * Statements that name a resource by an id, which may belong to another workspace. Those that only
- * run after such a statement are not listed: nobody would notice.
+ * Statements with an id that may belong to another workspace. Statements that only run after such a
+ * statement are not listed, because no test could notice a missing filter.
  */
 const workspaceFilters = [
   "tasks/TasksRepo findWhere",
@@ -116,7 +115,7 @@ const workspaceFilters = [
   "accounts/members/InvitationsRepo remove"
 ].map(workspaceFilter("adversarial/foreignIds"))
 
-/** Such statements too, which a test runs with the id of a channel of another workspace. */
+/** Statements with a channel's id, which a test runs with a channel of another workspace. */
 const channelFilters = [
   "notifications/channels/ChannelsRepo confirmByLink",
   "notifications/sending/DeliveriesRepo cancel"

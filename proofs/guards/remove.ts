@@ -1,14 +1,14 @@
 import { parseAst } from "rolldown/parseAst"
 
-/** A guard in a file, by names in its code, so that it is found however the code is laid out. */
+/** A guard in a file, found by names in its code, independent of formatting. */
 export interface Removal {
-  /** The function, method or property that has the guard. Without it, the first one of the file. */
+  /** The function, method or property with the guard. By default the first match in the file. */
   readonly inside?: string
-  /** Names in the guard. Of the smallest pieces of code that have them all, the first is changed. */
+  /** Names in the guard. The first of the smallest pieces of code with all names is changed. */
   readonly has: ReadonlyArray<string>
   /**
-   * `""` removes a statement or a property. `true` and `false` replace a condition, `TRUE` and
-   * `FALSE` one in SQL. Other code replaces a call.
+   * The replacement. `""` removes a statement or a property, `true` and `false` replace a
+   * condition, `TRUE` and `FALSE` replace a condition in SQL, and other code replaces a call.
    */
   readonly becomes: string
 }
@@ -24,7 +24,6 @@ interface Node extends Span {
   readonly [name: string]: unknown
 }
 
-/** Returns the source without the guard. */
 export const remove = (source: string, { becomes, has, inside }: Removal): string => {
   const program = parseAst(source, { lang: "ts" }) as unknown as Node
   const scopes = inside === undefined ? [program] : [...nodesIn(program)].filter(isNamed(inside))
@@ -60,7 +59,7 @@ const isWithin = (inner: Span, outer: Span) =>
   inner.end <= outer.end &&
   inner.end - inner.start < outer.end - outer.start
 
-/** The pieces of a node, without those of its children, that may be replaced so. */
+/** Lists the pieces of a node, without its children, that this replacement can replace. */
 const changeable = (node: Node, becomes: string, source: string): ReadonlyArray<Span> => {
   switch (becomes) {
     case "":
@@ -88,7 +87,7 @@ const conditions: Readonly<Record<string, ReadonlyArray<string>>> = {
   WhileStatement: ["test"]
 }
 
-/** What follows `WHERE`, `AND` or `ON`, or begins a fragment of SQL, up to the end of its line. */
+/** Lists conditions in SQL: the text after `WHERE`, `AND` or `ON`, up to the end of the line. */
 const sqlConditions = (template: Node, source: string): ReadonlyArray<Span> => {
   const begin = template.start + 1
   let text = source.slice(begin, template.end - 1)

@@ -3,7 +3,7 @@ import { codeOfApp } from "../../packages/server/test/accounts/totp/totp.ts"
 import { newAccount, password, posted, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
-/** Each account takes ten wrong codes in 15 minutes. */
+/** The number of accounts, because each account allows ten wrong codes in 15 minutes. */
 const accounts = 60
 const guesses = 480
 
@@ -21,7 +21,7 @@ const newProtectedAccount = async (server: ServerProcess) => {
   return { email, code: String(confirmed.body.recovery_codes?.[0]) }
 }
 
-/** The code with another last character, of those that codes have. */
+/** The code with another valid last character. */
 const nearlyCode = (code: string) => code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 
 export const raceCodes = async (server: ServerProcess, { take }: Watch) => {

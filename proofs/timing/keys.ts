@@ -38,8 +38,8 @@ export const raceKeys = async (server: ServerProcess, { take }: Watch) => {
     "unknown key": () => use(unknownKey()),
     "nearly a key": (round: number) => use(nearly(one(live, round))),
     "revoked key": (round: number) => use(one(revoked, round)),
-    // Refused before the look-up, which is no secret. A watch that misses this difference proves
-    // nothing.
+    // A malformed key is refused before the query, which is no secret. The measurement must show
+    // this difference, or it proves nothing.
     "malformed key": () => use(`${unknownKey()}x`)
   }
   await race(200, runners)

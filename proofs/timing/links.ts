@@ -15,7 +15,6 @@ const made = async (dataDir: string, command: string, email: string) => {
   return text.split("\n")[0] ?? ""
 }
 
-/** Tokens that would work, for each thing that a token is good for. */
 const makeTokens = async (server: ServerProcess, dataDir: string) => {
   const [resets, emails, invitations]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
   const owner = await newAccount(server)
@@ -32,7 +31,7 @@ const makeTokens = async (server: ServerProcess, dataDir: string) => {
   return { resets, emails, invitations, owner }
 }
 
-/** For each kind of token: one that nearly works beside one that nobody has. */
+/** Compares, for each kind of token, a nearly valid token with an unknown token. */
 export const raceLinks = async (server: ServerProcess, { take }: Watch, dataDir: string) => {
   const { emails, invitations, owner, resets } = await makeTokens(server, dataDir)
   const kinds = {

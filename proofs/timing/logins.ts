@@ -2,10 +2,10 @@ import type { ServerProcess } from "../../packages/server/test/support/ServerPro
 import { newAccount, posted, somebodysEmail, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
-/** An attacker has ten failed logins per account in 15 minutes. */
+/** The number of logins. Each account allows ten failed logins in 15 minutes. */
 const logins = 400
 
-/** Each account is asked for at most ten times, because its throttle would begin there. */
+/** The number of accounts. Each gets at most ten requests, below its throttle. */
 const accounts = 50
 
 export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
@@ -15,7 +15,7 @@ export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
     known.push((await newAccount(server)).email)
     unknown.push(somebodysEmail())
   }
-  // Both are asked for equally often, so that their throttles have as much to do.
+  // Both kinds of emails get equally many requests, so that their throttles cost the same.
   const attempt = (emails: ReadonlyArray<string>) => (round: number) =>
     take(
       posted("/v1/auth/login", {

@@ -17,7 +17,7 @@ import { raceLogins } from "./logins.ts"
 import { type Difference, differenceOf } from "./statistics.ts"
 import { makeStopwatch } from "./Stopwatch.ts"
 
-/** A difference counts if chance would show it less often than this. */
+/** A difference counts if its probability by chance is below this. */
 const significance = 0.001
 
 const isAsked = (what: "keys" | "logins" | "codes" | "links") =>

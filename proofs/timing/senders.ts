@@ -4,14 +4,13 @@ import type { makeStopwatch } from "./Stopwatch.ts"
 
 export type Watch = ReturnType<typeof makeStopwatch>
 
-/** Every request comes from another address, so that no throttle of addresses applies. */
+/** A random client address, so that no throttle of addresses applies. */
 const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
 
 export const password = "correct horse battery staple"
 
 export const somebodysEmail = () => `${crypto.randomUUID()}@example.com`
 
-/** A new account, and an access token for it. */
 export const newAccount = async (server: ServerProcess) => {
   const account = { email: somebodysEmail(), password }
   const post = async (path: string) => {
@@ -31,7 +30,7 @@ export const newAccount = async (server: ServerProcess) => {
   }
 }
 
-/** A request with a body, as `take` sends it. */
+/** Builds a request with a body for `take`. */
 export const posted = (path: string, body: object, token?: string) => ({
   method: "POST",
   path,

@@ -1,17 +1,18 @@
-/** How two kinds of requests differ to somebody who can only measure their time. */
+/** The difference of two kinds of requests, for a client that can only measure time. */
 export interface Difference {
   readonly medians: readonly [number, number]
-  /** The difference of the medians lies between these with 99 % confidence. */
+  /** The difference of the medians, with 99 % confidence. */
   readonly interval: readonly [number, number]
   /**
-   * The probability that a request of the first kind takes longer than one of the second. One half
-   * says nothing.
+   * The probability that a request of the first kind takes longer than a request of the second
+   * kind. It is one half if there is no difference.
    */
   readonly odds: number
-  /** How likely such odds are without a real difference, by Mann and Whitney. */
+  /** The probability of such odds without a real difference, by Mann and Whitney. */
   readonly chance: number
   /**
-   * How many requests of each kind are needed to be 99 % sure nine times out of ten, by Noether.
+   * The number of requests of each kind with which an attacker is 99 % sure nine times out of ten,
+   * by Noether.
    */
   readonly requestsToTell: number
 }
@@ -59,7 +60,7 @@ const mannWhitney = (first: ReadonlyArray<number>, second: ReadonlyArray<number>
     ...first.map((value) => ({ value, isFirst: true })),
     ...second.map((value) => ({ value, isFirst: false }))
   ].toSorted((left, right) => left.value - right.value)
-  // Nanoseconds have almost no ties, so ranks need no sharing.
+  // Times in nanoseconds are almost never equal, so ties need no treatment.
   const ranks = all.reduce((sum, { isFirst }, index) => (isFirst ? sum + index + 1 : sum), 0)
   const [n, m] = [first.length, second.length]
   const u = ranks - (n * (n + 1)) / 2

@@ -1,4 +1,4 @@
-/** One instruction of a Dockerfile, with its flags such as `--from=build` apart from the rest. */
+/** An instruction of a Dockerfile. Flags such as `--from=build` are separate. */
 export interface Instruction {
   readonly name: string
   readonly flags: Pairs
@@ -14,8 +14,9 @@ export interface Stage {
 type Pairs = Readonly<Record<string, string>>
 
 /**
- * Reads the part of the Dockerfile language that this project uses. Build arguments come before the
- * first `FROM` and have a default. Anything else is an error, so that nothing is replayed wrongly.
+ * Parses the part of the Dockerfile language that this project uses. Build arguments come before
+ * the first `FROM` and have a default. Everything else is an error, so that nothing is replayed
+ * wrongly.
  */
 export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
   const stages: Array<Stage & { readonly instructions: Array<Instruction> }> = []
@@ -36,7 +37,7 @@ export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
   return stages
 }
 
-/** `NAME=value NAME=value`, as `ENV` has them. No value here has spaces. */
+/** Parses the pairs of `ENV`: `NAME=value NAME=value`, without spaces in values. */
 export const pairsIn = (text: string): Pairs =>
   Object.fromEntries(
     text
@@ -49,7 +50,7 @@ export const pairsIn = (text: string): Pairs =>
       })
   )
 
-/** The words of a command such as `["node", "main.ts"]`. The form with a shell is not used here. */
+/** Parses a command such as `["node", "main.ts"]`. The form with a shell is not supported. */
 export const wordsOf = (command: string): ReadonlyArray<string> => {
   const words: unknown = JSON.parse(command)
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) {
@@ -60,7 +61,7 @@ export const wordsOf = (command: string): ReadonlyArray<string> => {
 
 // ---------------------------------------------------------------------------
 
-/** Without comments, and with continued lines joined. */
+/** Splits the text into instructions. Comments are removed, and continued lines are joined. */
 const instructionsIn = (text: string): ReadonlyArray<Instruction> =>
   text
     .replaceAll(/^\s*#.*\n/gm, "")

@@ -4,7 +4,7 @@ import { basename, join, matchesGlob, relative } from "node:path"
 import { run, say } from "../../packages/sdk/scripts/command.ts"
 import { type Instruction, pairsIn, parseDockerfile, type Stage, wordsOf } from "./Dockerfile.ts"
 
-/** A stage that was replayed: a folder in place of its file system, and how it would be started. */
+/** A replayed stage: the folder with its files, and the command that starts it. */
 export interface Image {
   readonly folder: string
   readonly workdir: string
@@ -18,8 +18,8 @@ export interface Image {
  * Replays a Dockerfile without Docker: each stage is a folder of its own in `folder`, with the same
  * files copied into it and the same commands run in it. The result is the last stage.
  *
- * It finds files that no `COPY` brings, commands that fail, and a program that does not start. It
- * does not find what only a container shows: users, and a base image that lacks a program.
+ * Replaying finds missing files, failing commands, and a program that does not start. It does not
+ * find problems with users, or with programs that the base image lacks.
  */
 export const buildImage = async (
   context: string,
@@ -40,7 +40,7 @@ export const buildImage = async (
   return image
 }
 
-/** The environment in which a program of the image runs. Paths of the image lead into its folder. */
+/** The environment for a program of the image. Paths of the image become paths in its folder. */
 export const environmentOf = (image: Image): Record<string, string> => ({
   PATH: [
     join(image.folder, "usr/local/bin"),
@@ -100,10 +100,10 @@ const buildStage = async (
   return image
 }
 
-/** These say how the container runs, not what is in the image. */
+/** Instructions that do not affect the files of the image. */
 const withoutEffect = new Set(["USER", "VOLUME", "EXPOSE", "STOPSIGNAL"])
 
-/** The stand-in for the base image is this machine with the Node that runs this program. */
+/** Checks that this machine can replace the base image: it must have the same version of Node. */
 const checkBase = (base: string): void => {
   const [, version = ""] = /^node:(\d+\.\d+)-slim$/.exec(base) ?? []
   if (!process.version.startsWith(`v${version}.`)) {
@@ -111,7 +111,7 @@ const checkBase = (base: string): void => {
   }
 }
 
-/** Folders at the root of the image are in the folder of the stage, and its user is the one here. */
+/** Rewrites a command so that paths of the image are in the folder, owned by the current user. */
 const onThisMachine = (command: string, folder: string): string =>
   command
     .replaceAll(/(?<=\s)\/(?=\w)/g, `${folder}/`)
@@ -138,7 +138,7 @@ const copy = async (
     if (!existsSync(path) || excluded(path)) {
       throw new Error(`COPY ${rest}: ${word} is not there, or .dockerignore excludes it`)
     }
-    // The content of a folder is copied into the target, and a file into a target that ends with /.
+    // The content of a folder is copied into the target. A file is copied into a target with `/`.
     const isInto = target.endsWith("/") && lstatSync(path).isFile()
     await cp(path, isInto ? join(to, basename(path)) : to, {
       recursive: true,
@@ -148,7 +148,7 @@ const copy = async (
   }
 }
 
-/** Whether `.dockerignore` excludes a path, itself or with one of the folders around it. */
+/** Returns whether `.dockerignore` excludes a path or a folder that contains it. */
 const ignoredIn = (context: string): ((path: string) => boolean) => {
   const patterns = readFileSync(join(context, ".dockerignore"), "utf8")
     .split("\n")

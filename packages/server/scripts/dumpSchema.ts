@@ -62,7 +62,6 @@ const functions = (sql: SqlClient.SqlClient) => sql<{ line: string }>`
   WHERE pronamespace = 'public'::regnamespace
   ORDER BY proname`
 
-/** All that the migrations made, as statements for people to read. */
 export const dumpSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const parts = yield* Effect.forEach(yield* tables(sql), (table) =>
@@ -78,6 +77,6 @@ export const dumpSchema = Effect.gen(function* () {
       ].join("\n")
     })
   )
-  const made = (yield* functions(sql)).map(({ line }) => `${line.trimEnd()};`)
-  return `-- Made from the migrations by \`npm run generate\`; not run by anything.\n\n${[...made, ...parts].join("\n\n")}\n`
+  const created = (yield* functions(sql)).map(({ line }) => `${line.trimEnd()};`)
+  return `-- Generated from the migrations by \`npm run generate\`, for people to read.\n\n${[...created, ...parts].join("\n\n")}\n`
 })

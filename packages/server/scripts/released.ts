@@ -1,16 +1,17 @@
 /**
- * Writes down the schema of the version that is being made, with rows in every table, to
- * `test/store/released/<version>.json`. As soon as `CHANGELOG.md` has that version as released, the file
- * is left alone, and all later migrations are tested on it. With `--check` it compares instead.
+ * Writes the schema of the next release, with rows in every table, to
+ * `test/store/released/<version>.json`. As soon as `CHANGELOG.md` has that version as released, the
+ * file never changes again, and all later migrations are tested on it. With `--check` it compares
+ * instead.
  */
 import { Effect, References, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import packageJson from "../package.json" with { type: "json" }
 import { migrations } from "../src/store/migrations/index.ts"
-import { inOrder, listTables } from "../src/store/moving/catalog.ts"
+import { listTables, sortByReferences } from "../src/store/moving/catalog.ts"
 import { embeddedLayer } from "../src/store/Sql.ts"
-import { everyFamily } from "../test/support/everyFamily.ts"
+import { rowsForAllTables } from "../test/support/rowsForAllTables.ts"
 import type { Released } from "../test/store/support/released.ts"
 import { writeOrCheck } from "./writeOrCheck.ts"
 
@@ -40,24 +41,26 @@ const released = Effect.gen(function* () {
   yield* sql`DROP SCHEMA public CASCADE`
   yield* sql`CREATE SCHEMA public`
   yield* sql`SET timezone = 'UTC'`
-  const made: Record<string, ReadonlyArray<string>> = {}
+  const created: Record<string, ReadonlyArray<string>> = {}
   for (const [name, migration] of Object.entries(migrations))
-    made[name] = yield* recorded(migration)
+    created[name] = yield* recorded(migration)
   const before = (yield* rowsOf(sql)).filter(({ lines }) => lines.length > 0)
-  for (const statement of everyFamily(new Date("2026-01-15"))) yield* sql.unsafe(statement)
+  for (const statement of rowsForAllTables(new Date("2026-01-15"))) yield* sql.unsafe(statement)
   const rows = (yield* rowsOf(sql)).filter(
     ({ table }) => !before.some((one) => one.table === table)
   )
   const empty = rows.find(({ lines }) => lines.length === 0)
   if (empty !== undefined) {
-    return yield* Effect.die(new Error(`test/support/everyFamily.ts has no row for ${empty.table}`))
+    return yield* Effect.die(
+      new Error(`test/support/rowsForAllTables.ts has no row for ${empty.table}`)
+    )
   }
-  return { migrations: made, rows } satisfies Released
+  return { migrations: created, rows } satisfies Released
 })
 
 const rowsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const all: Array<Released["rows"][number]> = []
-  for (const { columns, name } of inOrder(yield* listTables(sql))) {
+  for (const { columns, name } of sortByReferences(yield* listTables(sql))) {
     const found = yield* sql<{ readonly line: string }>`
       SELECT kept::text AS line
       FROM ${sql(name)} AS kept`

@@ -1,6 +1,6 @@
 /**
- * Writes `schema.sql`: what all migrations together make, for people to read and to review.
- * With `--check` it compares instead and fails on a difference.
+ * Writes `schema.sql`, the schema that all migrations together create, for people to review. With
+ * `--check` it compares instead and fails on a difference.
  */
 import { Effect, References } from "effect"
 import { embeddedLayer } from "../src/store/Sql.ts"

@@ -8,7 +8,7 @@ export const writeOrCheck = (file: URL, text: string): void => {
     writeFileSync(file, text)
   } else if (!existsSync(file) || readFileSync(file, "utf8") !== text) {
     const name = relative(process.cwd(), fileURLToPath(file))
-    process.stderr.write(`${name} is not what the migrations make: run \`npm run generate\`\n`)
+    process.stderr.write(`${name} does not match the migrations: run \`npm run generate\`\n`)
     process.exitCode = 1
   }
 }

@@ -27,7 +27,7 @@ import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
 import { claimsOr, WorkersLayer } from "./workers/index.ts"
 
-/** The endpoints of the contract. Their handlers come from the modules. */
+/** The routes of the contract. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
 
 /** A module may use the modules below it, as `scripts/modules.ts` says. */
@@ -52,7 +52,9 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
 /** The modules with the router in which they have registered their routes. */
 const Application = withRouter(Modules)
 
-/** Answers a request. Pings, completions and claims are so frequent that they pass the router by. */
+/**
+ * Answers a request. Pings, completions and claims bypass the router, because they are frequent.
+ */
 class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
   "@scheduling/server/App/Answer"
 ) {}
@@ -69,8 +71,8 @@ const routeFacts = {
 }
 
 /**
- * A node of the service. It needs a database, a configuration, a socket and logs. The server gets the
- * finished answer instead of the services, because every request carries its context along.
+ * A node of the service. It needs a database, a configuration, a socket and logs. The server gets
+ * the finished `Answer` and not the services, because every request carries its context along.
  */
 export const AppLayer = Layer.unwrap(
   Effect.map(Answer, (answer) => serve(inOneSpelling(answer), routeFacts))
@@ -79,8 +81,7 @@ export const AppLayer = Layer.unwrap(
   Layer.provide([Stopping.layer, NodeLayer])
 )
 
-/** The metrics on a port of their own, once per process. */
 export const MetricsLayer = MetricsServerLayer.pipe(Layer.provide(Application))
 
-/** The socket for the operator's commands, once per process. */
+/** Receives the operator's commands, once per process. */
 export const ControlLayer = ControlSocketLayer.pipe(Layer.provide(Application))

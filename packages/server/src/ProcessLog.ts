@@ -5,9 +5,8 @@ import { settingNames, unknownSettings } from "./core/index.ts"
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
- * What the log says of the process itself: variables that look like a setting and are none, that it
- * was asked to stop, and that it has stopped. Nothing that is stopped may come before this layer, or
- * it would still be stopping then.
+ * Logs misspelled settings, the signal that stops the process, and the end of the process. All
+ * layers that take time to stop must come after this layer, so that "stopped" is the last line.
  */
 export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -21,7 +20,7 @@ export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
     let isStopping = false
     const onSignal = (signal: NodeJS.Signals) => {
       isStopping = true
-      // A second signal does what it does without us.
+      // A second signal has Node's default effect and ends the process at once.
       unlisten()
       run(Effect.logInfo(`stopping (${signal})`))
     }

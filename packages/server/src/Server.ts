@@ -8,7 +8,7 @@ import { HttpServerLayer } from "./http/index.ts"
 import { ProcessLogLayer } from "./ProcessLog.ts"
 import { DatabaseLayer } from "./store/index.ts"
 
-/** The process: the application with the store, socket and logs that the environment asks for. */
+/** The process: a node with the store, the socket and the logs that the environment configures. */
 export const ServerLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { databaseUrl, dataDir, registration } = yield* AppConfig
@@ -16,7 +16,7 @@ export const ServerLayer = Layer.effectDiscard(
     const url = HttpServer.formatAddress(address)
     const store =
       databaseUrl === undefined ? `the embedded store in ${resolve(dataDir)}` : "PostgreSQL"
-    yield* Effect.addFinalizer(() => Effect.sync(exitAtLast))
+    yield* Effect.addFinalizer(() => Effect.sync(exitAfterDeadline))
     yield* Effect.logInfo(`version ${version} is listening on ${url}, with ${store}`)
     yield* Effect.logInfo(
       registration === "open"
@@ -36,18 +36,18 @@ export const ServerLayer = Layer.effectDiscard(
 )
 
 /**
- * A frozen database answers nothing, not even that a statement was cancelled, and whatever waits
- * for it would keep the process alive. Requests have 25 s to finish, and the rest has what is left
- * of 30 s. The last layer adds this finalizer, so that it runs first.
+ * Ends the process 30 s after the stop, even if work still waits for a frozen database. Requests
+ * have 25 s to finish, and everything else has the rest. The last layer adds this finalizer, so
+ * that it runs first.
  */
-const exitAtLast = () => {
+const exitAfterDeadline = () => {
   setTimeout(() => {
-    process.stderr.write("stopped; some work did not finish within 30 s\n")
+    process.stderr.write("stopped, although some work did not finish within 30 s\n")
     process.exit(1)
   }, 30_000).unref()
 }
 
-/** A failed start says why in one line. An unexpected failure also prints its stack. */
+/** Prints in one line why the start failed. An unexpected failure also prints its stack. */
 export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -58,6 +58,6 @@ export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** A process that was asked to stop and has stopped has succeeded. */
+/** Exits with 0 if the process was asked to stop and has stopped. */
 export const teardown: Teardown = (exit, onExit) =>
   onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

@@ -1,4 +1,4 @@
-/** The program behind `npm run move -- --to URL`. Moves the embedded store to PostgreSQL. */
+/** Moves the embedded store to PostgreSQL: `npm run move -- --to URL`. */
 import { Config, ConfigProvider, Effect, Redacted, References } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -16,7 +16,7 @@ const program = Effect.gen(function* () {
   const dataDir = path.resolve(
     yield* Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data"))
   )
-  // Others can read the words of a command, so the URL may also be where the service will find it.
+  // Other users can read the arguments of a command, so `DATABASE_URL` works too.
   const provider = orSecretFiles(yield* ConfigProvider.ConfigProvider)
   const to =
     values.to ?? (yield* Config.String("DATABASE_URL").pipe(Config.withDefault("")).parse(provider))
@@ -26,8 +26,8 @@ const program = Effect.gen(function* () {
   const secret = fs.existsSync(secretFile) ? `APP_SECRET_FILE=${secretFile}` : "the same APP_SECRET"
   return [
     ...moved.filter(({ rows }) => rows > 0).map(({ rows, table }) => `${rows}\t${table}`),
-    `${moved.reduce((sum, { rows }) => sum + rows, 0)} rows of ${moved.length} tables are in PostgreSQL as they were here.`,
-    `Now start the service with DATABASE_URL and ${secret}. Never start it without DATABASE_URL on ${dataDir} again: two services would run the same tasks.`
+    `Copied ${moved.reduce((sum, { rows }) => sum + rows, 0)} rows of ${moved.length} tables to PostgreSQL.`,
+    `Now start the service with DATABASE_URL and ${secret}. Do not start the service without DATABASE_URL on ${dataDir} again: two services would run the same tasks.`
   ].join("\n")
 })
 

@@ -1,14 +1,14 @@
 /**
- * The program behind `npm run account`, `backup` and `audit:verify`. Sends the command to the running
- * server.
+ * Sends a command to the running server: `npm run account`, `npm run backup`, `npm run
+ * audit:verify` and `npm run audit:export`.
  */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
-import { askServer, socketIn } from "./operations/index.ts"
+import { askServer, controlSocketPath } from "./operations/index.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 
-/** The server may run in another folder. */
+/** The folder of a backup is made absolute, because the server may run in another folder. */
 const words = [command, ...(command === "backup" ? given.map((to) => resolve(to)) : given)]
 
 const program = Effect.gen(function* () {
@@ -18,8 +18,8 @@ const program = Effect.gen(function* () {
       Effect.succeed({
         ok: false,
         text:
-          `no server answers at ${socketIn(dataDir)}: ${cause instanceof Error ? cause.message : cause}\n` +
-          "Start it first, and give this command the same DATA_DIR."
+          `no server answers at ${controlSocketPath(dataDir)}: ${cause instanceof Error ? cause.message : cause}\n` +
+          "Start the server first, and give this command the server's DATA_DIR."
       })
     )
   )

@@ -17,7 +17,7 @@ const isAnswering = (port: number) =>
     () => false
   )
 
-/** The commands of the README: a shell's environment, and none of the npm that runs this test. */
+/** The environment of a shell, without the variables of the npm that runs this test. */
 const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name)))
 
@@ -29,7 +29,7 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
     Effect.sync(() =>
       spawn(command, args, {
         cwd: root,
-        // A group of its own, so that nothing outlives a test that fails.
+        // A process group of its own, so that no process outlives a test that fails.
         detached: true,
         env: { ...environment(), PORT: String(port), DATA_DIR: data, LOG_FORMAT: "json" },
         stdio: ["ignore", "pipe", "pipe"]
@@ -40,7 +40,7 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
         try {
           process.kill(-(child.pid ?? 0), "SIGKILL")
         } catch {
-          // It has ended.
+          // The process has ended already.
         }
       })
   )
@@ -51,7 +51,7 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
   yield* eventually("a server that answers", () => isAnswering(port), 100_000)
   return {
     pid: child.pid ?? 0,
-    /** Its exit code, once the output of all that it started is closed, too. */
+    /** The exit code, once all processes that it started have closed their output. */
     ended: Effect.promise(() => exited.then(([code]: Array<number | null>) => code)).pipe(
       Effect.timeout("40 seconds"),
       Effect.tap(() =>
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
   )
 
   it.live(
-    "takes its server along where it is killed outright",
+    "stops its server even if it is killed with SIGKILL",
     () =>
       Effect.gen(function* () {
         const npm = yield* npmStart()
@@ -93,7 +93,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
   )
 
   it.live.skipIf(!canBePid1)(
-    "stops in order as the first process of a container",
+    "stops cleanly as the first process of a container",
     () =>
       Effect.gen(function* () {
         const unshare = yield* npmStart(["unshare", "--pid", "--fork", "--mount-proc"])
@@ -106,7 +106,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
 })
 
 describe("The launcher", () => {
-  it("says in one line which Node is needed, where the server cannot run on this one", () => {
+  it("says in one line which Node is needed if the server cannot run on this one", () => {
     const launcher = path.join(root, "packages/server/start.cjs")
     const run = spawnSync(process.execPath, ["--no-strip-types", launcher], {
       encoding: "utf8",

@@ -36,7 +36,7 @@ const isRefused = (port: number) =>
       .on("error", () => resolve(true))
   })
 
-/** The one line that a failed start leaves on standard error. */
+/** Returns the line that a failed start prints on standard error. */
 const failure = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const server = yield* spawnServer(env)
   assert.strictEqual(yield* server.exited, 1)
@@ -45,7 +45,9 @@ const failure = Effect.fnUntraced(function* (env: Readonly<Record<string, string
   return line
 })
 
-/** Scalar carries its fonts' addresses in its script, and uses them only where it is told to. */
+/**
+ * Scalar's script contains the addresses of its fonts, and uses them only with `withDefaultFonts`.
+ */
 const assertSelfContained = (html: string) => {
   assert.include(html, "Scheduling Service")
   const tags = html.match(/<(?:script|link|img|iframe|source|base|object|embed)\b[^>]*>/gi) ?? []
@@ -55,7 +57,7 @@ const assertSelfContained = (html: string) => {
   assert.include(html, '"telemetry":false')
 }
 
-/** A request that the server has begun to read, to be finished once it was asked to stop. */
+/** Sends half a request, stops the server, and then sends the rest. */
 const finishAfter = (server: ServerProcess, token: string, signal: NodeJS.Signals) =>
   Effect.gen(function* () {
     const idle = connect(server.port, "127.0.0.1").on("error", () => {})
@@ -107,12 +109,14 @@ const messagesOf = (server: ServerProcess, level: string): ReadonlyArray<string>
 
 const { version } = packageJson
 
-/** Each starts processes on stores of their own, which takes a busy machine half a minute. */
+/**
+ * Each test starts processes with stores of their own, which takes a busy machine half a minute.
+ */
 const timeout = 180_000
 
 describe("The process", { concurrent: true }, () => {
   it.live(
-    "needs no variable, keeps its store to itself, and finishes what is in flight on SIGTERM",
+    "needs no variable, locks its store, and finishes open requests on SIGTERM",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = path.join(yield* temporaryFolder("data"), "not", "yet")
@@ -156,7 +160,7 @@ describe("The process", { concurrent: true }, () => {
   )
 
   it.live(
-    "loses nothing that it acknowledged to kill -9, and keeps its secret",
+    "loses no acknowledged write to kill -9, and keeps its secret",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* dataDirectory("data")
@@ -198,14 +202,14 @@ describe("The process", { concurrent: true }, () => {
         fs.writeFileSync(file, "another secret, of thirty-two bytes or more")
         assert.include(
           yield* failure({ DATA_DIR }),
-          `cannot start: the secret in ${file} is not the secret that this database is used with`
+          `cannot start: the secret in ${file} is not the secret of this database`
         )
       }),
     timeout
   )
 
   it.live(
-    "says in one line, without its value, which variable is wrong or what is in the way",
+    "says in one line which variable is wrong, without its value, or what else prevents the start",
     () =>
       Effect.gen(function* () {
         const other = createServer()

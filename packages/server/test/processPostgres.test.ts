@@ -28,7 +28,7 @@ const timed = (server: ServerProcess, method: string, at: string, token?: string
     return { answer, seconds: (performance.now() - start) / 1000 }
   })
 
-/** Every kind of request says that the database is away, and soon; the process itself is well. */
+/** Asserts that every request soon gets a 503, while the health of the process stays good. */
 const assertAway = (server: ServerProcess, token: string, withinSeconds: number) =>
   Effect.gen(function* () {
     const asked = [
@@ -61,10 +61,10 @@ const assertBack = (server: ServerProcess, token: string) =>
   })
 
 describe.skipIf(noCluster !== undefined)(
-  `PostgreSQL that goes away${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
+  `A PostgreSQL that fails${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
   () => {
     it.live(
-      "is waited for at the start, missed while it is stopped, full or frozen, and found again",
+      "is awaited at the start, reported while it is stopped, full or frozen, and used again afterwards",
       () =>
         Effect.gen(function* () {
           const postgres = yield* postgresCluster
@@ -74,7 +74,7 @@ describe.skipIf(noCluster !== undefined)(
             APP_SECRET: "a secret for tests, thirty-two bytes and more"
           })
 
-          // Not there yet: no connection is refused, none is kept waiting.
+          // Before the database is there, connections are neither refused nor kept waiting.
           const early = yield* eventually("an answer", () => call(server, "GET", "/v1/health"))
           assertUnavailable(early)
           yield* eventually("a line in the logs", async () =>

@@ -14,12 +14,12 @@ const preload = path.resolve(
   "../../../packages/server/test/support/steppedClock.ts"
 )
 
-/** Longer than leases, slots and graces last, but shorter than an access token lives. */
+/** Longer than leases, slots and grace periods, but shorter than the life of an access token. */
 const stepMs = 600_000
 
 /**
- * The clock of one of two nodes jumps ahead, then back. While it is behind, the other node is
- * killed. The remaining node must notice that, with its wrong clock.
+ * The clock of one of two nodes jumps ahead, then back. While that clock is behind, the other node
+ * is killed. The node with the wrong clock must notice that.
  */
 export const clock = Effect.gen(function* () {
   const offset = path.join(yield* temporaryFolder("clock"), "offset")
@@ -32,7 +32,7 @@ export const clock = Effect.gen(function* () {
   const [victim, other] = scene.nodes
   const load = yield* scene.load()
 
-  /** Returns after how many seconds both nodes were seen working. */
+  /** Steps the clock. Returns the seconds until both nodes work. */
   const step = Effect.fnUntraced(function* (ms: number) {
     fs.writeFileSync(offset, String(ms))
     victim.kill("SIGUSR2")
@@ -64,7 +64,6 @@ export const clock = Effect.gen(function* () {
   })
 })
 
-/** The time that a node records. */
 const clockOf = async (
   node: Node,
   account: { readonly workspace: string; readonly key: string }

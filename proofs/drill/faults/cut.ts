@@ -3,13 +3,12 @@ import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts
 import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
-/** A node's connections count as lost after 35 s of silence, which is checked every 7 s. */
-const lonelyWithinSeconds = 60
+/** How long a node takes to notice the cut: 35 s of silence, checked every 7 s. */
+const noticeCutWithinSeconds = 60
 
 /**
- * Cuts the network between one of two nodes and the database, and nobody is told. There is no RST
- * and no FIN, not even when the network is back, as with a firewall that has forgotten the
- * connections.
+ * Cuts the network between one of two nodes and the database silently. There is no RST and no FIN,
+ * not even when the network is back, as with a firewall that has forgotten the connections.
  */
 export const cut = Effect.gen(function* () {
   const postgres = yield* startPostgres
@@ -41,7 +40,7 @@ export const cut = Effect.gen(function* () {
       ...(turnedAway === 0
         ? []
         : [`the node that was not cut off turned ${turnedAway} requests away`]),
-      ...(lonelySeconds > lonelyWithinSeconds
+      ...(lonelySeconds > noticeCutWithinSeconds
         ? [`the node that was cut off served again ${lonelySeconds.toFixed(1)} s after the cut`]
         : [])
     ],

@@ -7,15 +7,16 @@ import { startPostgresWith, storeAt } from "../scene/Store.ts"
 
 const hourMs = 3_600_000
 
-/** A step is believed after 30 s, and noticed within 10. */
-const believedAfter = "45 seconds"
+/** A step is noticed within 10 s, and accepted 30 s later. */
+const acceptedAfter = "45 seconds"
 
 const goesOnWithinMs = 60_000
 
 /**
- * The clock of the database's host goes an hour ahead for 20 s under load, and an hour back for as
- * long: nothing may be lost or done twice. Then it stays ahead until the nodes believe it, and is set
- * right: within a minute all tasks have to fire by the right time again, and no slot twice.
+ * The clock of the database's host goes an hour ahead for 20 s under load, and an hour back for 20
+ * s. No run may be lost or repeated. Then the clock stays ahead until the nodes accept its time,
+ * and is corrected. Within a minute all tasks have to fire by the right time again, and no slot
+ * twice.
  */
 export const databaseClock = Effect.gen(function* () {
   const { env, setAhead } = yield* steppableClock
@@ -35,7 +36,7 @@ export const databaseClock = Effect.gen(function* () {
       goesOnWithinMs
     )
 
-  /** Returns after how many seconds everything goes on once the clock is right. */
+  /** Steps the clock for a while. Returns the seconds until work goes on after the correction. */
   const stepBriefly = Effect.fnUntraced(function* (ms: number) {
     yield* setAhead(ms)
     yield* allAnswer("nodes that notice the step", 503)
@@ -53,7 +54,7 @@ export const databaseClock = Effect.gen(function* () {
     load,
     alive: scene.nodes,
     inFlight: 0,
-    // The load is answered meanwhile. What is due waits for the right time.
+    // Requests are answered during the step. Due runs wait for the right time.
     recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
     mayLog: "the clock of the database was stepped",
     broken: repeated === 0 ? [] : [`${repeated} calls were repeated for a clock`],
@@ -63,7 +64,7 @@ export const databaseClock = Effect.gen(function* () {
   })
 
   yield* setAhead(hourMs)
-  yield* Effect.sleep(believedAfter)
+  yield* Effect.sleep(acceptedAfter)
   yield* allAnswer("nodes that believe the step", 200)
   const [{ fired_ahead = 0 } = {}] = yield* store.ask(firedAhead)
   yield* setAhead(0)
@@ -78,7 +79,7 @@ export const databaseClock = Effect.gen(function* () {
   )
   const seconds = (performance.now() - startedMs) / 1_000
   yield* allAnswer("nodes that are ready", 200)
-  // At least one slot of each task.
+  // Each task has at least one slot in this time.
   yield* Effect.sleep("65 seconds")
   const [{ slots = 0, twice = 0 } = {}] = yield* store.ask(slotsSince(seconds + 65))
   return {
@@ -106,7 +107,7 @@ const firedAhead = Effect.flatMap(
       AND scheduled_for > now() - interval '1 minute'`
 )
 
-/** Tasks that fire every minute, and would not do so in the next one. */
+/** Tasks that should fire every minute, but would not fire in the next minute. */
 const firesLate = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly tasks: number }>`

@@ -12,12 +12,12 @@ import { delays, failures, hangs, surprises } from "../scene/promises.ts"
 import { type Outcome, startNode } from "../scene/Scene.ts"
 import { embeddedStore } from "../scene/Store.ts"
 
-/** The embedded store takes 60 to 100 MB of it. */
+/** The size of the disk, of which the embedded store takes 60 to 100 MB. */
 const diskMegabytes = 200
 
 const fullForSeconds = 5
 
-/** The disk of the embedded store is full to the last byte for a while, and then has room again. */
+/** The disk of the embedded store is full to the last byte for a while, and then has free space. */
 export const disk = Effect.gen(function* () {
   if (noSmallDisk !== undefined) return noSmallDisk
   const { fill, folder, free } = yield* smallDisk(diskMegabytes)
@@ -67,7 +67,6 @@ export const disk = Effect.gen(function* () {
   return outcome
 })
 
-/** Seconds until a write is acknowledged and its run has made its call. */
 const recovered = Effect.fnUntraced(function* (
   node: ServerProcess,
   account: Account,
@@ -85,7 +84,7 @@ const recovered = Effect.fnUntraced(function* (
   return (performance.now() - startedMs) / 1000
 })
 
-/** Nobody else may open the store, so the drill asks the node whether work is left. */
+/** Asks the node whether work is left, because the drill cannot open the node's store. */
 const quiet = (node: ServerProcess, account: Account) =>
   eventually("the end of all runs", async () => {
     const counts = await Promise.all(

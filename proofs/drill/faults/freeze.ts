@@ -25,9 +25,9 @@ export const freeze = Effect.gen(function* () {
   })
   const seconds = (performance.now() - startedMs) / 1000
   frozen.kill("SIGCONT")
-  yield* Effect.sleep(usurpWithinMs)
+  yield* Effect.sleep(lateWriteMs)
   const kept = new Set(yield* store.ask(repeatedBy(other)))
-  const usurped = repeated.filter((id) => !kept.has(id))
+  const endedWithoutLease = repeated.filter((id) => !kept.has(id))
   yield* scene.letCallsTake()
   const thawed = yield* scene.recovered([frozen, other])
   yield* Effect.sleep("2 seconds")
@@ -38,20 +38,22 @@ export const freeze = Effect.gen(function* () {
     recovery: { seconds, withinSeconds: 25 },
     mayHang: true,
     broken:
-      usurped.length === 0
+      endedWithoutLease.length === 0
         ? []
-        : [`the thawed node ended ${usurped.length} runs that it had lost, such as ${usurped[0]}`],
+        : [
+            `the thawed node ended ${endedWithoutLease.length} runs that it had lost, such as ${endedWithoutLease[0]}`
+          ],
     notes: [
       `${repeated.length} calls were being repeated when it thawed; it served again after ${thawed.toFixed(1)} s`
     ]
   })
 })
 
-/** A thawed node writes old results in its first moments. Until then no run may end. */
-const usurpWithinMs = 3_000
-const repeatedCallMs = 2 * usurpWithinMs
+/** How long a thawed node may take to write old results. No run may end before that. */
+const lateWriteMs = 3_000
+const repeatedCallMs = 2 * lateWriteMs
 
-/** The runs that a node repeats after another lost them. */
+/** The runs that a node repeats after another node lost them. */
 const repeatedBy = (node: Node) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -3,24 +3,22 @@ import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Person, type Reply } from "./Person.ts"
 
-/** The experience of somebody who only wanted a few tasks to run. */
 export interface Seen {
   /** Delays of calls after the requested time. */
   readonly latenessMs: ReadonlyArray<number>
-  /** Times of answers of the API. */
   readonly answerMs: ReadonlyArray<number>
   readonly errors: ReadonlyArray<string>
 }
 
 const nowMs = () => performance.timeOrigin + performance.now()
 
-/** Far enough ahead that creating the task is no part of its lateness. */
+/** How far ahead a task is due, so that creating it does not count as lateness. */
 const aheadMs = 1_500
 
-/** A call that has not arrived by then counts as lost, and as this late. */
+/** The time after which a call that has not arrived counts as lost, and as this late. */
 const lostAfterMs = 30_000
 
-/** A modest tenant: every now and then it makes a delayed task, reads a list and asks who it is. */
+/** A modest tenant, which now and then creates a delayed task, reads a list and calls `/whoami`. */
 export class Neighbour {
   #seen: { latenessMs: Array<number>; answerMs: Array<number>; errors: Array<string> } = empty()
   readonly #awaited = new Map<string, number>()
@@ -48,10 +46,9 @@ export class Neighbour {
     return neighbour
   }
 
-  /** Runs for this time and returns what it saw. */
   async live(forMs: number, everyMs: number): Promise<Seen> {
     this.#seen = empty()
-    // Needed because a session would end before a long drill does.
+    // A new login, because a session would end before a long drill does.
     await this.#timed("login", () => this.#person.login())
     const untilMs = nowMs() + forMs
     const steps: Array<Promise<void>> = []

@@ -8,7 +8,7 @@ export interface Reply {
 
 export const password = "correct horse battery staple"
 
-/** Uses the service from an address of its own: all of 127.0.0.0/8 is this machine. */
+/** A client with an address of its own, because all of 127.0.0.0/8 is this machine. */
 export class Person {
   readonly address: string
   readonly url: string
@@ -73,14 +73,14 @@ export class Person {
     })
   }
 
-  /** Fails if the service does not do what it is asked. */
+  /** Creates a record. Fails if the service refuses. */
   async make(path: string, body: unknown): Promise<Reply["body"]> {
     const { body: answer, status } = await this.ask("POST", path, body)
     if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
     return answer
   }
 
-  /** An account with its first workspace, and a session. */
+  /** Registers an account with its first workspace, and logs in. */
   async join(): Promise<this> {
     const account = { email: this.email, password }
     const { workspace } = await this.make("/v1/auth/register", account)

@@ -1,13 +1,13 @@
-// A hostile tenant as a process of its own: `node attacker.ts <url> <addresses> <attack>...`, with
-// the number of addresses that it has. It prints `ready` once everything is set up and starts when it
-// is told so on standard input. On SIGTERM it deletes its accounts.
+// A hostile tenant as a process of its own: `node attacker.ts <url> <addresses> <attack>...`, where
+// `addresses` is the number of its addresses. It prints `ready` once it is set up, and starts at a
+// line on standard input. On SIGTERM it deletes its accounts.
 import { once } from "node:events"
 import { setPriority } from "node:os"
 import { attacks, type AttackName } from "./attacks.ts"
 import { Person } from "./Person.ts"
 import { startTargets } from "./targets.ts"
 
-/** On a machine of its own it would take no processor time from the service. */
+// A low priority, because a real attacker takes no processor time on the machine of the service.
 setPriority(10)
 
 const [url = "", addresses = "1", ...names] = process.argv.slice(2)

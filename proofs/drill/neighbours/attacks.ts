@@ -6,11 +6,10 @@ import type { Targets } from "./targets.ts"
 export interface Surroundings {
   readonly url: string
   readonly targets: Targets
-  /** Makes a person at one of the addresses that the tenant has. */
   readonly newcomer: (connections?: number) => Person
 }
 
-/** The worst that one tenant can do within the limits. Goes on until the process ends. */
+/** An attack of one tenant within the limits, which goes on until the process ends. */
 export type Attack = (surroundings: Surroundings) => Promise<{ readonly goOn: () => Promise<void> }>
 
 const forever = async (work: (round: number) => Promise<unknown>): Promise<never> => {
@@ -23,7 +22,7 @@ const forever = async (work: (round: number) => Promise<unknown>): Promise<never
 const times = <A>(count: number, make: (index: number) => A): Array<A> =>
   Array.from({ length: count }, (_, index) => make(index))
 
-/** A few at a time, because the setup is not meant to be the attack. */
+/** Runs the setup with little concurrency, because the setup is not the attack. */
 const each = async <A>(
   items: ReadonlyArray<A>,
   width: number,
@@ -84,7 +83,7 @@ const hugeBodies: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Workspaces are free. Each has a few runs that hang for as long as a run may. */
+/** Many workspaces, because they cost nothing. Each has runs that hang for as long as possible. */
 const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
   const people = await Promise.all(times(10, () => newcomer(2).join()))
   const task = { name: "hangs", url: targets.hanging, timeout_seconds: 900, schedule: daily }
@@ -123,7 +122,7 @@ const fullMinute: Attack = async ({ newcomer, targets }) => {
   return { goOn: () => forever(() => sleep(1_000)) }
 }
 
-/** A runaway queue that is stopped, again and again. */
+/** A full queue that is stopped and filled again and again. */
 const runawayQueue: Attack = async ({ newcomer, targets }) => {
   const person = await newcomer(16).join()
   const task = { name: "runaway", url: targets.hanging, timeout_seconds: 900, schedule: daily }
@@ -171,7 +170,6 @@ const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
   }
 }
 
-/** Bodies that take long to refuse. */
 const costlyBodies: Attack = async ({ newcomer }) => {
   const person = await newcomer(20).join()
   const empty = { name: "c", steps: times(4_000, () => ({})) }
@@ -189,7 +187,7 @@ const costlyBodies: Attack = async ({ newcomer }) => {
   }
 }
 
-/** More connections than there are places. Each sends a body slowly and is refused. */
+/** More connections than the limit. Each sends a body slowly and is refused. */
 const manyConnections: Attack = async ({ newcomer, url }) => {
   const person = await newcomer().join()
   const { hostname, port } = new URL(url)
@@ -223,7 +221,7 @@ const logins: Attack = async ({ newcomer }) => {
   }
 }
 
-/** Targets that send an endless answer as long as anybody reads it. */
+/** Targets that send an endless answer as long as the service reads it. */
 const endlessAnswers: Attack = async ({ newcomer, targets }) => {
   const person = await newcomer(4).join()
   const task = { url: targets.endless, timeout_seconds: 900, delay_seconds: 0 }

@@ -7,7 +7,6 @@ import {
   type Socket
 } from "node:net"
 
-/** The targets of a hostile tenant's tasks. */
 export interface Targets {
   readonly quick: string
   /** Answers after ten seconds. */

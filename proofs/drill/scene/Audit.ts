@@ -3,12 +3,11 @@ import { SqlClient } from "effect/sql"
 import type { Ask } from "./Store.ts"
 import { type Account, chainSteps, type Ledger } from "./Load.ts"
 
-/** What the database says in the end about everything that was due by then. */
+/** The state of everything that was due by the end of a drill, read from the database. */
 export interface Audit {
-  /** Acknowledged writes that are not there. */
   readonly lost: ReadonlyArray<string>
   readonly due: number
-  /** Delayed tasks that are not due yet and wait in the queue. */
+  /** The number of delayed tasks that are not due yet. */
   readonly later: number
   readonly ended: number
   /** Runs that were due or were called, and have not succeeded. */
@@ -22,7 +21,7 @@ export interface Audit {
    * Executions whose end does not match their last attempt, or that do not have each attempt
    * recorded once.
    */
-  readonly usurped: ReadonlyArray<string>
+  readonly endedWithoutLease: ReadonlyArray<string>
   /** Repeated calls of the same execution. */
   readonly repeated: number
 }
@@ -74,7 +73,7 @@ const read = (account: Account, until: Date) =>
         AND status_code = 200
       GROUP BY execution_id
       HAVING count(*) > 1`
-    const usurped = yield* sql<{ readonly id: string }>`
+    const endedWithoutLease = yield* sql<{ readonly id: string }>`
       SELECT executions.id
       FROM executions
       JOIN attempts ON attempts.execution_id = executions.id
@@ -83,7 +82,7 @@ const read = (account: Account, until: Date) =>
       GROUP BY executions.id, attempts_count
       HAVING count(*) <> attempts_count
         OR max(number) FILTER (WHERE attempts.status_code = 200) IS DISTINCT FROM attempts_count`
-    return { tasks, keys, executions, unfinished, succeededTwice, usurped }
+    return { tasks, keys, executions, unfinished, succeededTwice, endedWithoutLease }
   })
 
 export const audit = Effect.fnUntraced(function* (
@@ -93,7 +92,7 @@ export const audit = Effect.fnUntraced(function* (
   calls: ReadonlyMap<string, number>,
   until: Date
 ) {
-  const { executions, keys, succeededTwice, tasks, unfinished, usurped } = yield* ask(
+  const { executions, keys, succeededTwice, tasks, unfinished, endedWithoutLease } = yield* ask(
     read(account, until)
   )
 
@@ -135,7 +134,7 @@ export const audit = Effect.fnUntraced(function* (
       ),
       ...succeededTwice.map(({ id }) => `succeeded ${id}`)
     ],
-    usurped: usurped.map(({ id }) => id),
+    endedWithoutLease: endedWithoutLease.map(({ id }) => id),
     repeated: [...calls.values()].reduce((sum, count) => sum + count - 1, 0)
   }
   return result
@@ -167,13 +166,13 @@ const nameIn = (ledger: Ledger, execution: Execution): string => {
   const { chain_run_id, id, kind, scheduled_for, step, task_id, trigger } = execution
   if (kind === "delayed") return `delayed ${task_id}`
   if (kind === "chain") return `run ${chain_run_id} ${step}`
-  // A run that was lost with its node shows as a retry, whatever started it.
+  // A run that was lost with its node has the trigger `retry`, whatever created it.
   const byHand =
     trigger === "manual" || ledger.runs.has(id) || scheduled_for.getTime() % minuteMs > 0
   return byHand ? `run ${id}` : slotName(task_id, scheduled_for.getTime())
 }
 
-/** `run <id>`, without a step. */
+/** Returns whether the name is `run <id>`, without a step. */
 const isByHand = (name: string) => /^run \S+$/.test(name)
 
 const surplus = (what: string, count: number, asked: number): ReadonlyArray<string> =>

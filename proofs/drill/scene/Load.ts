@@ -23,14 +23,12 @@ export interface Account {
   readonly chain: string
 }
 
-/**
- * Shared by the writers. A run locks its task, and with this many two writers rarely meet at one.
- */
+/** The number of tasks that are run manually. A run locks its task, so few tasks would collide. */
 const tasksByHand = 10
 
 export const chainSteps = ["first", "second"]
 
-/** A careful client gives up on an answer after this time. The server answers 503 before that. */
+/** The timeout of a client. The server answers 503 before that. */
 export const patienceMs = 20_000
 
 const create = async (
@@ -44,7 +42,7 @@ const create = async (
   return created.body
 }
 
-/** A workspace whose tasks call the sink. Some fire every minute, and all are also run manually. */
+/** Creates a workspace whose tasks call the sink. Some tasks fire every minute. */
 export const openAccount = Effect.fnUntraced(function* (node: Node, sinkUrl: string) {
   const { token, workspace } = yield* newUser(node)
   return yield* Effect.promise(async (): Promise<Account> => {
@@ -69,13 +67,12 @@ export const openAccount = Effect.fnUntraced(function* (node: Node, sinkUrl: str
   })
 })
 
-/** What the service was asked to do, and what it acknowledged. */
+/** The writes that clients requested, and those that the service acknowledged. */
 export class Ledger {
   sent = 0
   /** The number of manual runs that were requested, acknowledged or not. */
   askedRuns = 0
   askedChainRuns = 0
-  /** The ids of acknowledged writes. */
   readonly delayed = new Set<string>()
   readonly runs = new Set<string>()
   readonly chainRuns = new Set<string>()
@@ -102,14 +99,16 @@ export class Ledger {
     this.endGap()
   }
 
-  /** Called at each acknowledgement, and when no more are expected. */
+  /**
+   * Ends the current gap between acknowledgements. Called at each one and at the end of the load.
+   */
   endGap(): void {
     const nowMs = performance.now()
     this.longestGapMs = Math.max(this.longestGapMs, nowMs - (this.#acknowledgedAtMs ?? nowMs))
     this.#acknowledgedAtMs = nowMs
   }
 
-  /** The answers of one node, or of all nodes. */
+  /** Returns the answers of one node, or of all nodes. */
   answers(by?: Node): ReadonlyMap<string, number> {
     const sum = new Map<string, number>()
     for (const [node, answers] of this.#answers) {
@@ -166,9 +165,9 @@ export interface LoadOptions {
 }
 
 /**
- * Clients that write, each to a node of its own, and to the next one while that does not answer.
- * They repeat the same write with the same `Idempotency-Key` until it is acknowledged. They stop
- * with the scope.
+ * Starts clients that write, each to a node of its own, or to the next node while that node does
+ * not answer. A client repeats a write with the same `Idempotency-Key` until it is acknowledged.
+ * Clients stop with the scope.
  */
 export const startLoad = Effect.fnUntraced(function* (options: LoadOptions) {
   const { account, clients = 12, ledger, nodes, pauseMs = 30, sinkUrl } = options

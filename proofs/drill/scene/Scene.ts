@@ -14,16 +14,13 @@ import { Ledger, type LoadOptions, openAccount, startLoad } from "./Load.ts"
 import { delays, failures, hangs, type Recovery, surprises } from "./promises.ts"
 import type { Ask, Store } from "./Store.ts"
 
-/** The result of a drill. */
 export interface Outcome {
   readonly ledger: Ledger
   readonly audit: Audit
-  /** The most calls that may have been made twice: those in flight when the fault came. */
+  /** The limit of repeated calls: the calls that were in flight at the fault. */
   readonly inFlight: number
   readonly recovery: Recovery
-  /** Other observations. */
   readonly notes: ReadonlyArray<string>
-  /** Broken promises, in words. */
   readonly broken: ReadonlyArray<string>
 }
 
@@ -32,18 +29,16 @@ export interface Node extends ServerProcess {
   readonly id: number
 }
 
-/** Long enough that calls are in flight at every moment of the load. */
+/** The duration of calls, long enough that calls are in flight at every moment of the load. */
 const usualCallMs = 250
 
 const quietWithinMs = 60_000
 
-/** Nodes on a store, a sink that they call, and a workspace with its clients. */
+/** Starts nodes on a store, a sink that they call, and a workspace with clients. */
 export const startScene = Effect.fnUntraced(function* <
   const Stores extends readonly [Store, ...ReadonlyArray<Store>]
 >(options: {
-  /** The address of the store for each node. */
   readonly nodes: Stores
-  /** The drill's own access to the store. */
   readonly ask: Ask
   readonly env?: Readonly<Record<string, string>>
 }) {
@@ -68,8 +63,8 @@ export const startScene = Effect.fnUntraced(function* <
   })
 
   /**
-   * Seconds until each of the nodes acknowledges a write and starts runs, and everything that was
-   * due before now has ended.
+   * Returns the seconds until each of the nodes acknowledges a write and starts runs, and
+   * everything that was due before now has finished.
    */
   const recovered = Effect.fnUntraced(function* (alive: ReadonlyArray<ServerProcess>) {
     const startedMs = performance.now()
@@ -111,9 +106,8 @@ export const startScene = Effect.fnUntraced(function* <
     readonly recovery: Recovery
     readonly notes?: ReadonlyArray<string>
     readonly broken?: ReadonlyArray<string>
-    /** What nodes may log at level error. */
     readonly mayLog?: string
-    /** A frozen node answers nothing, whatever is promised. */
+    /** True if requests may hang, as they do at a frozen node. */
     readonly mayHang?: boolean
   }) {
     yield* outcome.load.stop
@@ -148,7 +142,7 @@ export const startScene = Effect.fnUntraced(function* <
   return { account, ask, finish, ledger, letCallsTake, load, nodes, recovered, sink }
 })
 
-/** Its logs are kept in the folder that `DRILL_LOGS` names. */
+/** Starts a node. Its logs are kept in the folder that `DRILL_LOGS` names. */
 export const startNode = Effect.fnUntraced(function* (
   store: Store,
   env: Readonly<Record<string, string>> = {}
@@ -170,7 +164,7 @@ export const startNode = Effect.fnUntraced(function* (
   return node
 })
 
-/** The runs that the nodes have started and not ended, according to the database. */
+/** Reads the runs that the nodes have started and not finished from the database. */
 export const runningOn = (nodes: ReadonlyArray<Node>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -182,7 +176,7 @@ export const runningOn = (nodes: ReadonlyArray<Node>) =>
     return row?.running ?? 0
   })
 
-/** Waits until everything that is due by then has ended. */
+/** Waits until everything that is due by this time has finished. */
 const quiet = (ask: Ask, until: Date) =>
   Effect.gen(function* () {
     const startedMs = performance.now()
@@ -202,7 +196,7 @@ const quiet = (ask: Ask, until: Date) =>
 
 // ---------------------------------------------------------------------------
 
-/** The load asks for delays of up to two seconds. */
+/** Longer than the longest delay of the load, which is two seconds. */
 const longestDelayMs = 3_000
 
 const recoversWithinMs = 90_000
@@ -213,7 +207,6 @@ const databaseNow = Effect.gen(function* () {
   return row?.now ?? new Date(0)
 })
 
-/** The id of the nth node in the order of joining. */
 const nodeAt = (n: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -236,7 +229,7 @@ const busyNodes = (since: Date) =>
     return rows.map(({ id }) => id)
   })
 
-/** Includes later steps of chains, which are due when the previous step has ended. */
+/** Counts unfinished runs, including later steps of chains, which become due one by one. */
 const unfinished = (until: Date) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

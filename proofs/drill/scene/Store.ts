@@ -4,20 +4,19 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { embeddedLayer } from "../../../packages/server/src/store/Sql.ts"
 import { makePostgresCluster } from "../../../packages/server/test/support/PostgresCluster.ts"
 
-/** Asks the database directly, and waits while it is unavailable. */
+/** Queries the database directly, and waits while it is unavailable. */
 export type Ask = <A>(
   question: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
 ) => Effect.Effect<A>
 
 export interface Store {
-  /** The settings with which a node finds the store. */
   readonly env: Readonly<Record<string, string>>
   readonly ask: Ask
 }
 
 /**
- * Each question has its own connection, because a pool notices only by use that a connection is
- * gone.
+ * Queries on a new connection each time, because a pool notices only by use that a connection is
+ * lost.
  */
 const askThrough =
   <E>(database: Layer.Layer<SqlClient.SqlClient, E>): Ask =>
@@ -35,16 +34,16 @@ export const storeAt = (url: string): Store => ({
   ask: askThrough(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
 })
 
-/** For use while no process has the store open. */
+/** The embedded store. The drill can query it only while no node has it open. */
 export const embeddedStore = (dataDir: string): Store => ({
   env: { DATA_DIR: dataDir },
   ask: askThrough(embeddedLayer({ dataDir }))
 })
 
-/** Two nodes take 32 connections, and each question of a drill takes one more. */
+/** The limit of the server. Two nodes take 32 connections, and each query of a drill takes one. */
 const maxConnections = 60
 
-/** A running server of the drill's own, with the variables of `env`. */
+/** Starts a PostgreSQL server of the drill's own, with the variables of `env`. */
 export const startPostgresWith = (env: Readonly<Record<string, string>>) =>
   Effect.tap(makePostgresCluster(maxConnections, env), (postgres) =>
     postgres.start.pipe(

@@ -1,12 +1,11 @@
 import type { ServerProcess } from "../../../packages/server/test/support/ServerProcess.ts"
 import { type Ledger, refused, unanswered } from "./Load.ts"
 
-/** How soon the service recovered, and what is promised. */
 export interface Recovery {
   readonly seconds: number
-  /** The promise, which also holds for the longest time without an acknowledgement. */
+  /** The promised time, which also limits the longest time without an acknowledgement. */
   readonly withinSeconds: number
-  /** The time for which the drill itself kept everybody from being served. */
+  /** The time for which the drill itself made the service unavailable. */
   readonly awaySeconds?: number
 }
 
@@ -30,7 +29,7 @@ export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
     : [])
 ]
 
-/** A fault outside the service shows as 503, as no connection, or not at all. */
+/** Lists unexpected answers. A fault outside the service may only cause a 503 or no connection. */
 export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
   [...ledger.answers().keys()]
     .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
@@ -57,5 +56,5 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Requests wait 15 s for an answer, and the machine may be busy. */
+/** The limit of answer times: requests wait up to 15 s, and the machine may be busy. */
 const answeredWithinMs = 17_000

@@ -8,13 +8,12 @@ import { Schema, SchemaAST } from "effect"
 import { HttpApi, HttpApiSchema } from "effect/http-api"
 import { type Generator, type makeGenerators } from "./Generate.ts"
 
-/** One part of a request: the values to send, and their form on the wire. */
 export interface Part {
   readonly generate: Generator
   readonly encode: (value: unknown) => unknown
 }
 
-/** An endpoint as the attacker sees it, all of it read from the contract. */
+/** An endpoint as the contract describes it. */
 export interface Target {
   readonly name: string
   readonly method: string
@@ -24,23 +23,20 @@ export interface Target {
   readonly query: Part | undefined
   readonly headers: Part | undefined
   readonly payload: Part | undefined
-  /** By status. */
   readonly successes: ReadonlyMap<number, Expected>
-  /** By code. */
   readonly errors: ReadonlyMap<string, Expected>
 }
 
 export interface Expected {
   readonly status: number
-  /** Absent if there is no body. */
+  /** Undefined if the answer has no body. */
   readonly decode: Decode | undefined
-  /** The headers that go with the decoded answer. */
   readonly headersOf: (decoded: unknown) => Readonly<Record<string, string>>
 }
 
 type Decode = (body: unknown) => unknown
 
-/** Throws if anything is missing, wrong or too much. */
+/** A decoder that throws if a field is missing, wrong or unknown. */
 const strictly = (schema: Schema.Top): Decode =>
   Schema.decodeUnknownSync(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
 
@@ -63,7 +59,7 @@ export const unreadErrors = byCode(
   ApiErrors.MisdirectedRequest
 )
 
-/** The answers to a request that matches no endpoint, as far as the fuzzer can tell. */
+/** The answers to a request that matches no endpoint, as the fuzzer matches them. */
 export const unroutedErrors = byCode(
   ApiErrors.NotFound,
   ApiErrors.MethodNotAllowed,
@@ -119,7 +115,7 @@ export const makeTargets = (
   return targets
 }
 
-/** A batch takes whatever its items are. Those that it can read are valid. */
+/** The schema for values that a batch can contain. A batch accepts items that are not valid. */
 const readable = (schema: Schema.Top): Schema.Top => {
   const item = SchemaAST.resolve(schema.ast)?.[batchOf]
   return Schema.isSchema(item)
@@ -143,7 +139,7 @@ export const targetsAt = (targets: ReadonlyArray<Target>) => {
     )
 }
 
-/** A path that is not UTF-8 spells nothing. */
+/** Returns whether the path is valid UTF-8 without needless encoding. */
 const isOneSpelling = (path: string): boolean => {
   try {
     decodeURIComponent(path)
@@ -154,8 +150,8 @@ const isOneSpelling = (path: string): boolean => {
 }
 
 /**
- * Characters that need no encoding, and characters that others take for the end of a path: such a
- * path is not our spelling.
+ * Encoded characters that need no encoding, and characters that other programs take for the end of
+ * a path. The service refuses such a path.
  */
 const respelled = /[;#]|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 

@@ -2,7 +2,7 @@ import { Arbitrary, Effect, Redacted, Result, Schema, SchemaAST } from "effect"
 import { index, oneOf } from "./Chance.ts"
 import { filtersOf, isSubset, knownSchemas } from "./KnownValues.ts"
 
-/** Makes values of a schema's decoded side, always the same values in the same order. */
+/** Generates values of a schema's decoded side, always the same values in the same order. */
 export type Generator = () => unknown
 
 /** The size of the texts and lists in a batch. */
@@ -11,7 +11,6 @@ const batchLength = 24
 
 export interface GeneratorOptions {
   readonly seed: string
-  /** The target of most generated calls. */
   readonly sink: string
   /** Generated times are near this time, in milliseconds. */
   readonly now: number
@@ -45,9 +44,9 @@ export const makeGenerators = ({ now, seed, sink }: GeneratorOptions) => {
 type Values = Arbitrary.Arbitrary<unknown>
 
 /**
- * Effect generates most values. It finds no text that passes our own filters, such as those of URLs
- * and schedules, so generators for them are here. For filters added later, the contract has
- * examples.
+ * Effect generates most values, but no text that passes our own filters, such as URLs and
+ * schedules. Generators for these are here. For filters added later, the examples of the contract
+ * are used.
  */
 const arbitraries = (sink: string, now: number) => {
   const known = knownSchemas(sink, now)
@@ -79,7 +78,7 @@ const arbitraries = (sink: string, now: number) => {
   return arbitraryOf
 }
 
-/** Effect generates lists that must be unique or have a length, as far as it can. */
+/** Generates lists that must be unique or have a length, with Effect as far as possible. */
 const lists = (ast: SchemaAST.AST, items: Values): Values =>
   isSampled(Arbitrary.schema(Schema.make(ast)))
     ? Arbitrary.schema(Schema.make(ast))
@@ -113,7 +112,6 @@ const sometimes = (values: Values): Values =>
 const withoutAbsent = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent))
 
-/** The secrets in a generated value, in the clear. */
 export const secretsIn = (value: unknown): ReadonlyArray<string> => {
   if (Redacted.isRedacted(value)) return [String(Redacted.value(value))]
   if (typeof value !== "object" || value === null) return []

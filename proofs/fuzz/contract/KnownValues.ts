@@ -14,7 +14,6 @@ import { between, index, matching, oneOf } from "./Chance.ts"
 
 type Values = Arbitrary.Arbitrary<unknown>
 
-/** Generators for the schemas that Effect cannot handle. */
 export const knownSchemas = (sink: string, now: number) => {
   const url = callUrl(sink)
   const known = <S extends Schema.Top>(
@@ -33,7 +32,7 @@ export const knownSchemas = (sink: string, now: number) => {
     known(Timestamp, timestamp(now)),
     known(timestampInput("Any."), givenTimestamp(now)),
     known(Email, email),
-    // Most of what Effect makes of the pattern is too long.
+    // Most values that Effect generates from the pattern are too long.
     known(hostName("Any."), givenHostName),
     known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
     known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
@@ -44,7 +43,8 @@ export const knownSchemas = (sink: string, now: number) => {
 }
 
 /**
- * The path says what the sink does. Other URLs are refused by the egress rules, the kernel or DNS.
+ * Generates URLs. The path of a sink's URL determines its answer. Calls to other URLs fail at the
+ * egress rules, the kernel or DNS.
  */
 const callUrl = (sink: string) =>
   Arbitrary.all([
@@ -100,7 +100,7 @@ const givenHostName = oneOf([
 
 const field = (...values: ReadonlyArray<string>) => oneOf(["*", "*", ...values])
 
-/** Half of them fire within minutes. */
+/** Generates schedules. Half of them fire within minutes. */
 const schedule = Arbitrary.all([
   field("0", "59", "*/5", "0-10/3", "7,8,9", "1-59/58"),
   field("0", "*/2", "23", "9-17", "0,12"),
@@ -166,7 +166,7 @@ const headers = Arbitrary.array(
   )
 )
 
-/** Unique names, and references only to earlier steps. */
+/** Generates steps with unique names and references only to earlier steps. */
 const steps = (url: Values) => {
   const call = Arbitrary.all({
     url: url as Arbitrary.Arbitrary<string>,
@@ -214,7 +214,7 @@ const nameOf = (at: number) => (at % 3 === 0 ? `step${at}` : `S-${at}_x`)
 
 type Filters = ReadonlySet<unknown>
 
-/** Two schemas are the same, whatever their names, if they run the same filters. */
+/** The filters of a schema, by which schemas are compared. */
 export const filtersOf = (ast: SchemaAST.AST): Filters => {
   const runs = (checks: ReadonlyArray<SchemaAST.Check<never>> = []): ReadonlyArray<unknown> =>
     checks.flatMap((check) => (check._tag === "Filter" ? [check.run] : runs(check.checks)))

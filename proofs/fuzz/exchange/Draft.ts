@@ -5,28 +5,26 @@ import { secretsIn } from "../contract/Generate.ts"
 import type { WireRequest } from "./Wire.ts"
 import type { Credential, World } from "../world/World.ts"
 
-/** An unfinished request. It is valid as far as the contract tells, until mutations add flaws. */
+/** An unfinished request. It is valid by the contract until mutations add flaws. */
 export interface Draft {
   readonly target: Target
   readonly credential: Credential | undefined
   method: string
-  /** Parameters of the path, percent-encoded. */
   segments: Array<string>
-  /** `name=value`, percent-encoded. */
+  /** The parameters as `name=value`, percent-encoded. */
   query: Array<string>
   headers: Array<readonly [name: string, value: string]>
   payload: unknown
   body: Buffer | undefined
   isChunked: boolean
-  /** Texts that the answer must not repeat. */
   readonly secrets: ReadonlyArray<string>
-  /** The reasons why the server may refuse it. */
+  /** The reasons why the server may refuse the request. */
   readonly flaws: Array<string>
   /** The flaws that the server must not accept. */
   readonly hopeless: Set<"body" | "size">
 }
 
-/** Endpoints that end credentials which others rely on. Lasting credentials never call them. */
+/** Endpoints that end credentials. Lasting credentials never call them. */
 export const endings: ReadonlySet<string> = new Set([
   "auth.logout",
   "auth.removeMe",
@@ -104,7 +102,7 @@ const segmentsOf = (
       continue
     }
     if (segment === ":key") {
-      made.push(dice.fork(segment).pickLate(authorsKeys) ?? "")
+      made.push(dice.fork(segment).pickLate(callerChosenKeys) ?? "")
       continue
     }
     const known =
@@ -124,8 +122,8 @@ const segmentsOf = (
   return made
 }
 
-/** A few, so that some are of tasks that are there already. */
-const authorsKeys = ["nightly", "hourly", "reports", "cleanup"]
+/** A few caller-chosen keys, so that some of them exist already. */
+const callerChosenKeys = ["nightly", "hourly", "reports", "cleanup"]
 
 const isParameter = (segment: string) => segment.startsWith(":")
 
@@ -134,7 +132,7 @@ const workspacesOf = (credential: Credential | undefined): ReadonlyArray<string>
     ? (credential?.account.workspaces ?? [])
     : [credential.key.workspace]
 
-/** The owner of the ids in a path. What is not in a workspace belongs to an account. */
+/** The collection of the ids in a path: of a workspace, or else of an account. */
 export const collectionOf = (
   segments: ReadonlyArray<string>,
   credential: Credential | undefined
@@ -145,7 +143,7 @@ export const collectionOf = (
 
 const taskFolder = (dice: Dice) => dice.pick(["cron", "delayed", "chains"])
 
-/** Replaces made-up values by ids that the attacker knows, if it knows any. */
+/** Replaces generated values by ids that the attacker knows, if it knows any. */
 const withKnown = (value: unknown, known: Readonly<Record<string, unknown>>): unknown =>
   typeof value !== "object" || value === null
     ? value
@@ -174,7 +172,7 @@ const payloadOf = (
   }
 }
 
-/** Shorter texts may be in an answer by chance. */
+/** The length from which on a text in an answer is not there by chance. */
 const recognizable = 12
 
 const knownFields = (

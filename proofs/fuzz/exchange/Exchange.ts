@@ -11,7 +11,7 @@ export interface Exchange {
   readonly here: ReadonlyMap<string, Target>
 }
 
-/** The endpoint that answered: HEAD is the GET without its body. */
+/** The endpoint that answered. The GET endpoint answers HEAD. */
 export const targetOf = ({
   here,
   request
@@ -28,7 +28,6 @@ export const jsonObject = (value: unknown): Json =>
 export const jsonObjects = (value: unknown): ReadonlyArray<Json> =>
   Array.isArray(value) ? value.map(jsonObject) : []
 
-/** The body of an answer, if it is an object. */
 export const bodyOf = ({ text }: WireAnswer): Json =>
   jsonObject(Option.getOrUndefined(parseJson(text)))
 

@@ -3,14 +3,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeFileSync } from "node:fs"
 
-/** A request as it is sent. No library is in between that would tidy it up. Texts are Latin-1. */
+/** A request as it is sent, without a library that would correct it. Texts are Latin-1. */
 export interface WireRequest {
   readonly method: string
-  /** Path and query. */
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Buffer | undefined
-  /** Whether the body is sent in chunks instead of with its length. */
+  /** True if the body is sent in chunks, without its length. */
   readonly isChunked: boolean
 }
 
@@ -20,13 +19,13 @@ export interface WireAnswer {
   readonly text: string
 }
 
-/** The server closed the connection, or was silent for too long. */
+/** Thrown if the server closed the connection or was silent for too long. */
 export class NoAnswer extends Error {}
 
-/** Longer than a request may wait for an execution. */
+/** Longer than the limit of a request that waits for an execution. */
 const patienceMs = 45_000
 
-/** A kept connection that carries one request at a time. */
+/** A persistent connection for one request at a time. */
 export class Connection {
   #socket: Socket | undefined
   readonly #hostname: string
@@ -70,7 +69,7 @@ const exchange = (socket: Socket, request: WireRequest) =>
       socket.destroy()
       reject(new NoAnswer(`${why} after ${received.length} bytes: ${received.toString("latin1")}`))
     }
-    // The error was already emitted when nobody listened, so waiting for it would never end.
+    // The error was emitted before there was a listener, so waiting for it would never end.
     if (!socket.writable) return fail("closed, though it was to be kept")
     socket
       .setTimeout(patienceMs, () => fail("silence"))
@@ -108,7 +107,7 @@ const chunked = (body: Buffer): ReadonlyArray<Buffer> => {
   return [...parts, Buffer.from("0\r\n\r\n")]
 }
 
-/** The complete answer after any interim ones. */
+/** Parses the final answer, after interim answers. */
 const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -122,7 +121,7 @@ const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => 
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
     })
   )
-  // What a stream says is not read: it has no end.
+  // The body of a stream is not read, because it has no end.
   const isStream = headers.get("content-type") === "text/event-stream"
   const isEmpty = isHead || isStream || status === 204 || status === 304
   const body = isEmpty ? "" : bodyOf(rest, headers)
@@ -148,7 +147,8 @@ const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): string | u
 }
 
 /**
- * A shell command, as close to the request as `curl` allows. A long or binary body goes to a file.
+ * Returns the request as a `curl` command, as exactly as possible. A long or binary body goes to a
+ * file.
  */
 export const asCurl = (url: string, request: WireRequest, label: string): string => {
   const { body, headers, isChunked, method, target } = request

@@ -1,8 +1,8 @@
 import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exchange/Exchange.ts"
 
 /**
- * What became of each item of a batch, as if it had been sent alone. So an item is judged by the
- * rules for a create.
+ * Returns the items of a batch as if each had been sent alone, so that the rules for a create apply
+ * to them.
  */
 export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   const { answer, draft, request } = exchange
@@ -22,7 +22,6 @@ export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   }))
 }
 
-/** Each item has an outcome. */
 export const judgeCount = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
   if (draft.flaws.length > 0 || !isBatch(exchange)) return []
@@ -31,6 +30,6 @@ export const judgeCount = (exchange: Exchange): ReadonlyArray<string> => {
   return asked === answered ? [] : [`${answered} outcomes of ${asked} items`]
 }
 
-/** Says of each item what became of it. */
+/** Returns whether the answer has a result for each item. */
 export const isBatch = (exchange: Exchange): boolean =>
   exchange.answer.status === 200 && targetOf(exchange)?.name.endsWith(".createMany") === true

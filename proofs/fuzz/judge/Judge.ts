@@ -10,7 +10,8 @@ import type { WireAnswer } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
 
 /**
- * Rules between fields, or about the time, that no schema states. A valid request may break them.
+ * Fields with rules that no schema states, about other fields or the time. A valid request may
+ * break such a rule.
  */
 const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "auth.register": ["password"],
@@ -39,15 +40,14 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.upsert": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
-  // What a channel is made of depends on its kind, and on what the operator has set up.
+  // The configuration of a channel depends on its kind, and on the settings of the operator.
   "notifications.createChannel": ["kind", "config"],
   "notifications.updateChannel": ["config"],
   "notifications.upsertChannel": ["kind", "config"]
 }
 
-/** What is wrong with an answer, if anything. */
 export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =>
-  isLostPage(exchange)
+  isUnknownPage(exchange)
     ? judgeSecrecy(exchange, world)
     : [
         ...judgeEnvelope(exchange),
@@ -55,15 +55,15 @@ export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =
         ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
         ...judgeAccess(exchange, world),
         ...judgeFacts(exchange),
-        ...judgeOutcome(exchange),
+        ...judgeResult(exchange),
         ...judgeCount(exchange),
-        ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeOutcome(item)])
+        ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeResult(item)])
       ]
 
 // ---------------------------------------------------------------------------
 
-/** A browser at an address where nothing is sees the panel say so. */
-const isLostPage = ({ answer, here, request }: Exchange): boolean =>
+/** Returns whether the answer is the panel's page for an unknown address. */
+const isUnknownPage = ({ answer, here, request }: Exchange): boolean =>
   answer.status === 404 &&
   here.size === 0 &&
   !/^\/v1(?:\/|\?|$)/.test(request.target) &&
@@ -89,16 +89,16 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
   ]
 }
 
-/** HEAD has no body to judge by. */
+/** Returns whether the answer has no body to check, as for HEAD. */
 const isUnread = (answer: WireAnswer) =>
   answer.text === ""
     ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
     : unreadErrors.has(errorOf(answer)?.error ?? "")
 
-/** About a password or a code in the body, not about the credential. */
+/** Codes about a password or a code in the body, and not about the credential. */
 const inBody = new Set(["invalid_credentials", "invalid_code"])
 
-/** The answers that contain a secret in the clear, as the contract names them. */
+/** Finds fields with a secret in plain text, by their names in the contract. */
 const secretFields = new RegExp(
   `"(?:key":"${apiKeyPrefix}|(?:secret|token|access_token|refresh_token)":")`
 )
@@ -182,11 +182,11 @@ const judgeBody = (
   }
 }
 
-/** Most of the generated URLs serve no calendar. */
+/** A field whose generated URLs mostly do not serve a calendar. */
 const readElsewhere = "excluded_calendar"
 
-/** The required outcome of a request without flaws, or with a flaw that must not be accepted. */
-const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
+/** Checks requests without flaws, and requests with a flaw that must not be accepted. */
+const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
   const { credential, flaws, hopeless, target } = draft
   const { status } = answer
@@ -212,7 +212,7 @@ const judgeOutcome = (exchange: Exchange): ReadonlyArray<string> => {
   return []
 }
 
-/** The fields at fault, except those that depend on the server's own networks. */
+/** The fields that an answer reports, except fields that depend on the server's networks. */
 const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
   const issues = errorOf(answer)?.["issues"]
   if (!Array.isArray(issues)) return []

@@ -67,7 +67,7 @@ export const authorization: Mutation = (draft, dice, world) => {
   flaw(draft, "authorization")
 }
 
-/** Headers that do not change the meaning of a request. With them alone it stays valid. */
+/** Adds headers that leave a request valid and do not change its meaning. */
 export const harmless: Mutation = (draft, dice) => {
   const [name, values] = dice.pick<readonly [string, ReadonlyArray<string>]>([
     ["x-request-id", ["a b"]],
@@ -125,7 +125,7 @@ export const idempotencyKey: Mutation = (draft, dice) => {
   flaw(draft, "idempotency-key")
 }
 
-/** Refused before there is a request, because HTTP does not allow it. */
+/** Adds headers beyond the limits of HTTP parsing. */
 export const tooMuch: Mutation = (draft, dice) => {
   if (dice.chance(0.5)) setHeader(draft, "x-long", "a".repeat(17_000))
   else draft.query.push(`long=${"a".repeat(17_000)}`)

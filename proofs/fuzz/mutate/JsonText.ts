@@ -1,6 +1,8 @@
 import type { Dice } from "../Dice.ts"
 
-/** JSON as text, for what a value cannot express: `-0`, `1e999`, half a surrogate pair. */
+/**
+ * JSON as text, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair.
+ */
 export class Verbatim {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +10,7 @@ export class Verbatim {
   }
 }
 
-/** An object as text. Names may occur twice, and `__proto__` is an ordinary name. */
+/** An object as text. Names can occur twice, and `__proto__` is an ordinary name. */
 class Members {
   readonly entries: ReadonlyArray<readonly [name: string, value: unknown]>
   constructor(entries: ReadonlyArray<readonly [name: string, value: unknown]>) {
@@ -28,11 +30,11 @@ export const jsonText = (value: unknown): string => {
 export interface AlteredJson {
   readonly value: unknown
   readonly how: string
-  /** The contract refuses this everywhere. */
+  /** True if the contract refuses the value everywhere. */
   readonly isHopeless: boolean
 }
 
-/** Changes one thing somewhere. */
+/** Makes one random change to a value. */
 export const alterJson = (value: unknown, dice: Dice): AlteredJson => {
   const entries = entriesOf(value)
   if (entries !== undefined && dice.chance(0.35)) return alterMembers(entries, dice)

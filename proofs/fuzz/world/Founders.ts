@@ -5,7 +5,7 @@ import { type Account, World } from "./World.ts"
 const founders = 4
 const workspacesEach = 2
 
-/** The initial world: lasting accounts with workspaces, and a key of every scope in each. */
+/** Creates the initial world: lasting accounts with workspaces, each with a key of every scope. */
 export const foundWorld = async (url: string): Promise<World> => {
   const world = new World()
   for (let number = 0; number < founders; number++) await found(url, world)

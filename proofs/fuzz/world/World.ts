@@ -1,10 +1,11 @@
 import type { Dice } from "../Dice.ts"
 
-/** An account that the attacker created. */
 export interface Account {
   email: string
   password: string
-  /** We never delete it or log it out, so its credentials must be accepted. */
+  /**
+   * True if the attacker never deletes the account or logs it out, so its credentials stay valid.
+   */
   readonly isLasting: boolean
   readonly workspaces: Array<string>
 }
@@ -13,26 +14,26 @@ export interface Credential {
   readonly token: string
   readonly account: Account
   readonly isLasting: boolean
-  /** The credential of a session. */
+  /** Set if the credential is a session. */
   readonly refreshToken?: string
-  /** The credential of an API key. */
+  /** Set if the credential is an API key. */
   readonly key?: { readonly workspace: string; readonly scopes: ReadonlyArray<string> }
 }
 
-/** How many ids of a kind are remembered, and in how many collections. */
+/** The limit of remembered ids per kind, and of collections. */
 const memory = 48
 const maxCollections = 2_000
 
-/** What the attacker knows about the server, all of it learned from answers. */
+/** What the attacker knows about the server, learned from answers. */
 export class World {
   readonly accounts: Array<Account> = []
   readonly sessions: Array<Credential> = []
   readonly keys: Array<Credential> = []
   /** Secrets that were shown once and must not appear again. */
   readonly shownOnce = new Set<string>()
-  /** The ids of lasting credentials. No request may find them and revoke them. */
+  /** The ids of lasting credentials, which no request must use, because it could revoke them. */
   readonly hidden = new Set<string>()
-  /** Refused credentials, to be tried again. */
+  /** Ended credentials, to be tried again. */
   readonly ended: Array<string> = []
   readonly #ids = new Map<string, Array<string>>()
   readonly #cursors = new Map<string, string>()
@@ -58,7 +59,7 @@ export class World {
     this.#owners.set(workspace, account)
   }
 
-  /** The principal that was given this token, ended or not. */
+  /** Returns the credential with this token, valid or ended. */
   credentialOf(token: string): Credential | undefined {
     return this.#credentials.get(token)
   }
@@ -67,7 +68,7 @@ export class World {
     return this.#owners.get(workspace)
   }
 
-  /** The server refused it, so somebody ended it. */
+  /** Forgets a credential that the server refused. */
   forget(credential: Credential) {
     for (const list of [this.sessions, this.keys]) {
       const at = list.indexOf(credential)
@@ -84,7 +85,7 @@ export class World {
     }
   }
 
-  /** `collection` is the URL path that the id comes after. */
+  /** Remembers an id. `collection` is the URL path before the id. */
   addId(collection: string, id: string) {
     if (this.hidden.has(id)) return
     const known = this.#ids.get(collection) ?? []
@@ -109,7 +110,7 @@ export class World {
     return this.#ids.get(collection) ?? []
   }
 
-  /** Ids of any kind, in any workspace. */
+  /** Picks an id of any kind, in any workspace. */
   pickAnyId(dice: Dice): string | undefined {
     return dice.pickLate(dice.pickLate([...this.#ids.values()]) ?? [])
   }
@@ -123,7 +124,7 @@ export class World {
   }
 }
 
-/** Removes the oldest that may be removed. */
+/** Adds an item. Beyond the limit, removes the oldest item that is not lasting. */
 const remember = <A extends { readonly isLasting: boolean }>(list: Array<A>, one: A) => {
   list.push(one)
   if (list.length <= memory) return

@@ -320,8 +320,8 @@ export interface ExecutionError {
  * broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls to
  * this address are not allowed. `invalid_template`: with the answers of earlier steps filled in,
  * the call is not valid. `no_worker`: no worker took the run within `worker_wait_seconds`.
- * `node_lost`: the node or the worker that made the call was lost. `callback_failed`: the job
- * reported a failure to the completion URL. `callback_timeout`: the job did not report in time.
+ * `node_lost`: the node or the worker that made the call was lost. `completion_failed`: the job
+ * reported a failure to the completion URL. `completion_timeout`: the job did not report in time.
  * `cancelled`: somebody cancelled the run, or paused or deleted its task. `overlap`: the run
  * before it was still in progress. `too_many_runs`: the task had as many unfinished runs as it may
  * have. `task_changed`: what was to be called is not there any more. `internal`: the service
@@ -339,8 +339,8 @@ export type ExecutionErrorCode =
   | "invalid_template"
   | "no_worker"
   | "node_lost"
-  | "callback_failed"
-  | "callback_timeout"
+  | "completion_failed"
+  | "completion_timeout"
   | "cancelled"
   | "overlap"
   | "too_many_runs"

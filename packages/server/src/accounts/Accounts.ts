@@ -16,7 +16,7 @@ import { UsageRepo } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { InvitationsRepo } from "./members/InvitationsRepo.ts"
-import { Endings } from "../events/index.ts"
+import { EndSignals } from "../events/index.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
@@ -94,7 +94,7 @@ export class Accounts extends Context.Service<
     | ChangeMails
     | AccountEvents
     | EmailLinks
-    | Endings
+    | EndSignals
     | Idempotency
     | Ids
     | InvitationsRepo
@@ -117,7 +117,7 @@ export class Accounts extends Context.Service<
       const changeMails = yield* ChangeMails
       const events = yield* AccountEvents
       const emailLinks = yield* EmailLinks
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const idempotency = yield* Idempotency
       const ids = yield* Ids
       const invitations = yield* InvitationsRepo
@@ -283,7 +283,7 @@ export class Accounts extends Context.Service<
               })
             })
           )
-          endings.tell([row.id])
+          endSignals.send([row.id])
         })
       })
     })

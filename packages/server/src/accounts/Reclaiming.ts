@@ -10,7 +10,7 @@ import { UsageRepo } from "../plans/index.ts"
 import { InvitationsRepo } from "./members/InvitationsRepo.ts"
 import { MembersRepo } from "./members/MembersRepo.ts"
 import { AccountEvents } from "./AccountEvents.ts"
-import { Endings } from "../events/index.ts"
+import { EndSignals } from "../events/index.ts"
 import { SigningSecrets } from "../engine/index.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
@@ -37,7 +37,7 @@ export class Reclaiming extends Context.Service<
     | ApiKeyRepo
     | AuditLog
     | AccountEvents
-    | Endings
+    | EndSignals
     | InvitationsRepo
     | MembersRepo
     | ReclaimingRepo
@@ -54,7 +54,7 @@ export class Reclaiming extends Context.Service<
       const apiKeys = yield* ApiKeyRepo
       const audit = yield* AuditLog
       const events = yield* AccountEvents
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const factors = yield* SecondFactors
       const invitations = yield* InvitationsRepo
       const links = yield* UserLinksRepo
@@ -86,7 +86,7 @@ export class Reclaiming extends Context.Service<
           yield* events.memberEmailGone(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
-        yield* sql.afterCommit(Effect.sync(() => endings.tell(removed.map(({ id }) => id))))
+        yield* sql.afterCommit(Effect.sync(() => endSignals.send(removed.map(({ id }) => id))))
         yield* usage.record("seats", [workspaceId], now)
         for (const { id } of yield* apiKeys.updateAllRevoked(workspaceId, now)) {
           yield* record("api_key.revoked", id)

@@ -4,7 +4,7 @@ import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"
-import { AppConfig, briefly, eachInTurn, loop } from "../core/index.ts"
+import { AppConfig, loop, runAllInTurn, shortMessage } from "../core/index.ts"
 import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
 import type { RunQueue } from "../engine/index.ts"
@@ -158,7 +158,7 @@ export class KeepingToPlans extends Context.Service<
       })
 
       /** Notifies people at 80 and at 100 %, once a month. */
-      const tell = Effect.fnUntraced(function* (
+      const notifyOfUsage = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         used: number,
         now: Date
@@ -186,9 +186,9 @@ export class KeepingToPlans extends Context.Service<
         keepMonths: Effect.fn("KeepingToPlans.keepMonths")(function* (workspaceIds) {
           const now = yield* DateTime.nowAsDate
           const using = yield* listUsing(now, workspaceIds)
-          yield* eachInTurn(
+          yield* runAllInTurn(
             using.flatMap(({ executions, workspace_id }) => [
-              naming(workspace_id, tell(workspace_id, executions, now)),
+              naming(workspace_id, notifyOfUsage(workspace_id, executions, now)),
               naming(workspace_id, keepIfUsedUp(workspace_id))
             ])
           )
@@ -199,9 +199,9 @@ export class KeepingToPlans extends Context.Service<
           const using = yield* listUsing(now)
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
-          yield* eachInTurn([
+          yield* runAllInTurn([
             ...using.map(({ executions, workspace_id }) =>
-              naming(workspace_id, tell(workspace_id, executions, now))
+              naming(workspace_id, notifyOfUsage(workspace_id, executions, now))
             ),
             ...[...all].map((workspaceId) => naming(workspaceId, keep(workspaceId)))
           ])
@@ -215,7 +215,7 @@ export class KeepingToPlans extends Context.Service<
 const naming = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
   Effect.catchDefect(turn, (defect) =>
     Effect.die(
-      new Error(`workspace ${workspaceId}: ${briefly(Cause.die(defect))}`, { cause: defect })
+      new Error(`workspace ${workspaceId}: ${shortMessage(Cause.die(defect))}`, { cause: defect })
     )
   )
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"
 import { graceDays } from "../plans/index.ts"
 import { KeepingToPlans } from "./KeepingToPlans.ts"
-import { dayMs, Doorbell, loop } from "../core/index.ts"
+import { dayMs, loop, Waker } from "../core/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { ask, listOf } from "./calls.ts"
 import {
@@ -25,13 +25,13 @@ export class Syncing extends Context.Service<
   Syncing,
   {
     /** Returns once the need to read the customer is stored. */
-    readonly hear: (hint: Hint) => Effect.Effect<void>
+    readonly noteHint: (hint: Hint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
     /** Reads the subscriptions that are due, and returns how many. */
     readonly syncDue: Effect.Effect<number>
-    readonly heard: Doorbell
+    readonly waker: Waker
   }
 >()("@scheduling/server/billing/Syncing") {
   static readonly layer: Layer.Layer<
@@ -46,7 +46,7 @@ export class Syncing extends Context.Service<
       const keeping = yield* KeepingToPlans
       const provider = yield* Provider
       const repo = yield* SubscriptionsRepo
-      const heard = new Doorbell()
+      const waker = new Waker()
 
       const cancelAll = (stripe: OpenProvider, ids: ReadonlyArray<string>) =>
         Effect.forEach(
@@ -105,9 +105,9 @@ export class Syncing extends Context.Service<
       })
 
       return Syncing.of({
-        heard,
+        waker,
 
-        hear: Effect.fn("Syncing.hear")(function* ({ customer_id, id }) {
+        noteHint: Effect.fn("Syncing.noteHint")(function* ({ customer_id, id }) {
           const now = yield* DateTime.nowAsDate
           const isNew = yield* repo.insertEvent(id, now)
           if (isNew && customer_id !== null) yield* repo.updateToStale(customer_id, now)
@@ -142,10 +142,10 @@ export class Syncing extends Context.Service<
 export const SyncingLayer: Layer.Layer<never, never, Provider | Syncing> = Layer.effectDiscard(
   Effect.gen(function* () {
     if ((yield* Provider).open === null) return
-    const { heard, syncDue } = yield* Syncing
+    const { waker, syncDue } = yield* Syncing
     yield* Effect.forkScoped(
       loop("asking about subscriptions", syncDue, {
-        between: (asked) => (asked === batch ? Effect.void : heard.wait(10_000)),
+        between: (asked) => (asked === batch ? Effect.void : waker.wait(10_000)),
         pauseAtMost: "1 minute"
       })
     )

@@ -39,8 +39,8 @@ const jsonLines = Logger.withConsoleLog(
 )
 
 /**
- * One line per event, with everything that the event or error quotes below it, indented. Quoted
- * text may come from anywhere, so nothing in it can end the line or control the terminal.
+ * Writes one line per event, and below it, indented, the texts that the event quotes. Quoted text
+ * may come from anywhere, so control characters in it are escaped.
  */
 const prettyLines = Logger.withConsoleLog(
   Logger.map(

@@ -1,9 +1,7 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 
 export interface LoopOptions<A> {
-  /** Called between two iterations. */
   readonly between?: (result: A) => Effect.Effect<void>
-  /** The longest pause after a failure. */
   readonly pauseAtMost?: Duration.Input
   /**
    * An iteration that takes longer is interrupted, and the loop starts again. If absent, an
@@ -12,8 +10,8 @@ export interface LoopOptions<A> {
   readonly stuckAfterMinutes?: number
 }
 
-/** For loops whose iterations finish within about a minute. Statements end after half a minute. */
-export const mayBeStuck = { stuckAfterMinutes: 5 }
+/** Options of loops whose iterations finish within about a minute. Statements end after 30 s. */
+export const restartIfStuck = { stuckAfterMinutes: 5 }
 
 /**
  * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses, longer
@@ -26,26 +24,25 @@ export const loop = <A, E, R>(
 ): Effect.Effect<never, never, R> =>
   Effect.flatMap(LoopHealth, (health) => {
     const longestMs = Duration.toMillis(pauseAtMost)
-    const told = reporterOf(health, name, "; trying again")
+    const reporter = makeReporter(health, name, "; trying again")
     let turns = 0
     const endless = body.pipe(
       Effect.tap(() => {
         turns++
-        return told.succeeded
+        return reporter.succeeded
       }),
       Effect.flatMap(between),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<never>)
-          : Effect.flatMap(told.failed(cause, longestMs), Effect.sleep)
+          : Effect.flatMap(reporter.failed(cause, longestMs), Effect.sleep)
       ),
       Effect.forever
     )
     if (stuckAfterMinutes === undefined) return endless
     const limit = Math.round((stuckAfterMinutes * 60_000) / sampleMs)
     /**
-     * Counts samples without progress instead of elapsed time, because a clock that is set is no
-     * sign of a fault.
+     * Counts samples without progress and not elapsed time, because setting the clock is no fault.
      */
     const untilStuck = Effect.gen(function* () {
       let seen = -1
@@ -73,22 +70,22 @@ export const loop = <A, E, R>(
     )
   })
 
-/** Reports the failures of occasional work as `loop` reports those of its iterations. */
+/** Reports the failures of occasional work as `loop` reports failed iterations. */
 export const reportFailures = <A, E, R>(
   name: string,
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(LoopHealth, (health) => {
-    const told = reporterOf(health, name, "")
+    const reporter = makeReporter(health, name, "")
     return work.pipe(
-      Effect.tap(() => told.succeeded),
+      Effect.tap(() => reporter.succeeded),
       Effect.tapCause((cause) =>
-        Cause.hasInterruptsOnly(cause) ? Effect.void : told.failed(cause, 0)
+        Cause.hasInterruptsOnly(cause) ? Effect.void : reporter.failed(cause, 0)
       )
     )
   })
 
-const reporterOf = (health: Failures, name: string, then: string) => ({
+const makeReporter = (health: LoopFailures, name: string, then: string) => ({
   succeeded: Effect.suspend(() => {
     const failures = health.succeed(name)
     return failures === 0
@@ -104,17 +101,17 @@ const reporterOf = (health: Failures, name: string, then: string) => ({
     )
     if (isReportedNow) {
       const count = failures === 1 ? "" : ` ${failures} times in a row`
-      yield* Effect.logWarning(`${name}: failed${count}: ${briefly(cause)}${then}`)
+      yield* Effect.logWarning(`${name}: failed${count}: ${shortMessage(cause)}${then}`)
     }
     return pauseMs
   })
 })
 
 /**
- * Runs one effect after the other, all of them even if some fail or die, and fails in the end if
- * one did. `Effect.validate` would stop at a defect.
+ * Runs all effects, one after the other, even if some fail or die. Fails in the end if any effect
+ * failed. `Effect.validate` would stop at a defect.
  */
-export const eachInTurn = <E, R>(
+export const runAllInTurn = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 
@@ -136,7 +133,7 @@ interface Failing {
  * The loops that currently fail. Some bodies never end while they work, so a loop counts as
  * recovered once it has not failed for longer than a statement can take.
  */
-export class Failures {
+export class LoopFailures {
   readonly #failing = new Map<string, Failing>()
   readonly #stuck = new Map<string, number>()
 
@@ -149,7 +146,6 @@ export class Failures {
     else this.#stuck.set(name, forMs)
   }
 
-  /** Returns the number of failures in a row before. */
   succeed(name: string): number {
     const failures = this.#failing.get(name)?.failures ?? 0
     this.#failing.delete(name)
@@ -185,8 +181,8 @@ export class Failures {
 }
 
 /** The loops of one node. The default belongs to the whole process. */
-export const LoopHealth = Context.Reference<Failures>("@scheduling/server/core/LoopHealth", {
-  defaultValue: () => new Failures()
+export const LoopHealth = Context.Reference<LoopFailures>("@scheduling/server/core/LoopHealth", {
+  defaultValue: () => new LoopFailures()
 })
 
 const firstPauseMs = 300
@@ -198,29 +194,29 @@ const silenceMs = 40_000
 const isRecent = ({ lastMs, pauseMs }: Failing, nowMs: number) =>
   nowMs - lastMs <= pauseMs + silenceMs
 
-/** Only the message, because PostgreSQL's details contain values of rows. */
-export const briefly = (cause: Cause.Cause<unknown>): string => {
+/** Returns only the message, because PostgreSQL's details contain values of rows. */
+export const shortMessage = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Wakes the one loop that waits. A ring while nobody waits is remembered. */
-export class Doorbell {
-  #rung = false
+/** Wakes the one loop that waits. A wake-up while nobody waits is remembered. */
+export class Waker {
+  #isAwake = false
   #waiting: (() => void) | undefined
 
-  ring(): void {
-    if (this.#waiting === undefined) this.#rung = true
+  wake(): void {
+    if (this.#waiting === undefined) this.#isAwake = true
     else this.#waiting()
   }
 
   wait(atMostMs: number): Effect.Effect<void> {
-    return Effect.raceFirst(this.#rings, Effect.sleep(Math.max(0, atMostMs)))
+    return Effect.raceFirst(this.#woken, Effect.sleep(Math.max(0, atMostMs)))
   }
 
-  readonly #rings = Effect.callback<void>((resume) => {
-    if (this.#rung) {
-      this.#rung = false
+  readonly #woken = Effect.callback<void>((resume) => {
+    if (this.#isAwake) {
+      this.#isAwake = false
       resume(Effect.void)
       return
     }

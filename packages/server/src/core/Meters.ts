@@ -2,10 +2,7 @@ import { Context, type Metric } from "effect"
 
 type Attributes = Readonly<Record<string, string>>
 
-/**
- * Counts into buckets without a clock, a map or an allocation, so measuring a run takes a few
- * nanoseconds.
- */
+/** Counts into buckets without a clock, a map or an allocation, which takes a few nanoseconds. */
 export class Histogram {
   readonly bounds: ReadonlyArray<number>
   readonly #counts: Float64Array
@@ -45,8 +42,8 @@ export class Histogram {
 }
 
 /**
- * The metrics of a node, as the framework's exporters read them: each metric is a function that the
- * exporter calls. Updating the framework's own metrics costs up to a microsecond each.
+ * The metrics of a node. Each metric is a function that the framework's exporter calls. Updating a
+ * metric of the framework costs up to a microsecond.
  */
 export class NodeMeters {
   readonly registry = new Map<string, Metric.Metric.Metadata<unknown, unknown>>()
@@ -73,7 +70,7 @@ export class NodeMeters {
     return histogram
   }
 
-  /** One counter for each value of a label. There must be few values. */
+  /** Adds a counter for each value of a label. There must be few values. */
   counts<Value extends string>(
     name: string,
     description: string,
@@ -110,7 +107,7 @@ export const secondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
 ]
 
-/** Calls may take minutes, and lateness may grow to hours. */
+/** The bounds for calls, which may take minutes, and for lateness, which may grow to hours. */
 export const longSecondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800
 ]

@@ -21,7 +21,7 @@ import { makeFolder } from "./makeFolder.ts"
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** Newest first. The first key signs and seals; all keys verify and unseal. */
+    /** Returns keys, newest first. The first key signs and seals; all keys verify and unseal. */
     readonly keys: (purpose: Purpose) => KeyRing
   }
 >()("@scheduling/server/core/Secrets") {
@@ -29,7 +29,7 @@ export class Secrets extends Context.Service<
     Secrets,
     Effect.gen(function* () {
       const config = yield* AppConfig
-      const current = config.appSecret ?? (yield* keptSecret(config.dataDir))
+      const current = config.appSecret ?? (yield* readOrCreateSecret(config.dataDir))
       return makeSecrets([current, ...config.previousAppSecrets])
     })
   )
@@ -60,11 +60,13 @@ export type Purpose =
 
 export interface DerivedKey {
   /**
-   * The public name of the key. It tells which secret created a value and reveals nothing about the
-   * secret.
+   * The public name of the key. It identifies the secret that created a value, and reveals nothing
+   * about the secret.
    */
   readonly id: string
-  /** A key object, because hashing with raw bytes creates one each time, which takes 20 µs. */
+  /**
+   * A key object, because hashing with raw bytes creates a key object each time, which takes 20 µs.
+   */
   readonly secret: KeyObject
 }
 
@@ -83,8 +85,8 @@ export const mac = (key: DerivedKey, text: string): string =>
   createHmac("sha256", key.secret).update(text).digest("base64url")
 
 /**
- * AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`, bound to a context so that it cannot be moved
- * elsewhere.
+ * Encrypts with AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. The context is authenticated,
+ * so a sealed text that is copied to another row does not open.
  */
 export const seal = (ring: KeyRing, context: string, text: string): string => {
   const [key] = ring
@@ -110,10 +112,7 @@ export const unseal = (ring: KeyRing, context: string, sealed: string): string =
   return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8")
 }
 
-/**
- * As `unseal`, but undefined instead of throwing: the `APP_SECRET` that sealed the text may be
- * gone.
- */
+/** Like `unseal`, but returns undefined if the `APP_SECRET` that sealed the text is gone. */
 export const unsealIfKnown = (
   ring: KeyRing,
   context: string,
@@ -131,7 +130,6 @@ export const unsealIfKnown = (
 const derive = (secret: Redacted.Redacted, info: string, length: number) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
 
-/** The first secret is the current one. */
 export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
   const ring = (purpose: Purpose): KeyRing => {
     const key = (secret: Redacted.Redacted): DerivedKey => ({
@@ -165,17 +163,17 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
 }
 
 /**
- * The embedded store keeps a secret of its own beside the data, in a file that only its user can
- * read.
+ * Reads the secret of the embedded store from a file beside the data, and creates the file if it is
+ * missing. Only its user can read the file.
  */
-const keptSecret = (dataDir: string) => {
+const readOrCreateSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")
   return Effect.tryPromise({
     try: async () => {
       makeFolder(dataDir)
       const secret = await fs.readFile(file, "utf8").catch(async (error: unknown) => {
         if (!isCode(error, "ENOENT")) throw error
-        await makeSecretFile(file)
+        await createSecretFile(file)
         return fs.readFile(file, "utf8")
       })
       if (Buffer.byteLength(secret) < 32) throw new Error("it is shorter than 32 bytes")
@@ -189,19 +187,19 @@ const keptSecret = (dataDir: string) => {
 }
 
 /**
- * Writes the file completely or not at all, and never over another one: the process may die here,
- * and two may start at once.
+ * Writes the file completely or not at all, because the process may die here. Never replaces a
+ * file, because two processes may start at once.
  */
-const makeSecretFile = async (file: string) => {
-  const draft = `${file}.${randomBytes(6).toString("hex")}`
+const createSecretFile = async (file: string) => {
+  const temporary = `${file}.${randomBytes(6).toString("hex")}`
   try {
     const secret = randomBytes(48).toString("base64url")
-    await fs.writeFile(draft, secret, { mode: 0o600, flag: "wx", flush: true })
-    await fs.link(draft, file)
+    await fs.writeFile(temporary, secret, { mode: 0o600, flag: "wx", flush: true })
+    await fs.link(temporary, file)
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw error
   } finally {
-    await fs.rm(draft, { force: true })
+    await fs.rm(temporary, { force: true })
   }
 }
 

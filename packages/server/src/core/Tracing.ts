@@ -23,8 +23,8 @@ export interface TracingLimits {
 }
 
 /**
- * Creates spans of finished work, so that nothing is kept while the work goes on. Which traces are
- * kept depends on their ids only, so that all nodes keep the same ones, and never on a client.
+ * Creates spans of finished work, so that nothing is kept in memory while the work goes on. The id
+ * of a trace alone decides whether the trace is kept, so all nodes decide alike and clients cannot.
  */
 export class Tracer {
   readonly #push: (span: Span) => void
@@ -54,7 +54,7 @@ export class Tracer {
   }
 }
 
-/** Undefined if there is no collector. Then tracing does nothing. */
+/** The tracer of the node. Undefined if there is no collector. */
 export const Tracing = Context.Reference<Tracer | undefined>("@scheduling/server/core/Tracing", {
   defaultValue: () => undefined
 })
@@ -62,9 +62,7 @@ export const Tracing = Context.Reference<Tracer | undefined>("@scheduling/server
 const random = Buffer.alloc(4_096)
 let used = random.length
 
-/**
- * Taken from a stock of random bytes, because generating a few at a time takes ten times as long.
- */
+/** Takes random bytes from a buffer, because generating a few at a time takes ten times as long. */
 const randomHex = (bytes: number): string => {
   if (used + bytes > random.length) {
     randomFillSync(random)
@@ -79,20 +77,20 @@ export const makeSpanId = (): string => randomHex(8)
 export const makeTraceId = (): string => randomHex(16)
 
 /**
- * The id of a trace has 16 bytes, as a UUID has. So every node derives from the id of a run its
- * trace and the span of the whole run.
+ * The trace id of a run, derived from the id of the run. Both have 16 bytes. So every node knows
+ * the trace of a run, and the span of the whole run, without storing them.
  */
 export const traceIdOf = (uuid: string): string => uuid.replaceAll("-", "")
 
 export const spanIdOf = (uuid: string): string => traceIdOf(uuid).slice(16)
 
-/** The header that tells the target of a call which trace it belongs to (W3C Trace Context). */
+/** The header that gives the trace of a call to its target (W3C Trace Context). */
 export const traceparentOf = (traceId: string, spanId: string, isKept: boolean): string =>
   `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
 
 /**
- * The ids of the trace and the span in a client's `traceparent`. The sampled flag is ignored, because
- * the client must not decide whether the trace is kept.
+ * Reads the ids of the trace and the span from a client's `traceparent`. The sampled flag is
+ * ignored, because the client must not decide whether the trace is kept.
  */
 export const readTraceparent = (
   header: string | undefined

@@ -3,13 +3,15 @@ import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type KeyRing, mac } from "./Secrets.ts"
 
-/** Keys that programs store and send: a prefix that names their kind, and 32 random bytes. */
+/**
+ * Creates and checks keys that programs store and send: a prefix for the kind, and 32 random bytes.
+ */
 export const bearerKeys = (prefix: string, label: string) => {
   const form = new RegExp(`^${bearerKeyForm(prefix)}$`)
   return {
     make: (): Redacted.Redacted =>
       Redacted.make(prefix + randomBytes(32).toString("base64url"), { label }),
-    /** A malformed credential is refused without a query. */
+    /** Lets a caller refuse a malformed credential without a query. */
     isWellFormed: (credential: string): boolean => form.test(credential)
   }
 }

@@ -20,7 +20,8 @@ interface KeyOf {
 }
 
 /**
- * Creates the record of a key, or changes it under its lock. An equal definition is not written.
+ * Creates the record with the key, or changes it under its lock. An equal definition is not
+ * written.
  */
 export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
   { key, resource }: KeyOf,
@@ -43,8 +44,8 @@ export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
   })
 
 /**
- * Whether the row has the defined fields, all of them present. Other fields of the row are not part
- * of its definition.
+ * Returns whether all fields of the definition have the same values in the row. Other fields of the
+ * row do not count.
  */
 export const isDefinedAs = (row: object, definition: object): boolean => {
   const fields = new Map<string, unknown>(Object.entries(row))
@@ -55,7 +56,7 @@ export const isDefinedAs = (row: object, definition: object): boolean => {
 
 /**
  * Repeats the upsert if another request created, changed or removed the record at the same time.
- * Use it around the transaction.
+ * The transaction must be inside, so that each try begins a new one.
  */
 export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })

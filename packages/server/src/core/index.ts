@@ -3,7 +3,7 @@
  * knows nothing about scheduling.
  */
 import { Layer } from "effect"
-import { Failures, LoopHealth } from "./Loop.ts"
+import { LoopFailures, LoopHealth } from "./Loop.ts"
 import { Ids } from "./Ids.ts"
 import { Meters, NodeMeters } from "./Meters.ts"
 import { MetricsExportLayer, TracingLayer } from "./collector/Otlp.ts"
@@ -11,13 +11,13 @@ import { MetricsExportLayer, TracingLayer } from "./collector/Otlp.ts"
 export { Ids } from "./Ids.ts"
 export { LoggingLayer } from "./Logging.ts"
 export {
-  briefly,
-  Doorbell,
-  eachInTurn,
   loop,
   LoopHealth,
-  mayBeStuck,
-  reportFailures
+  reportFailures,
+  restartIfStuck,
+  runAllInTurn,
+  shortMessage,
+  Waker
 } from "./Loop.ts"
 export {
   type Histogram,
@@ -61,11 +61,11 @@ export { isLoopback } from "./config/hostNames.ts"
 export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
 export { orSecretFiles } from "./config/secretFiles.ts"
 export { unknownSettings } from "./config/unknownSettings.ts"
-export { elapsedMs } from "./elapsed.ts"
-export { inTurns } from "./inTurns.ts"
+export { elapsedMs } from "./elapsedMs.ts"
+export { runInSlices } from "./runInSlices.ts"
 export { hashLinkToken, linkTokenHashes, makeLinkToken } from "./linkTokens.ts"
 export { makeFolder } from "./makeFolder.ts"
-export { dayMs, hourMs } from "./millis.ts"
+export { dayMs, hourMs } from "./milliseconds.ts"
 export { orNotFound } from "./orNotFound.ts"
 export {
   fieldsCopier,
@@ -74,16 +74,16 @@ export {
   objectMaker,
   refuseFurtherUpgradeListeners,
   withText
-} from "./seams.ts"
+} from "./libraryInternals.ts"
 export { cut, cutBytes, escapeHtml, escapeMarkdown, oneLine, withoutMentions } from "./text.ts"
 export { version } from "./version.ts"
-export { whereRunning } from "./whereRunning.ts"
+export { onRunnerNodes } from "./onRunnerNodes.ts"
 
-/** Health, metrics and traces of a node. Each node has its own, even if a process has several. */
+/** Health, metrics and traces of one node, of which a process may have several. */
 export const NodeLayer = TracingLayer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
-      Layer.sync(LoopHealth, () => new Failures()),
+      Layer.sync(LoopHealth, () => new LoopFailures()),
       Layer.sync(Meters, () => new NodeMeters())
     )
   )

@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Creates a folder that only its owner may open, and its parents. Node's `recursive` would try for
- * ever where the system refuses new folders with "no parent", as in `/proc`.
+ * Creates a folder that only its owner can open, and its parents. Node's `recursive` never ends if
+ * the system refuses a new folder with "no parent", as in `/proc`.
  */
 export const makeFolder = (folder: string): void => {
   if (isFolder(folder)) return
@@ -12,7 +12,7 @@ export const makeFolder = (folder: string): void => {
   try {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the folder at the same time.
     if (!isFolder(folder)) throw cause
   }
 }

@@ -2,7 +2,6 @@ import { NotFound } from "@scheduling/domain/shared/Errors"
 import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Effect, Option } from "effect"
 
-/** Returns the row that a repository found, or fails with the 404 that names what is missing. */
 export const orNotFound =
   (resource: Resource, message?: string) =>
   <A, E, R>(row: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>

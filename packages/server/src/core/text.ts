@@ -1,4 +1,4 @@
-/** Makes text from users and their servers safe for headers: no line breaks. */
+/** Puts text from users and their servers on one line, so that it is safe in headers. */
 export const oneLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")

@@ -13,7 +13,7 @@ export interface Depth {
   /** How long ago the next slot of a schedule should have fired. 0 if it is still to come. */
   readonly unfired_seconds: number
   readonly nodes: number
-  /** Agents of workers that are heard of. */
+  /** Workers whose agents are online. */
   readonly workers: number
   /** Runs that are due and no worker has taken, counted up to `countTo`. */
   readonly due_for_workers: number
@@ -28,7 +28,7 @@ export const noDepth: Depth = {
   due_for_workers: 0
 }
 
-/** More are not told apart, so that looking at a long queue costs no more than a claim does. */
+/** Counting stops here, so that the depth of a long queue costs no more than a claim does. */
 const countTo = 10_000
 
 /** What waits, in the whole database. It reads the indexes that claiming and firing use. */

@@ -23,7 +23,7 @@ export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
 
 /**
  * Removes a batch of executions and their attempts, and returns how many. They are deleted by id,
- * because an id tells the day. A join with the batch would read every day of every workspace.
+ * because the partition follows from the id. A join with the batch would read all partitions.
  */
 const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
   const rows = yield* sql<{ readonly id: string }>`

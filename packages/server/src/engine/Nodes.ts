@@ -4,7 +4,7 @@ import { attend } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
 import { isTrusted } from "./lanesInTurns.ts"
-import { completionDueInMs, isOverdue, type Presence } from "./completions/awaitingRuns.ts"
+import { completionDueInMs, isOverdue, type NodeUptime } from "./completions/awaitingRuns.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
 /** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
@@ -99,17 +99,17 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
  * same statement notes that the service is there, and releases waiting runs that have nothing left
  * to wait for: a run that began to wait while the one before it was ending has missed its release.
  * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
- * have waited for a worker too long, whether the call-back of a run is overdue, and when the next
- * one will be.
+ * have waited for a worker too long, whether the completion of a run is overdue, and when the next
+ * completion will be.
  */
 export const judge = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  presence: Presence = { forMs: 0, isLong: false }
+  uptime: NodeUptime = { forMs: 0, isLong: false }
 ) {
-  const agentsToo = presence.isLong
+  const agentsToo = uptime.isLong
   const [row] = yield* sql<Judgement>`
     WITH judge AS MATERIALIZED (
-      SELECT ${isTrusted(sql, presence)} AND pg_try_advisory_xact_lock(${judgeLock}) AS yes
+      SELECT ${isTrusted(sql, uptime)} AND pg_try_advisory_xact_lock(${judgeLock}) AS yes
     ), present AS MATERIALIZED (
       SELECT objid::integer AS id
       FROM pg_locks
@@ -163,7 +163,7 @@ export const judge = Effect.fnUntraced(function* (
       EXISTS (
         SELECT
         FROM runs
-        WHERE ${isOverdue(sql, presence)}
+        WHERE ${isOverdue(sql, uptime)}
       ) AS overdue,
       ${sql.literal(completionDueInMs)} AS completion_due_in_ms`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))

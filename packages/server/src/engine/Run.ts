@@ -119,10 +119,10 @@ export interface Settlement extends AttemptEnd {
   readonly awaited: boolean
   /** Where its row may be found without an index. */
   readonly row_at: string | null
-  /** Null sends the run back to the queue for another attempt, or lets it await its call-back. */
+  /** Null sends the run back to the queue for another attempt, or lets it await its completion. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly retry_delay_ms: number | null
-  /** When the call-back must have come, if the run awaits one from now on. Its `status` is null. */
+  /** When the completion must have come, if the run awaits it from now on. Then `status` is null. */
   readonly completes_by_ms: number | null
   /** The attempt ended because its node was lost. */
   readonly lost: boolean

@@ -7,7 +7,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock, transactionOf } from "../store/index.ts"
 import { cancelRun, type Stopped } from "./transitions/cancel.ts"
 import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
-import { Endings, Signals } from "../events/index.ts"
+import { EndSignals, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
 import { makeAddRuns } from "./makeAddRuns.ts"
 import { moveRuns, moveToQueue } from "./transitions/move.ts"
@@ -17,7 +17,7 @@ import { makeAfterSettled } from "./afterSettled.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
- * The one door to the queue for the services that define tasks. Each method writes within the open
+ * The only way to the queue for the services that define tasks. Each method writes within the open
  * transaction, if there is one, so that a task and its runs change together. Signals follow the
  * commit. A lost database is a defect. Change the row of the task first: firing and these methods
  * share its lock.
@@ -36,8 +36,8 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
 
     /**
-     * The same with one statement, which locks the task itself. Null if only `enqueue` can tell
-     * whether there is such a task and room for its run.
+     * Does what `enqueue` does with one statement, which locks the task itself. Null if only
+     * `enqueue` can find out whether there is such a task and room for its run.
      */
     readonly enqueueAtOnce: (
       task: TaskOfRun & { readonly kind: ExecutionKind }
@@ -129,29 +129,29 @@ export class RunQueue extends Context.Service<
   static readonly layer: Layer.Layer<
     RunQueue,
     never,
-    SqlClient.SqlClient | Signals | Endings | Limits
+    SqlClient.SqlClient | Signals | EndSignals | Limits
   > = Layer.effect(
     RunQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const afterSettled = yield* makeAfterSettled
       const storeClock = yield* StoreClock
       const { insert, ...adds } = yield* makeAddRuns
 
-      const tell = (ids: ReadonlyArray<string>) =>
-        ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endings.tell(ids)))
+      const sendEndsAfterCommit = (ids: ReadonlyArray<string>) =>
+        ids.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => endSignals.send(ids)))
 
       const withdraw = Effect.fnUntraced(function* (task: TaskOfRun) {
         const withdrawn = yield* withdrawDelayed(sql, task)
-        yield* tell(withdrawn)
+        yield* sendEndsAfterCommit(withdrawn)
         return withdrawn.length > 0
       })
 
       const withdrawToCome = Effect.fnUntraced(function* (task: TaskOfRun) {
         const slots = yield* withdrawSlots(sql, task)
-        yield* tell(slots.withdrawn)
+        yield* sendEndsAfterCommit(slots.withdrawn)
         return slots
       })
 
@@ -217,7 +217,7 @@ export class RunQueue extends Context.Service<
               INSERT INTO removed_workspaces (id)
               VALUES (${workspaceId})
               ON CONFLICT DO NOTHING`
-            yield* tell([workspaceId])
+            yield* sendEndsAfterCommit([workspaceId])
           },
           sql.withTransaction,
           Effect.orDie

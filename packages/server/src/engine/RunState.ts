@@ -24,7 +24,7 @@ type To = RunState | "finished" | "withdrawn"
  * state has no entry, the function leaves the run alone. `new` is a run that the function adds,
  * `finished` one that it moves to the history, and `withdrawn` one of which it leaves no trace. A
  * state that leads to itself gets something else: a request to stop, another queue, a new start.
- * `setRunsRight` is not here: it corrects times after the clock of the database was stepped, and
+ * `correctRunTimes` is not here: it corrects times after the clock of the database was stepped, and
  * withdraws slots that are still to come.
  */
 export const transitions = {

@@ -1,25 +1,25 @@
 import { Effect } from "effect"
-import { Endings, LiveChanges, OutboxBell, Signals } from "../events/index.ts"
+import { EndSignals, LiveChanges, OutboxWaker, Signals } from "../events/index.ts"
 import type { Settlement } from "./Run.ts"
 import { notifySettled } from "./notifyChanges.ts"
 import type { Settled } from "./Settled.ts"
 
-/** Tells those who wait for a result, follow a workspace or send what is in the outbox. */
+/** Notifies requests that wait for a result, subscribers of the workspace, and the router. */
 export const makeNotifyFinished = Effect.gen(function* () {
   const changes = yield* LiveChanges
-  const endings = yield* Endings
-  const outboxBell = yield* OutboxBell
+  const endSignals = yield* EndSignals
+  const outboxWaker = yield* OutboxWaker
   return (settlements: ReadonlyArray<Settlement>, settled: Settled): void => {
-    endings.tell(settled.finished)
+    endSignals.send(settled.finished)
     notifySettled(changes, settlements, settled)
-    if (settled.announced) outboxBell.ring()
+    if (settled.announced) outboxWaker.wake()
   }
 })
 
 /**
- * All that follows once results are written and committed, whoever wrote them: besides telling of
- * them, runs that may go on now are looked for, and free slots go to the next runs of their queues.
- * Only the settler of a node does the latter itself, because it knows more.
+ * All that follows once results are written and committed, whoever wrote them: notifications, a
+ * search for runs that may start now, and giving free slots to the next runs of their queues. Only
+ * the settler of a node gives slots on by itself, because it knows more.
  */
 export const makeAfterSettled = Effect.gen(function* () {
   const signals = yield* Signals

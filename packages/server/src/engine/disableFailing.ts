@@ -13,8 +13,8 @@ export interface DisabledTask {
 }
 
 /**
- * A run's id is at most this much older than its end: eleven call-backs, ten retries and one wait for
- * a worker, of a day each.
+ * A run's id is at most this much older than its end: eleven completions, ten retries and one wait
+ * for a worker, of a day each.
  */
 const slackMs = 22 * dayMs
 

@@ -5,7 +5,7 @@
 import { Call } from "@scheduling/calls/Call"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"
-import { ListeningLayer } from "../events/index.ts"
+import { SignalListenerLayer } from "../events/index.ts"
 import { untilStopping } from "../http/index.ts"
 import { OutgoingCalls } from "./OutgoingCalls.ts"
 import { Partitions } from "./Partitions.ts"
@@ -33,7 +33,7 @@ export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
 export { hasBegun, isInPhase, shownStatus } from "./RunState.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
-export { setRunsRight, wasSetBack } from "./transitions/setRunsRight.ts"
+export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
 export { makeSecretsCache } from "./calling/secretsCache.ts"
@@ -48,7 +48,7 @@ export { cannotSign, SigningSecrets } from "./signing/SigningSecrets.ts"
 export { start } from "./transitions/start.ts"
 export { notifyStarted } from "./notifyChanges.ts"
 export { GivenRuns } from "./workers/GivenRuns.ts"
-export { claimForWorker, type DueForWorkers, findDueForWorkers } from "./workers/WorkerClaim.ts"
+export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers/WorkerClaim.ts"
 export { findHeld, type GivenRun, type HeldRun } from "./workers/WorkerHeld.ts"
 export { completionsOr } from "./completions/completionRoute.ts"
 
@@ -56,7 +56,7 @@ export { completionsOr } from "./completions/completionRoute.ts"
 const RunnerLayer = Layer.unwrap(
   Effect.map(AppConfig, ({ retentionDays, runner }) =>
     runner === "off"
-      ? ListeningLayer
+      ? SignalListenerLayer
       : untilStopping(
           Runner.layer.pipe(
             Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))

@@ -6,7 +6,7 @@ import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 type Status = Extract<Change, { readonly type: "execution" }>["status"]
 
-/** Tells of those of the runs that were written, and of their tasks. */
+/** Publishes the changes of the runs that were written, and of the tasks that were disabled. */
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
@@ -15,11 +15,11 @@ export const notifySettled = (
   if (changes.isIdle) return
   const written = new Set(settled.ids)
   for (const { id, kind, workspace_id } of settled.disabled) {
-    changes.tell(workspace_id, [
+    changes.publish(workspace_id, [
       { type: "task", kind, task_id: TaskId.make(id), change: "updated" }
     ])
   }
-  tell(
+  publishRuns(
     changes,
     settlements.filter(({ id }) => written.has(id)),
     ({ completes_by_ms, status }) => status ?? (completes_by_ms === null ? "queued" : "running")
@@ -27,15 +27,15 @@ export const notifySettled = (
 }
 
 export const notifyStarted = (changes: Changes, runs: ReadonlyArray<StartedRun>): void => {
-  if (!changes.isIdle) tell(changes, runs, () => "running")
+  if (!changes.isIdle) publishRuns(changes, runs, () => "running")
 }
 
 export const notifyQueued = (changes: Changes, run: QueuedRun): void => {
   const { chain_run_id, id, kind, task_id, workspace_id } = run
-  changes.tell(workspace_id, [changeOf({ id, kind, task_id, chain_run_id }, "queued")])
+  changes.publish(workspace_id, [changeOf({ id, kind, task_id, chain_run_id }, "queued")])
 }
 
-const tell = <
+const publishRuns = <
   Run extends Pick<SettledRun, "id" | "workspace_id" | "task_id" | "kind" | "position">
 >(
   changes: Changes,
@@ -44,7 +44,7 @@ const tell = <
 ): void => {
   const followed = runs.filter(({ workspace_id }) => changes.isFollowed(workspace_id))
   for (const [workspaceId, own] of Map.groupBy(followed, (run) => run.workspace_id)) {
-    changes.tell(
+    changes.publish(
       workspaceId,
       own.map((run) =>
         changeOf({ ...run, chain_run_id: run.position?.chain_run_id ?? null }, statusOf(run))

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { againAfterCollision } from "../store/index.ts"
+import { retryAfterDeadlock } from "../store/index.ts"
 import type { Settlement } from "./Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
 import { finish } from "./transitions/finish.ts"
@@ -13,7 +13,7 @@ export const makeSettleAlone = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
   const afterSettled = yield* makeAfterSettled
   return Effect.fn("settleAlone")(function* (settlements: ReadonlyArray<Settlement>) {
     if (settlements.length === 0) return new Set<string>()
-    const settled = yield* againAfterCollision(finish(sql, settlements))
+    const settled = yield* retryAfterDeadlock(finish(sql, settlements))
     yield* afterSettled(settlements, settled)
     return new Set(settled.ids)
   })

@@ -1,43 +1,44 @@
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { Doorbell, loop, mayBeStuck } from "../core/index.ts"
-import { Outgoing } from "./Outgoing.ts"
-import { type Change, idOf, Recent, type SentChange } from "./Recent.ts"
+import { loop, restartIfStuck, Waker } from "../core/index.ts"
+import { UnsentChanges } from "./UnsentChanges.ts"
+import { type Change, changeId, RecentChanges, type SentChange } from "./RecentChanges.ts"
 import { Signals } from "./Signals.ts"
 
 type Announcement = "following" | "still-following"
 
 type Follower = (sent: ReadonlyArray<SentChange>) => void
 
-export interface Following {
-  /** The id at which this stream begins. */
+export interface StreamStart {
+  /** The id of the position at which the stream begins. */
   readonly id: string
-  /** The changes after the id to resume from. Undefined if some may be missing. */
+  /**
+   * The changes after the position from which the client resumes. Undefined if some are missing.
+   */
   readonly missed: ReadonlyArray<SentChange> | undefined
 }
 
 /**
  * Sends the changes of a workspace to its subscribers on any node. A node with a subscriber
- * announces the workspace: `following <node> <workspaces>`, and `still-following` later. From then
- * on every node sends its changes to all nodes, itself included: `changed <node> <workspace>
- * <changes>`. PostgreSQL delivers the messages to all nodes in one order, so all nodes keep the
- * same list. A change in a workspace without subscribers costs a lookup in an empty map.
+ * announces the workspace: `following <node> <workspaces>`, and later `still-following`. From then
+ * on every node sends its changes of the workspace to all nodes, itself included: `changed <node>
+ * <workspace> <changes>`. PostgreSQL delivers the messages to all nodes in one order, so all nodes
+ * keep the same list. A change in a workspace without subscribers costs a lookup in an empty map.
  *
  * The tables hold the truth. Whenever messages may be lost (a broken connection, a lost node, too
- * many at once), subscribers get a `reset` and read the tables again.
+ * many messages at once), subscribers get a `reset` and read the tables again.
  */
 export class Changes {
-  readonly bell = new Doorbell()
-  /** Whether this is the only node, which then notifies itself directly. */
+  readonly waker = new Waker()
+  /** True if this is the only node, which then delivers its changes directly. */
   readonly isAlone: boolean
   readonly #clock: Clock.Clock
   readonly #node = randomUUID().slice(0, 8)
-  readonly #recent = new Recent()
-  readonly #outgoing = new Outgoing()
+  readonly #recent = new RecentChanges()
+  readonly #unsent = new UnsentChanges()
   readonly #followers = new Map<string, Set<Follower>>()
-  /** Workspaces that this node must announce. */
   readonly #toAnnounce = new Set<string>()
-  /** Announcements that have not come back yet. One that has come back has reached all nodes. */
+  /** Announcements that this node has not received itself. Once it has, all nodes have them. */
   readonly #announcing = new Map<string, Deferred.Deferred<void>>()
   #count = 0
   #announceAllAtMs = Number.NEGATIVE_INFINITY
@@ -47,7 +48,7 @@ export class Changes {
     this.isAlone = isAlone
   }
 
-  /** Whether no workspace has subscribers, so that no change needs to be described. */
+  /** True if no workspace has subscribers, so that callers need not build changes. */
   get isIdle(): boolean {
     return this.#recent.isEmpty
   }
@@ -56,17 +57,17 @@ export class Changes {
     return this.#recent.has(workspaceId)
   }
 
-  /** Sends committed changes. */
-  tell(workspaceId: string, changes: ReadonlyArray<Change>): void {
+  /** Sends changes, which must be committed. */
+  publish(workspaceId: string, changes: ReadonlyArray<Change>): void {
     if (changes.length === 0 || !this.isFollowed(workspaceId)) return
-    this.#outgoing.add(workspaceId, changes, this.#nowMs)
-    this.bell.ring()
+    this.#unsent.add(workspaceId, changes, this.#nowMs)
+    this.waker.wake()
   }
 
   /** Resets all subscribers, because changes may have been missed. */
   resetAll(): void {
-    for (const id of this.#recent.workspaces) this.#outgoing.reset(id, this.#nowMs)
-    this.bell.ring()
+    for (const id of this.#recent.workspaces) this.#unsent.reset(id, this.#nowMs)
+    this.waker.wake()
   }
 
   /** Calls the follower with new changes until the scope closes. */
@@ -74,8 +75,8 @@ export class Changes {
     workspaceId: string,
     after: string | undefined,
     follower: Follower
-  ): Effect.Effect<Following, never, Scope.Scope> {
-    const begin = Effect.sync((): Following => {
+  ): Effect.Effect<StreamStart, never, Scope.Scope> {
+    const begin = Effect.sync((): StreamStart => {
       const followers = this.#followers.get(workspaceId)
       if (followers === undefined) this.#followers.set(workspaceId, new Set([follower]))
       else followers.add(follower)
@@ -94,10 +95,10 @@ export class Changes {
     )
   }
 
-  heard(payload: string): void {
+  receive(payload: string): void {
     const [kind, from = "", ...rest] = payload.split(" ")
     if (kind === "following" || kind === "still-following") {
-      for (const workspaceId of rest) this.#heardFollowing(workspaceId, kind)
+      for (const workspaceId of rest) this.#receiveFollowing(workspaceId, kind)
     }
     if (kind === "changed" && this.isFollowed(rest[0] ?? "")) {
       const [workspaceId = ""] = rest
@@ -117,8 +118,7 @@ export class Changes {
   }
 
   /**
-   * Takes the gathered changes. Returns the messages to send, or delivers them if there is one
-   * node.
+   * Takes the gathered changes. Returns the messages to send. A single node delivers them itself.
    */
   takePayloads(): ReadonlyArray<string> {
     const nowMs = this.#nowMs
@@ -127,9 +127,9 @@ export class Changes {
     const isTimeForAll = nowMs >= this.#announceAllAtMs
     if (isTimeForAll) this.#announceAllAtMs = nowMs + announceEveryMs
     const still = isTimeForAll ? [...this.#followers.keys()] : []
-    const taken = this.#outgoing.take(nowMs)
+    const taken = this.#unsent.take(nowMs)
     if (this.isAlone) {
-      for (const id of [...following, ...still]) this.#heardFollowing(id, "following")
+      for (const id of [...following, ...still]) this.#receiveFollowing(id, "following")
       for (const [id, changes] of taken) this.#deliver(id, changes.map(this.#sent))
       return []
     }
@@ -144,9 +144,9 @@ export class Changes {
     ]
   }
 
-  /** Whether changes are left for a later message. */
+  /** True if changes are left for a later message. */
   get hasMore(): boolean {
-    return !this.#outgoing.isEmpty
+    return !this.#unsent.isEmpty
   }
 
   get #nowMs(): number {
@@ -154,7 +154,7 @@ export class Changes {
   }
 
   #nextId(): string {
-    return idOf(this.#nowMs, this.#node, ++this.#count)
+    return changeId(this.#nowMs, this.#node, ++this.#count)
   }
 
   readonly #sent = (change: Change): SentChange => ({
@@ -176,24 +176,22 @@ export class Changes {
 
   #announceAll(): void {
     this.#announceAllAtMs = Number.NEGATIVE_INFINITY
-    this.bell.ring()
+    this.waker.wake()
   }
 
-  /**
-   * Waits until all nodes know the workspace. After a broken connection there is a reset anyway.
-   */
+  /** Waits until all nodes know that the workspace has a subscriber here. */
   #announced(workspaceId: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#followers.has(workspaceId)) return Effect.void
       const asked = this.#announcing.get(workspaceId) ?? Deferred.makeUnsafe<void>()
       this.#announcing.set(workspaceId, asked)
       this.#toAnnounce.add(workspaceId)
-      this.bell.ring()
+      this.waker.wake()
       return Effect.ignore(Effect.timeout(Deferred.await(asked), echoWithinMs))
     })
   }
 
-  #heardFollowing(workspaceId: string, kind: Announcement): void {
+  #receiveFollowing(workspaceId: string, kind: Announcement): void {
     const isNew = this.#recent.follow(workspaceId, this.#nowMs)
     const asked = this.#announcing.get(workspaceId)
     if (asked !== undefined && kind === "following") {
@@ -201,30 +199,30 @@ export class Changes {
       Deferred.doneUnsafe(asked, Effect.void)
     }
     if (isNew && kind === "still-following") {
-      // It was followed before this node knew, so subscribers may lack a change of this node.
-      this.#outgoing.reset(workspaceId, this.#nowMs)
-      this.bell.ring()
+      // The workspace had subscribers before this node knew, so they may lack changes of this node.
+      this.#unsent.reset(workspaceId, this.#nowMs)
+      this.waker.wake()
     }
   }
 }
 
-/** The changes of one node. The default has no subscribers and sends nothing. */
+/** The live changes of one node. The default has no subscribers and sends nothing. */
 export const LiveChanges = Context.Reference<Changes>("@scheduling/server/events/LiveChanges", {
   defaultValue: () => new Changes(Clock.Clock.defaultValue(), true)
 })
 
-/** Connects the changes of this node with those of the others. */
+/** Provides the live changes of this node, connected to the other nodes by signals. */
 export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect(
   LiveChanges,
   Effect.gen(function* () {
     const signals = yield* Signals
     const changes = new Changes(yield* Clock.Clock, signals.isAlone)
-    yield* signals.hear({
-      heard: (payload) => changes.heard(payload),
+    yield* signals.subscribe({
+      received: (payload) => changes.receive(payload),
       connected: () => changes.connected()
     })
     const turn = Effect.gen(function* () {
-      yield* changes.bell.wait(announceEveryMs)
+      yield* changes.waker.wait(announceEveryMs)
       yield* Effect.sleep(gatherMs)
       const payloads = changes.takePayloads()
       const sending = Effect.onError(signals.notify(payloads), () =>
@@ -234,24 +232,24 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
         yield* Effect.sleep(notifyAgainMs)
         changes.resetAll()
       }
-      if (changes.hasMore) changes.bell.ring()
+      if (changes.hasMore) changes.waker.wake()
     })
-    yield* Effect.forkScoped(loop("sending changes", turn, mayBeStuck))
+    yield* Effect.forkScoped(loop("sending changes", turn, restartIfStuck))
     return changes
   })
 )
 
-/** A node sends its messages at most this often, all in one commit. */
+/** The interval at which a node sends its messages, all in one commit. */
 const gatherMs = 50
 
-/** Followed workspaces are announced again, for nodes that missed the announcement. */
+/** The interval at which workspaces are announced again, for nodes that missed an announcement. */
 const announceEveryMs = 60_000
 
 const echoWithinMs = 2_000
 
 const notifyAgainMs = 1_000
 
-/** The payload of a NOTIFY is limited to 8,000 bytes. */
+/** These limits keep the payload of a NOTIFY below PostgreSQL's limit of 8,000 bytes. */
 const workspacesInPayload = 200
 const changesInPayload = 20
 

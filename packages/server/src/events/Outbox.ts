@@ -2,47 +2,49 @@ import type { NotificationEvent } from "@scheduling/domain/notifications/Notific
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Signals } from "./Signals.ts"
-import { OutboxBell } from "./OutboxBell.ts"
+import { OutboxWaker } from "./OutboxWaker.ts"
 
-/** An event that people may be notified of. */
+/** An event of which people may be notified. */
 export interface Announcement {
   readonly workspace_id: string
   readonly event: NotificationEvent
   /**
-   * The subject: a task, a chain, a monitor, a worker or a key. Events of one subject are sent in
-   * order.
+   * The task, chain, monitor, worker or key that the event is about. Events of one subject are sent
+   * in order.
    */
   readonly subject_id: string
   readonly tags?: ReadonlyArray<string>
   readonly at: Date
-  /** The content of the message: `name`, and what people need to know at night. No secrets. */
+  /** The content of the message. It must not contain secrets. */
   readonly data: AnnouncementData
 }
 
 export interface AnnouncementData {
   readonly name?: string
-  /** One line that says why it failed or what changed. */
   readonly reason?: string
-  /** Shown below the reason, in this order. */
+  /** Facts that the message shows below the reason, in this order. */
   readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
   /** The incident that the event opens or closes. */
   readonly incident_id?: string
 }
 
-/** Stored instead of an event. Nobody is notified, but channels with an open incident close it. */
-export const subjectGone = "subject.gone"
+/**
+ * An entry of the outbox for a subject that was deleted or paused while it had a problem. Nobody is
+ * notified, but channels with an open incident close the incident.
+ */
+export const subjectRemoved = "subject.removed"
 
 /**
- * Stores events in the transaction of the change itself, so that neither exists without the other.
- * The rules of the workspace decide later who is notified.
+ * Stores an event in the transaction of the change that causes it, so that neither exists without
+ * the other. The rules of the workspace decide later who is notified.
  */
 export class Outbox extends Context.Service<
   Outbox,
   {
     readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /**
-     * Ends the problem of a subject that was deleted or paused. No recovery is announced, but
-     * channels that keep incidents close them.
+     * Forgets the problem of a subject that was deleted or paused. No recovery is announced, but
+     * channels that keep incidents close the incident.
      */
     readonly forget: (subject: {
       readonly workspace_id: string
@@ -55,11 +57,11 @@ export class Outbox extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
-      const bell = yield* OutboxBell
+      const waker = yield* OutboxWaker
 
-      const ring = Effect.suspend(() => {
-        if (!bell.isAnswered) return Effect.asVoid(signals.notify(["outbox"]))
-        bell.ring()
+      const wakeRouter = Effect.suspend(() => {
+        if (!waker.isWatched) return Effect.asVoid(signals.notify(["outbox"]))
+        waker.wake()
         return Effect.void
       })
 
@@ -73,7 +75,7 @@ export class Outbox extends Context.Service<
             FROM json_to_recordset(${JSON.stringify(rows)}::json) AS announced (
               workspace_id uuid, event text, subject_id uuid, tags text[], at timestamptz, data jsonb
             )`
-          yield* sql.afterCommit(ring)
+          yield* sql.afterCommit(wakeRouter)
         }, Effect.orDie),
 
         forget: Effect.fn("Outbox.forget")(function* ({ subject_id, workspace_id }) {
@@ -84,13 +86,13 @@ export class Outbox extends Context.Service<
               AND callback_url IS NULL`
           const known = yield* sql`
             INSERT INTO outbox (workspace_id, event, subject_id, at)
-            SELECT workspace_id, ${subjectGone}, subject_id, ${yield* DateTime.nowAsDate}
+            SELECT workspace_id, ${subjectRemoved}, subject_id, ${yield* DateTime.nowAsDate}
             FROM problems
             WHERE workspace_id = ${workspace_id}
               AND subject_id = ${subject_id}
               AND notified_at IS NOT NULL
             RETURNING ordinal`
-          if (known.length > 0) yield* sql.afterCommit(ring)
+          if (known.length > 0) yield* sql.afterCommit(wakeRouter)
           yield* sql`
             DELETE FROM problems
             WHERE workspace_id = ${workspace_id}

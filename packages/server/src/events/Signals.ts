@@ -3,32 +3,33 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { LoopHealth, reportFailures } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
+/** Receives the signals that are for the runner. */
 export interface Listener {
-  /** Handles that a run is due sooner than the node expects. */
+  /** Called when a run may be due sooner than the node expects. */
   readonly wake: Effect.Effect<void>
-  /** Cancels a run. Returns whether this node holds it. */
+  /** Cancels a run. Returns whether this node holds the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** Handles that a queue is to be cleared. */
+  /** Called when runs of a paused or deleted task or workspace are to be removed. */
   readonly stop: Effect.Effect<void>
-  /** Admits parked runs of these named queues. */
+  /** Called when parked runs of these named queues can be admitted. */
   readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** Receives the messages of other processes that are not for a `Listener`. */
+/** Receives the messages of other processes that are not for the runner. */
 export interface Subscriber {
-  readonly heard: (payload: string) => void
+  readonly received: (payload: string) => void
   readonly connected: () => void
 }
 
 /**
  * The channel of PostgreSQL's NOTIFY. It carries `wake`, `stop`, `cancel <run id>`, `admit <queue
- * id>` and the messages of `Endings` and `Changes`.
+ * id>` and the messages of `EndSignals` and `Changes`.
  */
 export const channel = "scheduling_runs"
 
 /**
- * Notifies the runner of changes: directly in this process, by NOTIFY in others. It only saves
- * time, because every node reads the tables soon enough.
+ * Notifies the runner of changes: directly in this process, by NOTIFY in others. A signal only
+ * saves time, because every node also polls the tables.
  */
 export class Signals extends Context.Service<
   Signals,
@@ -37,16 +38,16 @@ export class Signals extends Context.Service<
     readonly cancel: (runIds: ReadonlyArray<string>) => Effect.Effect<void>
     readonly stop: Effect.Effect<void>
     readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Passes a message on to the runner of this process or to the subscribers. */
+    /** Passes a message to the runner of this process or to the subscribers. */
     readonly receive: (payload: string) => Effect.Effect<void>
     /** Called when this process begins to listen. It may have missed earlier messages. */
     readonly connected: Effect.Effect<void>
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
     /** Sends the messages to all processes in one commit. Returns whether they were sent. */
     readonly notify: (payloads: ReadonlyArray<string>) => Effect.Effect<boolean>
-    /** Whether there can be no other process. */
+    /** True on the embedded store, on which there is no other process. */
     readonly isAlone: boolean
-    readonly hear: (subscriber: Subscriber) => Effect.Effect<void, never, Scope.Scope>
+    readonly subscribe: (subscriber: Subscriber) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@scheduling/server/events/Signals") {
   static readonly layer: Layer.Layer<Signals, never, PgClient.PgClient | Store> = Layer.effect(
@@ -136,7 +137,9 @@ export class Signals extends Context.Service<
           if (payload === "stop") return stopHere
           if (payload.startsWith("admit ")) return admitHere([payload.slice(6)])
           if (payload.startsWith("cancel ")) return Effect.asVoid(cancelHere(payload.slice(7)))
-          return Effect.sync(() => subscribers.forEach((subscriber) => subscriber.heard(payload)))
+          return Effect.sync(() =>
+            subscribers.forEach((subscriber) => subscriber.received(payload))
+          )
         },
         connected: Effect.suspend(() => {
           subscribers.forEach((subscriber) => subscriber.connected())
@@ -145,7 +148,7 @@ export class Signals extends Context.Service<
         listen: (listener) => during(listeners, listener),
         notify,
         isAlone: store.kind === "embedded",
-        hear: (subscriber) => during(subscribers, subscriber)
+        subscribe: (subscriber) => during(subscribers, subscriber)
       })
     })
   )

@@ -4,22 +4,22 @@
  */
 import { Layer } from "effect"
 import { LiveChangesLayer } from "./Changes.ts"
-import { Endings } from "./Endings.ts"
+import { EndSignals } from "./EndSignals.ts"
 import { Outbox } from "./Outbox.ts"
-import { OutboxBell, OutboxDoorbell } from "./OutboxBell.ts"
+import { OutboxWaker, WatchedWaker } from "./OutboxWaker.ts"
 import { Signals } from "./Signals.ts"
 
 export { type Changes, LiveChanges } from "./Changes.ts"
-export { Endings, type Watch } from "./Endings.ts"
-export { ListeningLayer, listenOn } from "./Listening.ts"
-export { type Announcement, type AnnouncementData, Outbox, subjectGone } from "./Outbox.ts"
-export { OutboxBell } from "./OutboxBell.ts"
-export type { Change, SentChange } from "./Recent.ts"
+export { EndSignals, type Watch } from "./EndSignals.ts"
+export { listenOn, SignalListenerLayer } from "./SignalListener.ts"
+export { type Announcement, type AnnouncementData, Outbox, subjectRemoved } from "./Outbox.ts"
+export { OutboxWaker } from "./OutboxWaker.ts"
+export type { Change, SentChange } from "./RecentChanges.ts"
 export { Signals } from "./Signals.ts"
-export { announceFinished } from "./endedRuns.ts"
-export { tellAfterCommit } from "./tellAfterCommit.ts"
+export { announceFinished } from "./announceFinished.ts"
+export { publishAfterCommit } from "./publishAfterCommit.ts"
 
-export const EventsLayer = Layer.mergeAll(Outbox.layer, Endings.layer, LiveChangesLayer).pipe(
+export const EventsLayer = Layer.mergeAll(Outbox.layer, EndSignals.layer, LiveChangesLayer).pipe(
   Layer.provideMerge(Signals.layer),
-  Layer.provideMerge(Layer.sync(OutboxBell, () => new OutboxDoorbell()))
+  Layer.provideMerge(Layer.sync(OutboxWaker, () => new WatchedWaker()))
 )

@@ -2,7 +2,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { Clock, Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { Endings } from "../events/index.ts"
+import { EndSignals } from "../events/index.ts"
 import { AccountShares, add } from "./fairness/AccountShares.ts"
 import { Permit } from "./fairness/Capacity.ts"
 import { elapsedMs } from "../core/index.ts"
@@ -50,10 +50,10 @@ export class Waiting extends Context.Service<
     ) => Effect.Effect<A, E | E2, R | Principal | HttpServerRequest.HttpServerRequest>
   }
 >()("@scheduling/server/http/Waiting") {
-  static readonly layer: Layer.Layer<Waiting, never, Endings | Stopping> = Layer.effect(
+  static readonly layer: Layer.Layer<Waiting, never, EndSignals | Stopping> = Layer.effect(
     Waiting,
     Effect.gen(function* () {
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const stopping = yield* Stopping
       const clock = yield* Clock.Clock
       const permits = permitsOf(yield* WaitingLimits)
@@ -67,7 +67,7 @@ export class Waiting extends Context.Service<
       >(read: Effect.Effect<A, E, R>, wait: Wait<E2> & { readonly seconds: number }) {
         const endsAt = elapsedMs(clock) + wait.seconds * 1_000
         // The watch starts before the first read, so that no later ending is missed.
-        const { announce, bell } = yield* endings.watch([wait.id, wait.workspace_id])
+        const { announce, waker } = yield* endSignals.watch([wait.id, wait.workspace_id])
         const seen = yield* read
         if (
           seen.finished_at !== null ||
@@ -85,7 +85,7 @@ export class Waiting extends Context.Service<
               // Timers count from the beginning of the event loop's round, so they fire some
               // milliseconds early.
               if (left < 10) return latest
-              yield* Effect.raceFirst(bell.wait(left), stopping.begun)
+              yield* Effect.raceFirst(waker.wait(left), stopping.begun)
               if (stopping.isStopping()) return latest
               latest = yield* reads.withPermit(read)
               if (latest.finished_at !== null) return latest

@@ -22,7 +22,7 @@ export {
 export { Stopping, untilStopping } from "./Stopping.ts"
 export { holderOf, idly, permitsOf, Waiting, type WaitingLimits } from "./Waiting.ts"
 export { respond, routeError } from "./answers/Errors.ts"
-export { noteStanding } from "./answers/RateLimitHeaders.ts"
+export { noteRateState } from "./answers/RateLimitHeaders.ts"
 export { makeReadyAnswer, type ReadyAnswer, readyAnswer } from "./answers/ReadyAnswer.ts"
 export { uncompressed } from "./answers/compressed.ts"
 export { createdIfNew } from "./answers/createdIfNew.ts"
@@ -36,9 +36,9 @@ export { AccountShares } from "./fairness/AccountShares.ts"
 export { EventQuota } from "./fairness/EventQuota.ts"
 export {
   afterARest,
-  afterEverythingElse,
   FairQueue,
-  type FairQueueOptions
+  type FairQueueOptions,
+  yieldToEventLoop
 } from "./fairness/FairQueue.ts"
 export { Permits } from "./fairness/Permits.ts"
 export { RateLimits } from "./fairness/RateLimits.ts"

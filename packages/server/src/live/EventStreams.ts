@@ -7,21 +7,21 @@ import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } 
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
-import { Endings, LiveChanges, type SentChange, type Watch } from "../events/index.ts"
+import { EndSignals, LiveChanges, type SentChange, type Watch } from "../events/index.ts"
 import { beatText, beginningText, eventText, greetingText, maySee } from "./eventText.ts"
 
-/** Limits of open streams on this node: in total, and per credential and workspace. */
+/** The limits of open streams on a node, and of messages that a client has not read. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/live/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
 )
 
-export interface Opening {
+export interface StreamRequest {
   readonly workspaceId: AuthorizedWorkspaceId
   readonly principal: Principal["Service"]
-  /** Whether the stream may continue. */
+  /** Succeeds with true if the client may still read the stream. */
   readonly isAdmitted: Effect.Effect<boolean>
-  /** The id or the time after which the stream continues. */
+  /** The id or the time after which the client resumes. */
   readonly after: string | undefined
 }
 
@@ -35,7 +35,7 @@ export class EventStreams extends Context.Service<
   EventStreams,
   {
     readonly open: (
-      opening: Opening
+      stream: StreamRequest
     ) => Effect.Effect<
       HttpServerResponse.HttpServerResponse,
       RateLimited,
@@ -43,18 +43,18 @@ export class EventStreams extends Context.Service<
     >
   }
 >()("@scheduling/server/live/EventStreams") {
-  static readonly layer: Layer.Layer<EventStreams, never, Endings | Stopping> = Layer.effect(
+  static readonly layer: Layer.Layer<EventStreams, never, EndSignals | Stopping> = Layer.effect(
     EventStreams,
     Effect.gen(function* () {
       const changes = yield* LiveChanges
       const clock = yield* Clock.Clock
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const limits = yield* StreamLimits
       const stopping = yield* Stopping
       const permits = permitsOf(limits)
-      const endingsOfStreams = new Set<Watch>()
+      const watchesOfStreams = new Set<Watch>()
       const announceAll = Effect.sync(() => {
-        for (const { announce } of endingsOfStreams) announce()
+        for (const { announce } of watchesOfStreams) announce()
       })
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
       ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", permits.count)
@@ -62,18 +62,18 @@ export class EventStreams extends Context.Service<
       /** Sends a beat at every interval until the stream may no longer continue. */
       const beats = Effect.fnUntraced(function* (
         messages: Messages,
-        { isAdmitted }: Opening,
-        { bell }: Watch
+        { isAdmitted }: StreamRequest,
+        { waker }: Watch
       ) {
         do {
-          yield* Effect.raceFirst(bell.wait(beatSeconds * 1_000), stopping.begun)
+          yield* Effect.raceFirst(waker.wait(beatSeconds * 1_000), stopping.begun)
           Queue.offerUnsafe(messages, beatText)
         } while (!stopping.isStopping() && (yield* isAdmitted))
         Queue.endUnsafe(messages)
       })
 
       const follow = Effect.fnUntraced(function* (
-        { after, principal, workspaceId }: Opening,
+        { after, principal, workspaceId }: StreamRequest,
         messages: Messages,
         cut: () => void
       ) {
@@ -88,28 +88,28 @@ export class EventStreams extends Context.Service<
           { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
         ]
         // All missed changes are one message, because they may exceed the limit of unread messages.
-        // The newest id comes last, so that a subscriber that is disconnected before it asks for
-        // the rest.
+        // The newest id comes last, so that a subscriber that is disconnected before it has read
+        // all of them asks for the rest.
         const visible = first.filter(({ change }) => maySee(principal, change.type))
         Queue.offerUnsafe(messages, visible.map(eventText).join("") + beginningText(id))
       })
 
-      /** Wakes the stream when a member is removed, so that it ends before the next check. */
-      const watchEnding = Effect.fnUntraced(function* (opening: Opening) {
-        const ending = yield* endings.watch([principalId(opening.principal)])
-        ending.announce()
-        endingsOfStreams.add(ending)
-        yield* Effect.addFinalizer(() => Effect.sync(() => endingsOfStreams.delete(ending)))
-        return ending
+      /** Wakes the stream when the member is removed, so that the stream ends at once. */
+      const watchMembership = Effect.fnUntraced(function* (stream: StreamRequest) {
+        const watch = yield* endSignals.watch([principalId(stream.principal)])
+        watch.announce()
+        watchesOfStreams.add(watch)
+        yield* Effect.addFinalizer(() => Effect.sync(() => watchesOfStreams.delete(watch)))
+        return watch
       })
 
-      const messagesOf = Effect.fnUntraced(function* (
-        opening: Opening,
+      const openStream = Effect.fnUntraced(function* (
+        stream: StreamRequest,
         request: HttpServerRequest.HttpServerRequest
       ): Effect.fn.Return<Messages, never, Scope.Scope> {
         const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
         const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-        const isPermitted = yield* permits.take(holderOf(opening.principal, opening.workspaceId))
+        const isPermitted = yield* permits.take(holderOf(stream.principal, stream.workspaceId))
         if (!isPermitted) {
           Queue.endUnsafe(messages)
           return messages
@@ -117,24 +117,24 @@ export class EventStreams extends Context.Service<
         expectSilence(incoming, beatSeconds * 1_000)
         yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
-        const ending = yield* watchEnding(opening)
-        // Forked, so that the client gets the greeting at once.
-        yield* follow(opening, messages, () => incoming.socket.destroy()).pipe(
-          Effect.andThen(beats(messages, opening, ending)),
+        const watch = yield* watchMembership(stream)
+        // This is forked, so that the client gets the greeting at once.
+        yield* follow(stream, messages, () => incoming.socket.destroy()).pipe(
+          Effect.andThen(beats(messages, stream, watch)),
           Effect.forkScoped
         )
         return messages
       })
 
       return EventStreams.of({
-        open: Effect.fn("EventStreams.open")(function* (opening) {
-          const full = permits.whyNoRoom(holderOf(opening.principal, opening.workspaceId))
+        open: Effect.fn("EventStreams.open")(function* (stream) {
+          const full = permits.whyNoRoom(holderOf(stream.principal, stream.workspaceId))
           if (full !== undefined) {
             return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
           }
           const request = yield* HttpServerRequest.HttpServerRequest
           const messages = Stream.unwrap(
-            Effect.map(messagesOf(opening, request), (queue) => Stream.fromQueue(queue))
+            Effect.map(openStream(stream, request), (queue) => Stream.fromQueue(queue))
           )
           return HttpServerResponse.stream(Stream.encodeText(messages), {
             contentType: "text/event-stream",
@@ -152,7 +152,7 @@ export class EventStreams extends Context.Service<
   )
 }
 
-/** Other nodes remember a subscription for some minutes. */
+/** Streams are announced again at this interval, because other nodes forget them after a minute. */
 const announceEvery = "45 seconds"
 
 const tooMany = {

@@ -4,7 +4,7 @@ import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
 import type { SentChange } from "../events/index.ts"
 import { timestampOf } from "../store/index.ts"
 
-/** The scope that an API key needs to see a change. Every stream requires `executions:read`. */
+/** The scope that an API key needs for each type. Every stream requires `executions:read`. */
 const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
   execution: undefined,
   reset: undefined,
@@ -26,7 +26,6 @@ export const maySee = (
   )
 }
 
-/** One message of the stream, as `text/event-stream`. */
 export const eventText = ({ atMs, change, id }: SentChange): string => {
   const event = { id, at: timestampOf(new Date(atMs)), ...change } as LiveEvent
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
@@ -35,7 +34,7 @@ export const eventText = ({ atMs, change, id }: SentChange): string => {
 /** Sent at once, so that the subscriber knows that the stream is open. */
 export const greetingText = ": what changes\n\n"
 
-/** A message without data. Subscribers only remember its id as their position. */
+/** A message without data, from which subscribers only take their position. */
 export const beginningText = (id: string): string => `id: ${id}\n\n`
 
 export const beatText = ": still there\n\n"

@@ -4,13 +4,13 @@ import { layoutMail, type MailContent } from "./layoutMail.ts"
 import { Mailer } from "./Mailer.ts"
 
 /**
- * Sends account mails after the answer, so that its time reveals nothing and no mail server delays
- * it.
+ * Sends account mails after the answer, so that the time of the answer reveals nothing and does not
+ * depend on the mail server.
  */
 export class AccountMails extends Context.Service<
   AccountMails,
   {
-    /** Why no mail can be sent. */
+    /** Why no mail can be sent, or null. */
     readonly unavailable: string | null
     /** `what` names the mail in the log if it cannot be sent. */
     readonly post: (

@@ -1,8 +1,7 @@
-/** A mail that is ready to be sent. */
 export interface Mail {
-  /** Stays the same at every attempt to send the mail. */
+  /** The id of the mail, the same at every attempt to send it. */
   readonly id: string
-  /** Mail clients show mails with the same thread together. */
+  /** The id by which mail clients show mails together. */
   readonly thread: string | undefined
   readonly to: string
   readonly subject: string
@@ -11,7 +10,7 @@ export interface Mail {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The result of handing a message to a mail server or another provider. */
+/** The result of handing a message to a mail server or another provider. `again` means: retry. */
 export interface SendResult {
   readonly outcome: "delivered" | "again" | "never"
   readonly status_code: number | null
@@ -19,6 +18,6 @@ export interface SendResult {
   readonly error: string | null
   /** The pause that the provider asks for before the next message. */
   readonly after_seconds: number | null
-  /** The recipient no longer exists, so the channel is disabled. */
+  /** True if the recipient does not exist. The channel is disabled then. */
   readonly gone: boolean
 }

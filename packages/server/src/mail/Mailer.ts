@@ -3,11 +3,10 @@ import { createTransport, type SentMessageInfo } from "nodemailer"
 import { AppConfig, cut, oneLine } from "../core/index.ts"
 import type { Mail, SendResult } from "./Mail.ts"
 
-/** The mail server of the service. */
 export class Mailer extends Context.Service<
   Mailer,
   {
-    /** Why no mail can be sent. */
+    /** Why no mail can be sent, or null. */
     readonly unavailable: string | null
     readonly send: (mail: Mail) => Effect.Effect<SendResult>
   }
@@ -38,7 +37,7 @@ export class Mailer extends Context.Service<
         pool: true,
         maxConnections: 5,
         maxMessages: 1_000,
-        // The outbox retries mails of a broken connection and counts the attempts.
+        // The caller retries mails of a broken connection and counts the attempts.
         maxRequeues: 0,
         connectionTimeout: 10_000,
         greetingTimeout: 10_000,
@@ -76,7 +75,7 @@ export class Mailer extends Context.Service<
             catch: (error) => error
           }).pipe(
             Effect.map(delivered),
-            Effect.catch((error) => Effect.succeed(resultOf(error)))
+            Effect.catch((error) => Effect.succeed(classifyError(error)))
           )
       })
     })
@@ -85,7 +84,7 @@ export class Mailer extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** A password must not cross a network in plain text. The URL may override this. */
+/** Requires TLS if a password would cross a network. `requireTLS` in the URL overrides this. */
 const needsTls = (text: string): boolean => {
   const url = new URL(text)
   const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
@@ -114,14 +113,14 @@ const codeIn = (response: unknown): number | null => {
   return code === undefined ? null : Number(code)
 }
 
-/** Does not name parts of the operator's network. */
+/** The error that users see. It names no part of the operator's network. */
 const unreachable = "the mail server cannot be reached"
 
 /**
- * Classifies an error. An answer about the recipient is final if its code begins with 5. An answer
- * about our login or connection is never final, because the operator can fix it.
+ * Classifies an error. An answer about the recipient is final if its code begins with 5. A failure
+ * of our login or connection is never final, because the operator can fix it.
  */
-const resultOf = (error: unknown): SendResult => {
+const classifyError = (error: unknown): SendResult => {
   const { code, response, responseCode } = Object(error) as {
     readonly code?: unknown
     readonly response?: unknown
@@ -136,7 +135,7 @@ const resultOf = (error: unknown): SendResult => {
   }
   const said = `answered ${cut(oneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
-  // 530 and the like are about our login; 5.4.4 is a name that DNS does not know at the moment.
+  // 530, 535 and 538 are about our login. 5.4.4 is a name that DNS does not know at the moment.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {
     return failed("again", said, status)
   }

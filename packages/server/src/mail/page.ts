@@ -1,8 +1,9 @@
 import { escapeHtml } from "../core/index.ts"
 
 /**
- * Clients without style sheets use the styles on the elements; others follow the reader's colour
- * scheme. Long words break, so that a mail fits a telephone.
+ * Lays out a mail as HTML. Clients without style sheets use the styles on the elements. Other
+ * clients follow the colour scheme of the recipient. Long words break, so that a mail fits a
+ * telephone.
  */
 export const page = ({ body, color, footer, title }: Page): string => `<!doctype html>
 <html lang="en">
@@ -42,7 +43,7 @@ ${body}
 </body>
 </html>`
 
-/** `body` and `footer` are HTML already. */
+/** The parts of a mail. `body` and `footer` are HTML. */
 interface Page {
   readonly title: string
   readonly color: string
@@ -50,5 +51,7 @@ interface Page {
   readonly footer: string
 }
 
-/** The colour of a message: for something that is down, up again, or neither. */
+/**
+ * The colour of a message about a subject that is down, that is up again, or about anything else.
+ */
 export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const

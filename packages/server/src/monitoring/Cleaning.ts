@@ -1,5 +1,5 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, eachInTurn, loop } from "../core/index.ts"
+import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
@@ -18,7 +18,7 @@ export const MonitorsCleaningLayer: Layer.Layer<
     const incidents = yield* IncidentsRepo
     const clean = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
-      yield* eachInTurn([
+      yield* runAllInTurn([
         events.removeOfGone,
         incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
       ])

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { MonitorEventId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOf, type PageRequest, untilFewerThan } from "../store/index.ts"
+import { columnsOf, type PageRequest, repeatUntilFewerThan } from "../store/index.ts"
 import { idAt } from "./idAt.ts"
 
 export interface MonitorEvent<Details = unknown> {
@@ -95,7 +95,7 @@ export class MonitorEventsRepo extends Context.Service<
             SELECT monitor_id
             FROM removed_monitors`
           for (const { monitor_id } of gone) {
-            yield* untilFewerThan(batch, removeSome(monitor_id))
+            yield* repeatUntilFewerThan(batch, removeSome(monitor_id))
             yield* sql`
               DELETE FROM removed_monitors
               WHERE monitor_id = ${monitor_id}`

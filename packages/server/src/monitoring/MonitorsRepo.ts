@@ -5,8 +5,8 @@ import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { keyIsTaken } from "../core/index.ts"
-import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
-import { columnsOf, intoWorkspace } from "../store/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
+import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
 import type { MonitorRow, StoredStatus } from "./MonitorRows.ts"
 
 export interface StatusUpdate {
@@ -80,7 +80,7 @@ export class MonitorsRepo extends Context.Service<
     MonitorsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const tell = tellAfterCommit(sql, yield* LiveChanges)
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
 
       return MonitorsRepo.of({
         insert: Effect.fn("MonitorsRepo.insert")(
@@ -92,10 +92,10 @@ export class MonitorsRepo extends Context.Service<
               VALUES
                 (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
                  'new', ${created_at}, ${created_at}, ${created_at})`
-            yield* tell([{ kind, monitor_id: id, workspace_id }], changeOf("created"))
+            yield* publish([{ kind, monitor_id: id, workspace_id }], changeOf("created"))
           },
           (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
-          intoWorkspace
+          orWorkspaceNotFound
         ),
 
         update: Effect.fn("MonitorsRepo.update")(
@@ -111,7 +111,7 @@ export class MonitorsRepo extends Context.Service<
               WHERE workspace_id = ${workspace_id}
                 AND id = ${id}
               RETURNING kind, id AS monitor_id, workspace_id`
-            yield* tell(updated, changeOf("updated"))
+            yield* publish(updated, changeOf("updated"))
           },
           (change, { kind }, { key }) => keyIsTaken("monitor", nouns[kind], key)(change),
           Effect.catchTag("SqlError", Effect.die)
@@ -139,7 +139,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE monitors.id = changed.monitor_id
             RETURNING
               kind, monitors.id AS monitor_id, workspace_id, name, tags, monitors.status`
-          yield* tell(updated, changeOf("status_changed"))
+          yield* publish(updated, changeOf("status_changed"))
           return updated
         }, Effect.orDie),
 
@@ -149,7 +149,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
             RETURNING kind, id AS monitor_id, workspace_id`
-          yield* tell(removed, changeOf("deleted"))
+          yield* publish(removed, changeOf("deleted"))
         }, Effect.orDie)
       })
     })

@@ -17,7 +17,7 @@ import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
-export { setMonitorsRight } from "./setMonitorsRight.ts"
+export { correctMonitorTimes } from "./correctMonitorTimes.ts"
 export { pingsOr } from "./heartbeat/pingRoute.ts"
 
 const [first, ...others] = monitorKinds

@@ -2,7 +2,7 @@
  * Who is notified of what, and through which channel. An event becomes a message in these steps:
  *
  * 1. Outbox: the change itself writes an event, in its own transaction (`events/Outbox.ts`; for
- *    finished runs `events/endedRuns.ts`, callbacks of tasks included).
+ *    finished runs `events/announceFinished.ts`, callbacks of tasks included).
  * 2. Route: `routing/Router.ts` takes events from the outbox and loads what is known about them. The
  *    pure function in `routing/route.ts` decides which deliveries they become.
  * 3. Delivery: a row for one message to one channel, or to the URL of a callback
@@ -14,7 +14,7 @@
  * rules, thresholds and quiet hours.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, eachInTurn, loop, whereRunning } from "../core/index.ts"
+import { AppConfig, dayMs, loop, onRunnerNodes, runAllInTurn } from "../core/index.ts"
 import { untilStopping } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
@@ -32,7 +32,7 @@ import { Transport } from "./sending/Transport.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsRepo } from "./settings/SettingsRepo.ts"
 
-export { setNotificationsRight } from "./setNotificationsRight.ts"
+export { correctNotificationTimes } from "./correctNotificationTimes.ts"
 
 /** Routing and sending in the background. Any number of nodes do it. */
 export const NotifierLayer = Layer.effectDiscard(
@@ -50,7 +50,7 @@ const tidyingUp = Effect.gen(function* () {
   const tidyUp = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-    yield* eachInTurn([
+    yield* runAllInTurn([
       problems.removeOrphans,
       deliveries.removeFinished(daysAgo(retentionDays), daysAgo(1))
     ])
@@ -64,7 +64,7 @@ const tidyingUp = Effect.gen(function* () {
 })
 
 /** Nodes with `RUNNER=off` send nothing. */
-const RunnerLayer = whereRunning(
+const RunnerLayer = onRunnerNodes(
   untilStopping(NotifierLayer.pipe(Layer.provide([Sender.layer, Router.layer])))
 )
 

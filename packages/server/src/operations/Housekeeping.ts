@@ -1,10 +1,10 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, eachInTurn, loop } from "../core/index.ts"
+import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /**
- * Removes expired rows every ten minutes. A failed round is repeated. The first one is a minute
- * after the start, when a node is less busy.
+ * Removes expired rows every ten minutes, for the first time a minute after the start, when a node
+ * is less busy.
  */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =
   Layer.effectDiscard(
@@ -14,7 +14,7 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
       const sweep = Effect.gen(function* () {
         const now = yield* DateTime.nowAsDate
         const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-        yield* eachInTurn([
+        yield* runAllInTurn([
           repo.removeExpired(now),
           repo.removeEndedTasks(daysAgo(retentionDays)),
           repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays)),

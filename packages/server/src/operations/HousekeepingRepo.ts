@@ -1,11 +1,11 @@
 import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { dayMs, eachInTurn } from "../core/index.ts"
+import { dayMs, runAllInTurn } from "../core/index.ts"
 import { firstIdAt } from "../engine/index.ts"
-import { untilFewerThan } from "../store/index.ts"
+import { repeatUntilFewerThan } from "../store/index.ts"
 
-/** Removes expired rows. Readers do not depend on it, because each checks the time too. */
+/** Removes expired rows. Code that reads such rows checks the time itself. */
 export class HousekeepingRepo extends Context.Service<
   HousekeepingRepo,
   {
@@ -13,14 +13,14 @@ export class HousekeepingRepo extends Context.Service<
     /** Removes finished and cancelled delayed tasks together with their history. */
     readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
     /**
-     * Removes the history of runs that were cancelled long before they were due. It is stored under
-     * their due day, which may be a year ahead.
+     * Removes the history of runs that were cancelled long before they were due. This history is in
+     * the partition of the due day, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
-    /** Removes the log lines of jobs whose runs of that time have finished. */
+    /** Removes the progress of finished runs from before this time. */
     readonly removeProgress: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
-    /** Removes the text from audit events of workspaces and accounts that are gone. */
+    /** Removes names and other details from audit events of deleted workspaces and accounts. */
     readonly eraseAuditEvents: Effect.Effect<void>
   }
 >()("@scheduling/server/operations/HousekeepingRepo") {
@@ -30,7 +30,7 @@ export class HousekeepingRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const eraseAll = (isOwned: Statement.Fragment) =>
-        untilFewerThan(
+        repeatUntilFewerThan(
           batch,
           sql`
             UPDATE audit_events
@@ -45,9 +45,9 @@ export class HousekeepingRepo extends Context.Service<
             RETURNING id`
         )
 
-      /** Leaves locked rows to the next round, because an expired row may come into use again. */
+      /** Skips locked rows, because a transaction may be renewing the expired row. */
       const removeWhere = (table: string, isOver: Statement.Fragment) =>
-        untilFewerThan(
+        repeatUntilFewerThan(
           batch,
           sql`
             DELETE FROM ${sql(table)}
@@ -62,7 +62,7 @@ export class HousekeepingRepo extends Context.Service<
         )
 
       const removeOlder = (table: string, id: string, before: Date, unless = sql`false`) =>
-        untilFewerThan(
+        repeatUntilFewerThan(
           batch,
           sql`
             DELETE FROM ${sql(table)}
@@ -81,7 +81,7 @@ export class HousekeepingRepo extends Context.Service<
         removeExpired: Effect.fn("HousekeepingRepo.removeExpired")(function* (now) {
           const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
           const hasExpired = sql`expires_at <= ${now}`
-          yield* eachInTurn([
+          yield* runAllInTurn([
             removeWhere("sessions", hasExpired),
             removeWhere("login_throttle", sql`window_ends_at <= ${now}`),
             removeWhere("idempotent_requests", sql`created_at <= ${daysAgo(1)}`),
@@ -103,15 +103,15 @@ export class HousekeepingRepo extends Context.Service<
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
           // There is no index for this, because each run of a delayed task would have to write it.
-          // A task that ended before `endedBefore` was also created before it, so the range of ids
-          // leaves out younger tasks, which are usually all.
+          // A task that finished before `endedBefore` was also created before it, so the range of
+          // ids leaves out younger tasks.
           const until = firstIdAt(endedBefore.getTime() + dayMs)
           let after: string | undefined = firstIdAt(0)
           while (after !== undefined) {
             const [last]: ReadonlyArray<{ readonly id: string }> = yield* sql<{
               readonly id: string
             }>`
-              WITH looked_at AS MATERIALIZED (
+              WITH candidates AS MATERIALIZED (
                 SELECT id, kind, status, coalesce(ended_at, run_at) AS ended_at, updated_at
                 FROM tasks
                 WHERE id > ${after}
@@ -122,7 +122,7 @@ export class HousekeepingRepo extends Context.Service<
                 DELETE FROM tasks
                 WHERE id = ANY (ARRAY (
                     SELECT id
-                    FROM looked_at
+                    FROM candidates
                     WHERE kind = 'delayed'
                       AND CASE status
                         WHEN 'finished' THEN ended_at < ${endedBefore}
@@ -131,7 +131,7 @@ export class HousekeepingRepo extends Context.Service<
                   ))
               )
               SELECT id
-              FROM looked_at
+              FROM candidates
               ORDER BY id DESC
               LIMIT 1`
             after = last?.id
@@ -143,7 +143,7 @@ export class HousekeepingRepo extends Context.Service<
           endedBefore
         ) {
           const first = firstIdAt(from.getTime())
-          yield* untilFewerThan(
+          yield* repeatUntilFewerThan(
             batch,
             sql`
               DELETE FROM executions
@@ -190,8 +190,8 @@ export class HousekeepingRepo extends Context.Service<
   )
 }
 
-/** Usage is kept for three years; changes of seats are kept as long as there are members. */
+/** Usage is kept for three years. Days with a change of seats or monitors are kept for ever. */
 const meteredDays = 3 * 366
 
-/** Keeps every statement within its timeout, however many rows there are. */
+/** The number of rows per statement, so that no statement times out. */
 const batch = 5_000

@@ -1,14 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** A column with sealed values. */
 export interface SealedColumn {
   readonly table: string
   readonly id: string
-  /** The column of the owner: a workspace or a user. */
+  /** The column with the owner, a workspace or a user. */
   readonly owner: string
   readonly sealed: string
-  /** The column of a keyed hash of the sealed value, by which its row is found. */
+  /** The column with a keyed hash of the value, by which rows are found. */
   readonly hash?: string
 }
 
@@ -18,17 +17,16 @@ export interface SealedRow {
   readonly sealed: string
 }
 
-/** The sealed values of all tenants. */
 export class SealedRepo extends Context.Service<
   SealedRepo,
   {
-    /** The next values after this id that another key has sealed. */
+    /** Lists the next values after this id that another key has sealed. */
     readonly listSealedOtherwise: (
       column: SealedColumn,
       keyId: string,
       after: string
     ) => Effect.Effect<ReadonlyArray<SealedRow>>
-    /** Changes the value if it is still the same. */
+    /** Replaces the value if nobody has changed it since it was read. */
     readonly update: (
       column: SealedColumn,
       row: SealedRow,
@@ -73,5 +71,4 @@ export class SealedRepo extends Context.Service<
   )
 }
 
-/** Keeps few rows in memory and every statement short. */
 const batch = 100

@@ -1,29 +1,29 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { elapsedMs, loop, mayBeStuck, Meters } from "../core/index.ts"
+import { elapsedMs, loop, Meters, restartIfStuck } from "../core/index.ts"
 import { type Depth, findDepth, noDepth } from "../engine/index.ts"
 import { DatabaseClock, StoreClock } from "../store/index.ts"
 
-const lookEveryMs = 10_000
+const checkEveryMs = 10_000
 
 /** A run that has been due for this long is late: nodes take due runs within a second. */
 const lateAfterSeconds = 60
 
 const reportEveryMs = 60_000
 
-/** If a timer of this length is later, the node is too busy to start runs on time. */
+/** The length of a timer that shows how late the timers of this node are. */
 const canaryMs = 100
 
 export interface Lateness extends Pick<Depth, "oldest_due_seconds"> {
-  /** How late the last timer of this node was. Runs start by such timers. */
+  /** How late the last timer of this node was. Timers start runs. */
   readonly timer_delay_seconds: number
   /** Since when runs are late, or null. */
   readonly late_since_ms: number | null
 }
 
 /**
- * Checks from the outside whether due work starts. Every node checks the same queue, even a node
- * that runs nothing: if all runners have stopped, somebody must notice.
+ * Checks whether due runs start. Every node checks the same queue, even a node without a runner, so
+ * that a node notices if all runners have stopped.
  */
 export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Lateness }>()(
   "@scheduling/server/operations/SelfWatch"
@@ -48,13 +48,13 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         timerDelaySeconds = Math.max(0, elapsedMs(clock) - before - canaryMs) / 1_000
       })
 
-      const judge = Effect.gen(function* () {
-        // Due work waits then, and may be due by the wrong time.
+      const reportLateness = Effect.gen(function* () {
+        // While the clock is doubted, due runs wait, or are due only by the wrong time.
         if (databaseClock.doubt !== undefined) return
         const nowMs = clock.currentTimeMillisUnsafe()
         const seconds = Math.max(depth.oldest_due_seconds, depth.unfired_seconds)
         if (seconds < lateAfterSeconds) {
-          if (lateSinceMs !== null) yield* Effect.logInfo("runs start in time again")
+          if (lateSinceMs !== null) yield* Effect.logInfo("runs start on time again")
           lateSinceMs = null
           return
         }
@@ -62,21 +62,21 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         if (nowMs < reportedMs + reportEveryMs) return
         reportedMs = nowMs
         yield* Effect.logError(
-          `runs are late: what is due has waited for ${Math.round(seconds)} s`
+          `runs are late: the oldest due run has waited for ${Math.round(seconds)} s`
         ).pipe(Effect.annotateLogs({ due_runs: depth.due, nodes: depth.nodes }))
       })
 
-      const look = Effect.gen(function* () {
+      const check = Effect.gen(function* () {
         yield* canary
         const asked = elapsedMs(clock)
         depth = yield* findDepth(sql, yield* now)
         databaseDelaySeconds = (elapsedMs(clock) - asked) / 1_000
-        yield* judge
+        yield* reportLateness
       })
       yield* Effect.forkScoped(
-        loop("watching the queue", look, {
-          ...mayBeStuck,
-          between: () => Effect.sleep(lookEveryMs)
+        loop("watching the queue", check, {
+          ...restartIfStuck,
+          between: () => Effect.sleep(checkEveryMs)
         })
       )
 
@@ -93,7 +93,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
           () => depth.unfired_seconds
         ],
         ["scheduling_nodes", "Nodes that run tasks and are alive.", () => depth.nodes],
-        ["scheduling_workers_online", "Workers that are heard of.", () => depth.workers],
+        ["scheduling_workers_online", "Workers whose agents are online.", () => depth.workers],
         [
           "scheduling_worker_due_runs",
           "Runs that are due and no worker has taken, up to 10,000.",
@@ -101,22 +101,22 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         ],
         [
           "scheduling_database_delay_seconds",
-          "How long two statements took, with their wait for a connection.",
+          "How long two statements took, including the wait for a connection.",
           () => databaseDelaySeconds
         ],
         [
           "scheduling_engine_late",
-          "1 while what is due has waited for more than a minute.",
+          "1 while the oldest due run has waited for more than a minute.",
           () => (lateSinceMs === null ? 0 : 1)
         ],
         [
           "scheduling_timer_delay_seconds",
-          "How late a timer of this node was.",
+          "How late the last timer of this node was.",
           () => timerDelaySeconds
         ],
         [
           "scheduling_database_clock_ahead_seconds",
-          "By how much the clock of the database is ahead of the right time while it is doubted.",
+          "How far the database's clock is ahead of the expected time while the clock is doubted.",
           () => (databaseClock.doubt?.aheadMs ?? 0) / 1_000
         ]
       ] as const

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
 
 /**
- * Serves the reference from one document: for machines at `/v1/openapi.json`, for people at
+ * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, and a page for people at
  * `/docs`.
  */
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -37,8 +37,8 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
 // ---------------------------------------------------------------------------
 
 /**
- * Built at the first request and kept, because building and compressing it takes up to a second and
- * anybody may ask for it.
+ * Builds an answer at the first request and keeps it, because building and compressing takes up to
+ * a second and anybody can send the request.
  */
 const readyOnce = (make: () => Promise<ReadyAnswer>) => {
   let ready: Promise<ReadyAnswer> | undefined
@@ -65,8 +65,8 @@ const icon = HttpServerResponse.text(
 )
 
 /**
- * Keeps the page from contacting third parties: no fonts, no telemetry, no buttons that upload the
- * document.
+ * Keeps the page from contacting third parties: no fonts, no telemetry, and no buttons that upload
+ * the document.
  */
 const offline = {
   withDefaultFonts: false,
@@ -76,7 +76,7 @@ const offline = {
   authentication: { preferredSecurityScheme: "bearer" }
 }
 
-/** Builds the framework's page once and keeps it compressed. */
+/** Builds the framework's page at the first request, and keeps it compressed. */
 const pageReadyOnce = HttpRouter.middleware((answer) => {
   let ready: ReadyAnswer | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {

@@ -8,10 +8,10 @@ import { DatabaseClock, timestampOf } from "../store/index.ts"
 import { LoopHealth, version } from "../core/index.ts"
 import { SelfWatch } from "./SelfWatch.ts"
 
-/** Not a loop that fails, but the work of all loops together. */
+/** The name under which readiness reports late runs, which no single loop causes. */
 const lateRuns = "starting due runs"
 
-/** Timed work waits while the clock is doubted. */
+/** The name under which readiness reports a doubted clock, for which timed work waits. */
 const steppedClock = "following the clock of the database"
 
 export const SystemHandlers = implement(
@@ -58,7 +58,7 @@ export const SystemHandlers = implement(
         sql`SELECT 1`.pipe(
           Effect.orDie,
           Effect.andThen(query.deep === "1" ? deeply : Effect.succeed({ status: "ok" as const })),
-          // A load balancer asks every few seconds, and a frozen database never answers.
+          // A frozen database never answers, and a load balancer asks every few seconds.
           Effect.timeoutOrElse({
             duration: "3 seconds",
             orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))

@@ -9,13 +9,12 @@ import { routeError, listenProblem } from "../http/index.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-/** The metrics of the node, for Prometheus. */
 export const renderMetrics = ({ registry }: NodeMeters): string =>
   PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Whether the request has the token. Takes the same time for every wrong one. */
+/** Compares in a time that does not depend on the given token. */
 const hasToken = (authorization: string | undefined, token: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(authorization ?? ""), digest(`Bearer ${Redacted.value(token)}`))
 
@@ -24,7 +23,7 @@ const isShown = (
   token: Redacted.Redacted | undefined
 ): boolean => token === undefined || hasToken(authorization, token)
 
-/** On the port of the API, with `METRICS_TOKEN`. Without the token there is no such route. */
+/** Serves the metrics on the port of the API if `METRICS_TOKEN` is set. */
 export const metricsRouteLayer: Layer.Layer<never, never, AppConfig | HttpRouter.HttpRouter> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -57,7 +56,7 @@ export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
   { message: Schema.String }
 ) {}
 
-/** On a port of its own, which can be closed to clients of the API. */
+/** Serves the metrics on `METRICS_PORT`, which a firewall can close to clients of the API. */
 export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -36,7 +36,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     )
     meters.gauge(
       "scheduling_failing_loops",
-      "Background loops of this node that fail again and again, or do not move.",
+      "Background loops of this node that fail repeatedly or make no progress.",
       () => health.list(clock.currentTimeMillisUnsafe()).length
     )
     meters.counter(
@@ -51,7 +51,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     const memory = [
       ["process_resident_memory_bytes", "Memory of the process.", "rss"],
       ["scheduling_heap_used_bytes", "Memory of JavaScript objects.", "heapUsed"],
-      ["scheduling_heap_total_bytes", "Memory that V8 holds for them.", "heapTotal"],
+      ["scheduling_heap_total_bytes", "Memory that V8 holds for JavaScript objects.", "heapTotal"],
       ["scheduling_external_memory_bytes", "Memory of buffers and of the database.", "external"]
     ] as const
     for (const [name, description, part] of memory) {
@@ -60,7 +60,7 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     const { pool } = yield* Store
     const database = [
       ["scheduling_database_connections", "Open connections to the database.", "connections"],
-      ["scheduling_database_pool_size", "The most connections that requests may open.", "size"],
+      ["scheduling_database_pool_size", "Limit of connections for requests.", "size"],
       ["scheduling_database_transactions", "Transactions under way.", "transactions"],
       [
         "scheduling_database_transactions_waiting",

@@ -3,24 +3,23 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type ReadyAnswer, readyAnswer } from "../http/index.ts"
-import { pageHeaders } from "./policy.ts"
+import { pageHeaders } from "./pageHeaders.ts"
 
-/** The built panel: its one page, and the files that the page loads. */
 export interface BuiltPanel {
   readonly page: ReadyAnswer
-  /** By file name, which contains the hash of the content. */
+  /** The files by name. A name contains the hash of the content. */
   readonly assets: ReadonlyMap<string, ReadyAnswer>
 }
 
-/** Undefined if the panel is not built. The API does not need it. */
+/** The files of the panel. Undefined if the panel is not built, which the API does not need. */
 export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefined>()(
   "@scheduling/server/panel/PanelFiles"
 ) {
-  /** The files are read once, so that no path in a request can reach another file. */
+  /** Reads the files once, so that no path in a request can reach another file. */
   static readonly layerFrom = (folder: string): Layer.Layer<PanelFiles> =>
     Layer.sync(PanelFiles, () => readPanel(folder))
 
-  /** Shared by the nodes of a process. */
+  /** Provides the built panel, which the nodes of a process share. */
   static readonly layer: Layer.Layer<PanelFiles> = Layer.sync(
     PanelFiles,
     () => (own ??= readPanel(built))

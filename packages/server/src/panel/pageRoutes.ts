@@ -4,9 +4,8 @@ import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effe
 import type { AppConfig } from "../core/index.ts"
 import { httpsCheck, mayBePage, noSuchRoute, panelPages, respond } from "../http/index.ts"
 import { PanelFiles } from "./PanelFiles.ts"
-import { hsts, pageHeaders } from "./policy.ts"
+import { hsts, pageHeaders } from "./pageHeaders.ts"
 
-/** The panel's page, at each of its addresses, and its files. */
 export const pageRoutesLayer: Layer.Layer<
   never,
   never,
@@ -29,20 +28,22 @@ export const pageRoutesLayer: Layer.Layer<
     })
 
     /** Answers unknown addresses: a browser gets the panel with 404, a program the usual 404. */
-    const lost = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const unknownPage = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
-      // Never 304, which would say that the page exists.
-      const anew = request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
+      // Without `If-None-Match` there is no 304, which would say that the page exists.
+      const unconditional = request.modify({
+        headers: Headers.remove(request.headers, "if-none-match")
+      })
       return Effect.map(page, HttpServerResponse.setStatus(404)).pipe(
         Effect.map(HttpServerResponse.setHeader("vary", "accept, accept-encoding")),
-        Effect.provideService(HttpServerRequest.HttpServerRequest, anew)
+        Effect.provideService(HttpServerRequest.HttpServerRequest, unconditional)
       )
     })
 
     return Layer.mergeAll(
       HttpRouter.add("GET", "/assets/:file", asset),
       ...panelPages.map((path) => HttpRouter.add("GET", path, page)),
-      HttpRouter.add("GET", "/*", lost)
+      HttpRouter.add("GET", "/*", unknownPage)
     )
   })
 )
@@ -65,7 +66,7 @@ const notBuilt = HttpServerResponse.text(
 <body>
 <h1>The service is running. Its control panel is not built.</h1>
 <p>Build it with <code>npm install</code> in the folder of the service, then start the service again.</p>
-<p>The API works without it: see <a href="/docs">the reference</a>.</p>
+<p>The API works without the panel: see <a href="/docs">the reference</a>.</p>
 </body>
 </html>`,
   {

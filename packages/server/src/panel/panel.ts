@@ -3,7 +3,7 @@ import { pageRoutesLayer } from "./pageRoutes.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { sessionRoutesLayer } from "./sessionRoutes.ts"
 
-/** The control panel: its pages and its login. Its data comes from `/v1`. */
+/** The pages and the login of the control panel, which gets its data from `/v1`. */
 export const PanelLayer = Layer.merge(pageRoutesLayer, sessionRoutesLayer).pipe(
   Layer.provide(PanelFiles.layer)
 )

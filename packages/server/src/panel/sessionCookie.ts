@@ -5,10 +5,10 @@ import { panelSessionPath } from "../http/index.ts"
 export type PageHeaders = Readonly<Record<string, string | undefined>>
 
 /**
- * Whether a page of this origin sends the request. Browsers attach the cookie to every request, so
- * three things must hold that no other page can cause: a header that forms cannot send and CORS
- * forbids, `Origin`, and `Sec-Fetch-Site`. The last also holds behind a proxy that changes the
- * host, but browsers omit it on plain HTTP.
+ * Returns whether a page of this origin sends the request. Browsers attach the cookie to every
+ * request, so this checks headers that no other page can send: `X-Panel`, which forms cannot send
+ * and CORS forbids, and `Sec-Fetch-Site`. Browsers omit `Sec-Fetch-Site` on plain HTTP. There
+ * `Origin` must have the host of the request.
  */
 export const isOwnPage = (headers: PageHeaders): boolean => {
   const { host, origin, "sec-fetch-site": site } = headers
@@ -18,23 +18,23 @@ export const isOwnPage = (headers: PageHeaders): boolean => {
     : site === "same-origin"
 }
 
-/** Whether the browser used HTTPS, even if a proxy forwards plain HTTP. */
+/** Returns whether the browser used HTTPS, even if a proxy forwards plain HTTP. */
 export const isOnHttps = ({ origin }: PageHeaders): boolean => origin?.startsWith("https:") === true
 
 /**
- * Browsers accept a cookie named `__Host-…` only from this very host. Otherwise a page of a sibling
- * host could plant a session of its own, and the reader would work in a stranger's account. The
- * prefix requires `Secure` and the path `/`. On plain HTTP the cookie is at least limited to the
- * one path that reads it.
+ * The name of the cookie. Browsers accept a cookie named `__Host-…` only from this very host.
+ * Without the prefix, a page of a sibling host could set a session of its own, and a person would
+ * work in a stranger's account. The prefix requires `Secure` and the path `/`. On plain HTTP the
+ * cookie is limited to the path that reads it.
  */
-const nameOf = (isSecure: boolean) => (isSecure ? "__Host-panel_session" : "panel_session")
+const cookieName = (isSecure: boolean) => (isSecure ? "__Host-panel_session" : "panel_session")
 
 const pathOf = (isSecure: boolean) => (isSecure ? "/" : panelSessionPath)
 
-/** The header that stores the token, or removes it if there is none. */
+/** The value of `Set-Cookie` that stores the token, or removes the cookie if there is no token. */
 export const sessionCookie = (token: string | undefined, isSecure: boolean): string =>
   [
-    `${nameOf(isSecure)}=${token ?? ""}`,
+    `${cookieName(isSecure)}=${token ?? ""}`,
     "HttpOnly",
     "SameSite=Strict",
     `Path=${pathOf(isSecure)}`,
@@ -43,11 +43,14 @@ export const sessionCookie = (token: string | undefined, isSecure: boolean): str
   ].join("; ")
 
 /**
- * The token in a `Cookie` header. On HTTPS only the cookie counts that no other host and no plain
- * HTTP can set. If two have our name, one is forged, so none counts.
+ * Reads the token from a `Cookie` header. On HTTPS only the `__Host-` cookie counts. If two cookies
+ * have the name, one of them is forged, so none counts.
  */
-export const tokenIn = (header: string | undefined, isSecure: boolean): string | undefined => {
-  const prefix = `${nameOf(isSecure)}=`
+export const readSessionToken = (
+  header: string | undefined,
+  isSecure: boolean
+): string | undefined => {
+  const prefix = `${cookieName(isSecure)}=`
   const found = (header ?? "")
     .split(";")
     .map((pair) => pair.trim())

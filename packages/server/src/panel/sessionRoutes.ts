@@ -12,11 +12,11 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
 import { issuesIn, panelSessionPath, requestOrigin, respond } from "../http/index.ts"
-import { isOnHttps, isOwnPage, sessionCookie, tokenIn } from "./sessionCookie.ts"
+import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
 
 /**
- * The panel's login. Its scripts get only access tokens. The refresh token is in a cookie that
- * scripts cannot read and that only these routes read; `/v1` takes no cookie.
+ * Routes for the panel's login. The panel's scripts get only access tokens. The refresh token is in
+ * a cookie that scripts cannot read and that only these routes read. `/v1` ignores cookies.
  */
 export const sessionRoutesLayer: Layer.Layer<
   never,
@@ -35,7 +35,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
     const refresh = Effect.gen(function* () {
       const token = yield* tokenOfCookie
-      // Nobody is logged in. This is no error, because browsers would log one.
+      // Nobody is logged in. The answer is no error, because browsers would log an error.
       if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
       return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
     })
@@ -74,7 +74,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
 const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
 
-/** Says that there is no account yet, so that the panel offers to create the first one. */
+/** The answer if there is no account yet. The panel then offers to create the first account. */
 const first = HttpServerResponse.jsonUnsafe(
   { awaits_first_account: true },
   { headers: { "cache-control": "no-store" } }
@@ -83,7 +83,7 @@ const first = HttpServerResponse.jsonUnsafe(
 const pageHeaders = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers)
 
 const tokenOfCookie = Effect.map(pageHeaders, (headers) => {
-  const token = tokenIn(headers["cookie"], isOnHttps(headers))
+  const token = readSessionToken(headers["cookie"], isOnHttps(headers))
   return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
 })
 

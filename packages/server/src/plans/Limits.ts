@@ -11,7 +11,7 @@ import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AppConfig, dayMs } from "../core/index.ts"
 import { Permits } from "../http/index.ts"
-import { type CountedLimit, countedLimits } from "./counted.ts"
+import { type CountedLimit, countedLimits } from "./countedLimits.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../events/index.ts"
 import {
@@ -24,30 +24,34 @@ import {
 import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** Limits in the hundred thousands: counting takes 100 ms. */
+/** Limits of many rows. Counting a hundred thousand rows takes 100 ms. */
 type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
 
-/** What the plan of a workspace allows. Every create asks here, in its transaction. */
+/**
+ * Enforces the plan of a workspace. Every create calls a method of this service in its transaction.
+ */
 export class Limits extends Context.Service<
   Limits,
   {
     readonly planOf: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Plan>
     /**
-     * Locks the row of the workspace until the commit, so that two concurrent creates cannot exceed
-     * the limit.
+     * Fails if a limit is reached. Locks the row of the workspace until the commit, so that two
+     * concurrent creates cannot exceed the limit.
      */
     readonly allowOneMore: (
       workspaceId: AuthorizedWorkspaceId,
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
-    /** Counts only now and then (see `Permits`), so creates run side by side until few are left. */
+    /**
+     * Counts rows only now and then (see `Permits`), so that creates need not wait for each other.
+     */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit,
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Takes one if the last count left some, or if the first count finds many. Needs no
+     * Takes a permit if the last count left some, or if the first count finds many. Needs no
      * transaction, unlike the other methods.
      */
     readonly takeOneOfMany: (
@@ -56,18 +60,18 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<boolean, QuotaExceeded>
     /** Locks the row of the workspace until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
-    /** Notifies people that a limit is nearly used up, once per period that begins `since`. */
+    /** Notifies people that a limit is nearly used up, once in the period that begins `since`. */
     readonly notifyNear: (near: NearLimit, since: Day) => Effect.Effect<void>
-    /** Checks a number that the caller counted. */
+    /** Fails if the number that the caller counted reaches the limit. */
     readonly allowAfter: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LimitName,
       used: number
     ) => Effect.Effect<void, QuotaExceeded>
     readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
-    /** Executions before this time are not shown. Undefined: all are shown. */
+    /** The time from which on executions are shown. Undefined if all are shown. */
     readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
-    /** Refuses a task that the plan paused, until the plan allows it again. */
+    /** Fails if the plan, and not a person, paused the task. */
     readonly allowResume: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
@@ -76,7 +80,7 @@ export class Limits extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       schedule: string
     ) => Effect.Effect<void, QuotaExceeded>
-    /** Locks the row of the user until the commit. */
+    /** Fails if the user owns too many workspaces. Locks the row of the user until the commit. */
     readonly allowOneMoreWorkspace: (
       userId: UserId
     ) => Effect.Effect<void, InvalidToken | QuotaExceeded>
@@ -91,15 +95,15 @@ export class Limits extends Context.Service<
         const repo = yield* LimitsRepo
         const usage = yield* UsageRepo
         const permits = { pending_delayed_tasks: new Permits(), unfinished_runs: new Permits() }
-        const someLimit = (limit: LimitName) =>
+        const somePlanLimits = (limit: LimitName) =>
           [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
         const someRestrictIntervals = [...catalog.plans.values()].some(
           ({ limits }) => limits.shortest_interval_seconds > leastGapSeconds
         )
 
         const planOf = yield* planFinder
-        const someLimitMonths = someLimit("executions_a_month")
-        const someLimitHistory = someLimit("history_days")
+        const somePlanLimitsMonths = somePlanLimits("executions_a_month")
+        const somePlanLimitsHistory = somePlanLimits("history_days")
 
         const hold = (workspaceId: AuthorizedWorkspaceId) =>
           Effect.filterOrFail(
@@ -140,8 +144,8 @@ export class Limits extends Context.Service<
         })
 
         /**
-         * Such rows are not counted one by one, so `quota.near` comes with a count, at most once
-         * per day.
+         * Counts the rows, and announces `quota.near` at most once per day, because counts are
+         * rare.
          */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -163,7 +167,7 @@ export class Limits extends Context.Service<
           workspaceId: AuthorizedWorkspaceId,
           more: number
         ) {
-          if (!someLimitMonths) return
+          if (!somePlanLimitsMonths) return
           const plan = yield* planOf(workspaceId)
           const limit = plan.limits.executions_a_month
           if (limit === null) return
@@ -208,7 +212,8 @@ export class Limits extends Context.Service<
             const isFree = yield* permits[limit].take(
               workspaceId,
               Effect.gen(function* () {
-                // Enqueuing a run locks its task, after which no workspace may be locked.
+                // A run is enqueued with its task locked, and then locking a workspace could
+                // deadlock.
                 if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
                 return yield* countFreeOfMany(workspaceId, limit, more)
               }),
@@ -224,7 +229,7 @@ export class Limits extends Context.Service<
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
-            // Creates that count at the same time must not exceed the limit together.
+            // Creates that count at the same time could together exceed the limit.
             if (isNear || free < many) return false
             return yield* permits[quota].take(workspaceId, Effect.succeed(free))
           }),
@@ -244,7 +249,7 @@ export class Limits extends Context.Service<
                 limit: limits[quota]
               }))
             )
-            // The sum of the days that the usage shows.
+            // The executions are summed over the same days as in the usage, so that both agree.
             const days = yield* usage.list(workspaceId, firstOfMonth(now), dayOf(now.getTime()))
             const executions = days.reduce((sum, day) => sum + day.executions, 0)
             return [
@@ -265,8 +270,8 @@ export class Limits extends Context.Service<
             })
           }),
 
-          // Lists of executions ask this, and most services have no such limit.
-          historyFrom: someLimitHistory ? historyFrom : () => Effect.undefined,
+          // Every list of executions calls this, and most services have no such limit.
+          historyFrom: somePlanLimitsHistory ? historyFrom : () => Effect.undefined,
 
           allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
             if (!someRestrictIntervals) return
@@ -294,9 +299,10 @@ export class Limits extends Context.Service<
     )
 }
 
+/** The number of free rows below which a create needs a transaction. */
 const many = 1_000
 
-/** Beyond this number the count stops. */
+/** A count stops at this number. */
 const countUpTo = 1_000_000
 
 const exceeded = ({ id, limits }: Plan, limit: LimitName) =>

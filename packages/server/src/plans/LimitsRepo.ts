@@ -3,7 +3,7 @@ import type { Day } from "@scheduling/domain/billing/Usage"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CountedLimit, counted } from "./counted.ts"
+import { type CountedLimit, counted } from "./countedLimits.ts"
 
 /** The latest subscription that the payment provider reported. */
 export interface BoughtPlan {
@@ -20,19 +20,19 @@ export class LimitsRepo extends Context.Service<
     readonly findSubscription: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<Option.Option<BoughtPlan>>
-    /** Whether the plan, and not a person, paused the task. */
+    /** Returns whether the plan, and not a person, paused the task. */
     readonly isPausedByPlan: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
     ) => Effect.Effect<boolean>
-    /** Returns false if people were notified before. */
+    /** Stores that people are notified. Returns false if they were notified before. */
     readonly insertNotice: (notice: {
       readonly workspace_id: string
       readonly quota: string
       readonly since: Day
       readonly percent: number
     }) => Effect.Effect<boolean>
-    /** Reads at most `upTo` rows. */
+    /** Counts rows, at most `upTo`. */
     readonly count: (
       workspaceId: AuthorizedWorkspaceId,
       limit: CountedLimit,
@@ -40,8 +40,8 @@ export class LimitsRepo extends Context.Service<
       upTo: number
     ) => Effect.Effect<number>
     /**
-     * Locks the user's row first, so that two concurrent creates cannot exceed the limit. None if
-     * the user is gone.
+     * Counts workspaces after locking the user's row, so that two concurrent creates cannot exceed
+     * the limit. None if the user is gone.
      */
     readonly countOwnedWorkspaces: (userId: UserId) => Effect.Effect<Option.Option<number>>
   }
@@ -50,7 +50,7 @@ export class LimitsRepo extends Context.Service<
     LimitsRepo,
     Effect.map(SqlClient.SqlClient, (sql) =>
       LimitsRepo.of({
-        // Not FOR UPDATE, for which every insert into the workspace would wait.
+        // Every insert into the workspace would wait for FOR UPDATE.
         lock: Effect.fn("LimitsRepo.lock")(function* (workspaceId) {
           const rows = yield* sql`
             SELECT id

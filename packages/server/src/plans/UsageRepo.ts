@@ -19,17 +19,17 @@ export interface UsageBefore {
   readonly monitors: number
 }
 
-/** Usage that lasts from one change to the next, with the table whose rows are counted. */
+/** Usage that stays the same from one change to the next, with the table whose rows are counted. */
 const lasting = { seats: "memberships", monitors: "monitors" } as const
 
 /**
- * The usage of workspaces by day. `UsageCounter` counts executions; the statement that records a
+ * The usage of workspaces by day. `UsageCounter` counts executions. The statement that records a
  * delivery counts notifications.
  */
 export class UsageRepo extends Context.Service<
   UsageRepo,
   {
-    /** Includes executions that are not counted yet. */
+    /** Lists the usage of days, including executions that are not counted yet. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       from: Day,
@@ -39,17 +39,17 @@ export class UsageRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<UsageBefore>
-    /** Only counted executions, for checks that may lag (see `docs/billing.md`). */
+    /** Sums up counted executions, for checks that can lag (see `docs/billing.md`). */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<number>
     /**
-     * Locks the workspaces of a user, and the user, until the transaction ends, so that no seat
-     * changes meanwhile.
+     * Locks the user and the workspaces of the user until the transaction ends, so that no seat
+     * changes before that.
      */
     readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Call it after members or monitors were added or removed, while the workspaces are locked. */
+    /** Counts members or monitors after some were added or removed, with the workspaces locked. */
     readonly record: (
       what: keyof typeof lasting,
       workspaceIds: ReadonlyArray<string>,
@@ -62,8 +62,8 @@ export class UsageRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       UsageRepo.of({
         list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
-          // A separate statement, because the planner must know the value. The other statement
-          // reads it again, because a piece may be counted in between.
+          // A separate statement, because the planner must know the value. The second statement
+          // reads the value again, because more executions may be counted in between.
           const [progress] = yield* sql<{ readonly counted_up_to: string }>`
             SELECT counted_up_to::text
             FROM execution_stats_progress`

@@ -1,15 +1,14 @@
 import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
 import type { Announcement } from "../events/index.ts"
 
-/** People are notified at these percentages of a limit. */
 const percents = [100, 80] as const
 export type Percent = (typeof percents)[number]
 
-/** The highest percentage that is reached, if any. */
+/** The highest of the percentages that the usage reaches, if any. */
 export const percentOf = (used: number, limit: number): Percent | undefined =>
   percents.find((percent) => 100 * used >= percent * limit)
 
-/** The percentage that the latest row reaches, if the row before it did not. */
+/** The percentage that the latest row reaches, if the previous row did not reach it. */
 export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
   const percent = percentOf(used, limit)
   return percent === percentOf(used - 1, limit) ? undefined : percent
@@ -18,7 +17,7 @@ export const percentReachedBy = (used: number, limit: number): Percent | undefin
 export const firstOfMonth = (now: Date): Day =>
   dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()))
 
-/** The words for people, such as `Cron tasks`. */
+/** The name of a quota for people, such as `Cron tasks`. */
 const titleOf = (quota: string) =>
   quota.charAt(0).toUpperCase() + quota.slice(1).replaceAll("_", " ")
 

@@ -4,15 +4,15 @@ import { AppConfig, plansByPrice } from "../core/index.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { subscriptionStatusOf } from "./subscriptionStatus.ts"
 
-/** Finds the plan of a workspace. It queries the database only where plans are sold. */
+/** Finds the plan of a workspace. Queries the database only if the service sells plans. */
 export const planFinder = Effect.gen(function* () {
   const { plans: catalog, stripeSecretKey } = yield* AppConfig
   const repo = yield* LimitsRepo
   const byPrice = plansByPrice(catalog)
 
   return Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
-    const byHand = catalog.plans.get(catalog.assigned.get(workspaceId) ?? "")
-    if (byHand !== undefined) return byHand
+    const assigned = catalog.plans.get(catalog.assigned.get(workspaceId) ?? "")
+    if (assigned !== undefined) return assigned
     if (stripeSecretKey === undefined) return catalog.byDefault
     const bought = Option.getOrUndefined(yield* repo.findSubscription(workspaceId))
     if (bought === undefined || !subscriptionStatusOf(bought, yield* DateTime.nowAsDate).holds) {

@@ -1,19 +1,19 @@
 import { dayMs } from "../core/index.ts"
 
-/** How late a payment may be. */
+/** How many days late a payment can be before the plan ends. */
 export const graceDays = 7
 
 export interface SubscriptionStatus {
-  /** Whether the bought plan applies. Otherwise the default plan does. */
+  /** True if the bought plan applies. Otherwise the default plan applies. */
   readonly holds: boolean
-  /** When that ends by itself. Null: never. */
+  /** When the bought plan ends if nobody pays. Null if it does not end. */
   readonly until: Date | null
 }
 
 /**
- * What the state of a subscription means. A state that this version does not know gives nothing:
+ * Decides whether a subscription gives its plan. A status that this version does not know does not:
  *
- * | status | the plan that was bought |
+ * | status | the bought plan |
  * |---|---|
  * | `trialing`, `active` | holds, also when it was cancelled and the period has not ended |
  * | `past_due` | holds for 7 days, while the payment is tried again |

@@ -8,13 +8,12 @@ export class WrongAppSecret extends Schema.TaggedError<WrongAppSecret>()("WrongA
 }) {}
 
 /**
- * The secrets of a node, after a check that they fit the database, which keeps a value derived from
- * the latest `APP_SECRET`. A node with other secrets could not open what the other nodes have
- * sealed, so runs would fail and valid keys be refused, depending on the node. Such a node does not
- * start.
+ * Refuses to start a node whose secrets do not fit the database. The database keeps a value derived
+ * from the current `APP_SECRET`. A node with another secret could not decrypt what other nodes have
+ * sealed, so it would fail runs and refuse valid keys.
  *
- * A node that has the secret in `APP_SECRET_PREVIOUS` rotates it: from then on its own secret is
- * the current one.
+ * A node that has the secret of the database in `APP_SECRET_PREVIOUS` rotates it: from then on the
+ * node's own `APP_SECRET` is the current one.
  */
 const AppSecretCheck: Layer.Layer<
   never,
@@ -60,15 +59,15 @@ const explain = (used: string, { appSecret, dataDir }: AppConfig["Service"]) => 
     appSecret === undefined
       ? [
           `the secret in ${join(dataDir, "app-secret")}`,
-          "Put back the file app-secret that belongs to the store, or set APP_SECRET to the secret that it was used with."
+          "Put back the file app-secret that belongs to the store, or set APP_SECRET to the secret with which the store was used."
         ]
       : [
           "APP_SECRET",
-          "Set it to the APP_SECRET of the other nodes. To replace that one by this one, put that one into APP_SECRET_PREVIOUS."
+          "Set it to the APP_SECRET of the other nodes. To rotate the secret, keep the new APP_SECRET and put the old one into APP_SECRET_PREVIOUS."
         ]
   return (
-    `${own} is not the secret that this database is used with, and APP_SECRET_PREVIOUS does not have that one either. ` +
-    `${remedy} If it is lost, start once with APP_SECRET_LOST=${used}: ` +
-    "API keys, worker tokens and sessions end, and what was sealed with it cannot be opened any more"
+    `${own} is not the secret of this database, and APP_SECRET_PREVIOUS does not contain the secret of the database either. ` +
+    `${remedy} If the secret is lost, start once with APP_SECRET_LOST=${used}: ` +
+    "all API keys, worker tokens and sessions end, and values that were sealed with the lost secret stay unreadable"
   )
 }

@@ -1,16 +1,16 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { Doorbell, elapsedMs } from "../core/index.ts"
+import { elapsedMs, Waker } from "../core/index.ts"
 import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
 
 /**
- * A larger contradiction is a step of the clock. A smaller one is believed at once, because a
- * database server that takes over never has exactly the same time.
+ * A larger deviation from the expected time is a step of the clock. A smaller one is accepted at
+ * once, because a database server that takes over never has exactly the same time.
  */
 const stepMs = 5_000
 
 /**
- * How long a step is doubted. A wrong time that lasts less than this moves nothing. Timed work
- * waits this long after a correct step, so it stays well below a minute.
+ * How long a step is doubted. A wrong time that lasts less than this has no effect. After a correct
+ * step, timed work waits this long, so the value must stay well below a minute.
  */
 const doubtMs = 30_000
 
@@ -18,20 +18,20 @@ const doubtMs = 30_000
 const lastMs = 8.64e15
 
 export interface Doubt {
-  /** How far it is ahead of the expected time. Negative if it is behind. */
+  /** How far the database's time is ahead of the expected time. Negative if it is behind. */
   readonly aheadMs: number
-  /** The remaining time of the doubt. */
+  /** How long ago the step was noticed. */
   readonly lastsMs: number
 }
 
 /**
- * The database's clock as this process sees it, so that nodes with different clocks start a run at
- * the same moment. Each answer with `now()` is a sample, off by at most half the time it took. The
- * best sample is kept until a better or a much later one comes, or one that contradicts it: another
- * server has taken over, or the clock was stepped.
+ * The database's clock as this process estimates it, so that nodes with different clocks start a
+ * run at the same moment. Each answer with `now()` is a sample, off by at most half the time it
+ * took. The best sample is kept until a better or a much later sample comes, or a sample that
+ * contradicts it because another server has taken over or the clock was stepped.
  *
- * A step is doubted for half a minute. Meanwhile the clock continues with the old time, and the
- * loops whose statements read `now()` wait. After that the database is right, see ADR 47.
+ * A step is doubted for half a minute. During the doubt this clock continues with the old time, and
+ * the loops whose statements read `now()` wait. After the doubt the database is right, see ADR 47.
  */
 export class DbClock {
   #offsetMs = 0
@@ -40,11 +40,11 @@ export class DbClock {
   #doubt: { offsetMs: number; readonly sinceMs: number } | undefined
   #steps = 0
 
-  #ended = 0
+  #endedSteps = 0
   #endedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Rings when a doubt has ended, in either way. */
-  readonly steppedBell = new Doorbell()
+  /** Wakes when a step is no longer doubted, because the clock was corrected or is believed. */
+  readonly steppedWaker = new Waker()
 
   readonly #clock: Clock.Clock
 
@@ -62,12 +62,12 @@ export class DbClock {
     return elapsedMs(this.#clock) + this.#offsetMs
   }
 
-  /** Statements that read a later `now()` are not trusted. */
+  /** The latest `now()` with which the result of a statement is trusted. */
   get latestMs(): number {
     return this.#isSampled ? this.now() + stepMs : lastMs
   }
 
-  /** Undefined while the database shows the expected time. */
+  /** The current doubt. Undefined while the database shows the expected time. */
   get doubt(): Doubt | undefined {
     if (this.#doubt === undefined) return undefined
     return {
@@ -76,20 +76,17 @@ export class DbClock {
     }
   }
 
-  /** How many steps were noticed since the process started. */
+  /** The number of steps since the process started. */
   get steps(): number {
     return this.#steps
   }
 
-  /** How many of them are no longer doubted: the clock was corrected, or is believed. */
+  /** The number of steps that are no longer doubted: the clock was corrected, or is believed. */
   get endedSteps(): number {
-    return this.#ended
+    return this.#endedSteps
   }
 
-  /**
-   * For how long no step has been doubted. Until leases are renewed, they may have the time of a
-   * step.
-   */
+  /** The time since the last doubt ended. Leases from during a step may have a wrong time. */
   get steadyForMs(): number {
     return this.#doubt === undefined ? elapsedMs(this.#clock) - this.#endedAtMs : 0
   }
@@ -142,7 +139,7 @@ export class DbClock {
       before.offsetMs = offsetMs
       if (receivedMs - before.sinceMs < doubtMs) return Effect.void
     }
-    // Such a slow answer does not prove that the clock is right again.
+    // An answer this slow does not prove that the clock is right again.
     if (before !== undefined && errorMs > stepMs) return Effect.void
     const steppedMs = contradictionMs > stepMs ? offsetMs - this.#offsetMs : 0
     if (before !== undefined || errorMs <= agedErrorMs || contradictionMs > 0) {
@@ -152,21 +149,20 @@ export class DbClock {
     }
     if (before === undefined) return Effect.void
     this.#doubt = undefined
-    this.#ended++
+    this.#endedSteps++
     this.#endedAtMs = receivedMs
-    this.steppedBell.ring()
+    this.steppedWaker.wake()
     return Effect.logWarning(ended(steppedMs))
   }
 }
 
-/** The clock of this node. */
 export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/store/DatabaseClock", {
   defaultValue: () => new DbClock(Clock.Clock.defaultValue())
 })
 
 /**
- * The clock of a node, through which `StoreClock` ignores a doubted step. A clock that a test has
- * set stays.
+ * Provides the clock of a node, through which `StoreClock` ignores a doubted step. A `StoreClock`
+ * that a test has set stays.
  */
 export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   StoreClock,
@@ -176,14 +172,14 @@ export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
 ).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DbClock.make)))
 
 const begun = (aheadMs: number) =>
-  `the clock of the database was stepped: it is ${distance(aheadMs)} the time that it should show. ` +
-  `What is timed waits until it is right again, for ${doubtMs / 1_000} s at most. ` +
+  `the clock of the database was stepped: it is ${distance(aheadMs)} the expected time. ` +
+  `Timed work waits until the clock is right again, for at most ${doubtMs / 1_000} s. ` +
   `Check the time synchronization of the database's host`
 
 const ended = (steppedMs: number) =>
   steppedMs === 0
     ? "the clock of the database shows the right time again"
-    : `the clock of the database stays ${distance(steppedMs)} the time before, which counts from now on`
+    : `the clock of the database stays ${distance(steppedMs)} the expected time. The service accepts the new time from now on`
 
 const distance = (aheadMs: number) =>
   `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? "ahead of" : "behind"}`

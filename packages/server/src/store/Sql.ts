@@ -13,13 +13,10 @@ import {
   type EmbeddedStoreError,
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
-import { explainSqlError, isLockTimeout } from "./failures.ts"
+import { explainSqlError, isLockTimeout } from "./sqlErrors.ts"
 import { refuseUnknownSchema } from "./refuseUnknownSchema.ts"
 
-/**
- * The kind of store. Both speak SQL through one driver. Only listening and the number of nodes
- * differ.
- */
+/** The kind of store. The kinds differ only in LISTEN and in the number of nodes. */
 export class Store extends Context.Service<
   Store,
   { readonly kind: "postgres" | "embedded"; readonly pool: PoolUse }
@@ -29,7 +26,7 @@ export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
 
 type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrator.MigrationError
 
-/** The migrated database of the configuration. */
+/** The database that the configuration names, migrated to the schema of this version. */
 export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
     const { databasePool, databaseUrl, dataDir } = yield* AppConfig
@@ -42,10 +39,10 @@ export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer
 const session = { applicationName: "scheduling-service", transformJson: false }
 
 /**
- * Several requests share a connection and go out as one write, which gives 1.5 to 2 times the
+ * Lets several requests share a connection and send one write, which gives 1.5 to 2 times the
  * throughput.
  */
-const shared = { multiplex: true }
+const multiplexed = { multiplex: true }
 
 const statementTimeoutSeconds = 30
 
@@ -55,15 +52,15 @@ const server = {
   startupParameters: {
     timezone: "UTC",
     // No statement runs long enough to be worth compiling. With many partitions the planner
-    // disagrees, and the statistics of a month took 8 s.
+    // compiles all the same, and the statistics of a month took 8 s.
     jit: "off",
-    // No statement looks up the same key twice, and planning for that costs a tenth of a list.
+    // No statement looks up the same key twice, and planning for `memoize` takes a tenth of a list.
     enable_memoize: "off",
     statement_timeout: `${statementTimeoutSeconds}s`,
-    // A node without network releases its row locks before a request at another node gives up after
+    // The row locks of a node without network end before a request at another node gives up, after
     // 15 s.
     idle_in_transaction_session_timeout: "10s",
-    // So only stuck work holds locks for longer, and waiting requests get a 503 in time.
+    // Only stuck work holds locks for longer. A request that waits for a lock gets a 503 in time.
     lock_timeout: "12s"
   }
 } as const
@@ -74,7 +71,7 @@ export const postgresLayer = ({
   url
 }: {
   readonly url: Redacted.Redacted
-  /** The most connections for requests, at least two. */
+  /** The limit of connections for requests, at least two. */
   readonly maxConnections: number
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
@@ -89,11 +86,11 @@ export const postgresLayer = ({
         ...server,
         ...options,
         url,
-        stream: () => use.opened(databaseSocket(Redacted.value(url), silenceMs))
+        stream: () => use.countConnection(databaseSocket(Redacted.value(url), silenceMs))
       })
     return PgClient.layerFrom(
       Effect.gen(function* () {
-        const statements = yield* poolOf({ ...shared, maxConnections: forStatements })
+        const statements = yield* poolOf({ ...multiplexed, maxConnections: forStatements })
         const transactions = yield* poolOf({ multiplex: false, maxConnections: forTransactions })
         return withTransactionPermits(statements, use, transactions)
       })
@@ -106,15 +103,12 @@ export const embeddedLayer = (
 ): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
 
 /**
- * The most statements that the driver sends without an answer. With its default of 32, statements
- * of a busy node wait one more round of the event loop for every 32 before them.
+ * The limit of statements that the driver sends before the first answer. With its default of 32,
+ * statements of a busy node wait one round of the event loop for every 32 before them.
  */
 const statementsInPipeline = 128
 
-/**
- * Uses a store that is open already. The function that it provides opens a new connection each
- * time.
- */
+/** Uses a store that is open already. Each call of the function opens a new connection. */
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
 ): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
@@ -123,8 +117,8 @@ export const embeddedLayerOn = <E>(
       Effect.flatMap(store, (stream) =>
         PgClient.make({
           ...session,
-          ...shared,
-          stream: () => pool.opened(stream()),
+          ...multiplexed,
+          stream: () => pool.countConnection(stream()),
           username: "postgres",
           database: "postgres",
           maxConnections: 1,
@@ -143,10 +137,10 @@ const migrated = <E>(
     Layer.provideMerge(client(pool))
   )
 
-/** Runs the migrations that the database does not have yet. */
+/** Applies the migrations that the database does not have yet. */
 export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient
-  // In a container the database is often still starting. A minute is enough for it.
+  // In containers the database often starts at the same time. A minute is enough for that.
   yield* sql`SELECT 1`.pipe(
     Effect.tapError((error) =>
       Effect.logWarning(`waiting for the database: ${explainSqlError(error)}`)
@@ -154,7 +148,7 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
   yield* refuseUnknownSchema(known)
-  // Another node may be migrating, or a reader may hold a lock.
+  // Another node may be migrating, or a statement that reads may hold a lock.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({
       times: 25,

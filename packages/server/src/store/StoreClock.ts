@@ -2,8 +2,8 @@ import { Context, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /**
- * The clock that all nodes share: the database's, read when the statement runs. Decisions by this
- * clock are the same on every node, even if the clocks of the machines are wrong. Tests replace it.
+ * Reads the database's clock, which all nodes share. Decisions by this clock are the same on every
+ * node, even if the clocks of the machines are wrong. Tests replace it.
  */
 export const StoreClock = Context.Reference<
   (sql: SqlClient.SqlClient) => Effect.Effect<Date, SqlError.SqlError>

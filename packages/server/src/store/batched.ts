@@ -1,9 +1,9 @@
 import { Effect, Exit } from "effect"
 
 /**
- * Answers concurrent requests with one statement, which shares its fixed cost. `answerAll` returns
- * an answer for each request, in their order. A full batch is sent at once, so that PostgreSQL
- * works on the first requests while the others are read; that makes a list 1.1 times as fast. The
+ * Answers concurrent requests with one statement, so that they share its fixed cost. `answerAll`
+ * returns an answer for each request, in order. A full batch is sent at once, so that PostgreSQL
+ * works on the first requests while the others are read, which makes a list 1.1 times as fast. The
  * statement runs outside any transaction of the requests.
  *
  * The framework's `RequestResolver` does the same, but clears its sets of entries and reuses them.
@@ -58,7 +58,7 @@ export const batched = <Asked, Answer>(
 
 // ---------------------------------------------------------------------------
 
-/** In real time, because it limits load. */
+/** Waits in real time, even on a test clock, because the pause limits load. */
 const pause = (ms: number) =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), ms)

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 
 /**
- * Runs statements on exactly this connection. The driver's own client cannot run a statement on a
- * connection that listens, because it waits for the end of the listening first.
+ * Runs a statement on exactly this connection. The driver's client cannot run a statement on a
+ * connection that listens, because it would first wait until the listening ends.
  */
 export const onConnection =
   (connection: PgConnection.PgConnection) =>

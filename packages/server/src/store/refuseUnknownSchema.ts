@@ -5,8 +5,9 @@ import type { Migrations } from "./migrations/index.ts"
 import { countRelations, listMigrations } from "./moving/catalog.ts"
 
 /**
- * Fails if the database has migrations that this program does not know, from a newer version or
- * from a commit before the first release. The statements of this version may be wrong there.
+ * Fails if the database has migrations that this version does not know, from a newer version or
+ * from a commit before the first release. The statements of this version might damage such a
+ * database.
  */
 export const refuseUnknownSchema = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient

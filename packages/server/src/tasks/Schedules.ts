@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { Limits } from "../plans/index.ts"
-import { inTurns } from "../core/index.ts"
+import { runInSlices } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import { calendarDaysOf, RunQueue } from "../engine/index.ts"
 import { StoreClock } from "../store/index.ts"
@@ -230,7 +230,7 @@ const nextFireOf = Effect.fnUntraced(function* (
 ) {
   if (schedule === null) return null
   const rule = { ...firing_options, dst_overlap, calendar_days }
-  const next = yield* inTurns(
+  const next = yield* runInSlices(
     nextSlotInSteps(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
   )
   return next === null ? null : new Date(next)

@@ -6,15 +6,15 @@ import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { keyIsTaken } from "../core/index.ts"
-import { type Change, LiveChanges, tellAfterCommit } from "../events/index.ts"
-import { afterEverythingElse, FairQueue } from "../http/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
+import { FairQueue, yieldToEventLoop } from "../http/index.ts"
 import {
-  type AskedPage,
-  askedPages,
-  batchPages,
-  intoWorkspace,
+  batchPageReads,
+  orWorkspaceNotFound,
   type PageRequest,
   type PageRow,
+  type RequestedPage,
+  requestedPages,
   rowsOf
 } from "../store/index.ts"
 import { joinLastRun, lastRunColumns, lastRunNames, recentIds } from "./LastRunRepo.ts"
@@ -148,14 +148,14 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
 
   /**
    * Reads several pages at once. They share the fixed cost of a statement and of opening the
-   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of 16,
-   * the round trip not counted. Heavy tasks come without what makes them heavy.
+   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of
+   * 16, the round trip not counted. Heavy tasks come without what makes them heavy.
    */
-  const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<AskedPage>) {
+  const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<RequestedPage>) {
     const now = yield* DateTime.nowAsDate
     const rows = yield* rowsOfPages(sql`
       SELECT ${lightColumns}, t.bytes, asked.n ${derivedAt(now)} ${lastRun}
-      FROM ${askedPages(sql, asked)}
+      FROM ${requestedPages(sql, asked)}
       CROSS JOIN LATERAL (
         SELECT t.*
         FROM tasks AS t
@@ -169,7 +169,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     return yield* complete(rows, now) as Effect.Effect<typeof rows, SqlError.SqlError>
   }, Effect.orDie)
 
-  const listUnfiltered = yield* batchPages(listPages)
+  const listUnfiltered = yield* batchPageReads(listPages)
 
   /** The tasks that `select` selects, up to the one that makes the page too heavy. */
   const listWeighed = Effect.fnUntraced(function* (select: (now: Date) => Statement.Fragment) {
@@ -212,7 +212,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     LIMIT ${page.limit + 1}`
 
   /** A page of 2 MB takes the process 20 ms. So few are read at once, and workspaces take turns. */
-  const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: afterEverythingElse })
+  const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: yieldToEventLoop })
 
   const listAlone = (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) =>
     listWeighed(
@@ -269,9 +269,9 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
   { columns, inserted = [], kind }: TaskTable<Listed>,
   changes: typeof LiveChanges.Service
 ) => {
-  const tell = tellAfterCommit(sql, changes)
+  const publish = publishAfterCommit(sql, changes)
   const ofKind = sql.literal(`kind = '${kind}'`)
-  const toldAs =
+  const toChange =
     (change: Extract<Change, { readonly type: "task" }>["change"]) =>
     ({ id }: TaskRef): Change => ({ type: "task", kind, task_id: TaskId.make(id), change })
 
@@ -279,9 +279,9 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
     statement(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
-      Effect.tap(tell([task], toldAs("created"))),
+      Effect.tap(publish([task], toChange("created"))),
       keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], task.key),
-      intoWorkspace,
+      orWorkspaceNotFound,
       Effect.withSpan("TasksRepo.insert")
     )
 
@@ -312,7 +312,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
         WHERE workspace_id = ${workspace_id}
           AND ${ofKind}
           AND id = ${id}`
-      yield* tell([task], toldAs("updated"))
+      yield* publish([task], toChange("updated"))
     }, Effect.orDie),
 
     giveKey: Effect.fn("TasksRepo.giveKey")(
@@ -338,7 +338,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
           AND ${ofKind}
           AND id = ${id}
         RETURNING id, workspace_id`
-      yield* tell(removed, toldAs("deleted"))
+      yield* publish(removed, toChange("deleted"))
       return removed.length > 0
     }, Effect.orDie)
   }

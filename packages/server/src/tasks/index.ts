@@ -3,7 +3,7 @@
  * executions and the forecast.
  */
 import { Layer } from "effect"
-import { whereRunning } from "../core/index.ts"
+import { onRunnerNodes } from "../core/index.ts"
 import { Activities } from "./activity/Activities.ts"
 import { ActivityRepo } from "./activity/ActivityRepo.ts"
 import { ActivityHandlers } from "./activity/http.ts"
@@ -72,7 +72,7 @@ const Repositories = Layer.mergeAll(
 )
 
 /** Nodes with `RUNNER=off` read no calendars. */
-const RunnerLayer = whereRunning(CalendarsLayer)
+const RunnerLayer = onRunnerNodes(CalendarsLayer)
 
 export const TasksLayer = Layer.mergeAll(Handlers, RunnerLayer, StatsRollUpLayer).pipe(
   Layer.provide(Services),

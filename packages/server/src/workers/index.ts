@@ -2,7 +2,7 @@
 import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { whereRunning } from "../core/index.ts"
+import { onRunnerNodes } from "../core/index.ts"
 import { Workers } from "./Workers.ts"
 import { WorkersRepo } from "./WorkersRepo.ts"
 import { WorkersHandlers } from "./http.ts"
@@ -24,7 +24,7 @@ const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
 )
 
 /** Nodes with `RUNNER=off` do not look for lost agents. */
-const RunnerLayer = whereRunning(AbsencesLayer)
+const RunnerLayer = onRunnerNodes(AbsencesLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(
   Layer.provide([Workers.layer, Results.layer]),

@@ -90,7 +90,7 @@ const plain = (endpoint: Endpoint, workspaceId: string) => ({
   ...(endpoint.method === "GET" ? {} : { body: {} })
 })
 
-/** Wrong in all that is looked at only after access: ids, query, content type and body. */
+/** Wrong in everything that is checked only after access: ids, query, content type and body. */
 const broken = (endpoint: Endpoint, workspaceId: string) => ({
   path: `${urlOf(endpoint, workspaceId, "no-uuid")}?limit=0&nonsense=1`,
   ...(endpoint.method === "GET" ? {} : { body: "{", headers: { "content-type": "text/plain" } })
@@ -167,7 +167,7 @@ describe("Access as it is declared", () => {
 
 layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it) => {
   describe.each(endpoints)("to $method $path", (endpoint) => {
-    it.effect("is what the endpoint declares, before anything else is looked at", () =>
+    it.effect("is what the endpoint declares, before anything else is checked", () =>
       Effect.gen(function* () {
         const { presented, workspace_id } = yield* Credentials
         yield* Effect.forEach(
@@ -203,7 +203,7 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
   })
 
   it.effect.each(endpoints.filter(isInWorkspace))(
-    "does not tell whether another workspace exists at $method $path",
+    "does not reveal whether another workspace exists at $method $path",
     (endpoint) =>
       Effect.gen(function* () {
         const { presented, workspace_id } = yield* Credentials

@@ -180,7 +180,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
     )
 
     it.effect.each(unread)(
-      "is the last on its connection, and told so: %s",
+      "is the last on its connection, and the answer says so: %s",
       ([, bytes, expected]) =>
         Effect.gen(function* () {
           const { answers, isClosed } = yield* talk(bytes + request("GET /v1/whoami"), {

@@ -358,7 +358,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       })
     )
 
-    it.effect("is judged by the address that it dials, of a name that changes in between", () =>
+    it.effect("is checked by the address that it dials, if the name changes in between", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
         arrivals.length = 0
@@ -377,7 +377,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       })
     )
 
-    it.effect("is judged anew when it is tried again", () =>
+    it.effect("is checked again when it is tried again", () =>
       Effect.gen(function* () {
         const { arrivals, port, respond } = yield* Scene
         arrivals.length = 0

@@ -70,7 +70,7 @@ const assertBusy = (answer: Parameters<typeof assertShape>[0]) => {
   assert.include(answer.body.detail.message, "busy")
 }
 
-/** Clients that say this and wait, with what they were told; gone with the scope. */
+/** Clients that send this and wait, with what they received. They close with the scope. */
 const lingering = (url: string, count: number, bytes: string) =>
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -94,7 +94,7 @@ const halfOf = (length: number) =>
   request("POST /", { "content-length": String(length) }, "a".repeat(length / 2))
 
 describe("a flood of requests", () => {
-  it.live("is told to come back, once as many as there may be are worked on", () =>
+  it.live("gets a 503 with Retry-After once the limit of concurrent requests is reached", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking } = yield* startServer
       const working = yield* Effect.forEach(
@@ -355,7 +355,7 @@ describe("a flood of answers that nobody reads", () => {
     return { url, asked, isOpen: () => sockets.map(({ destroyed }) => !destroyed) }
   })
 
-  /** Asks, and never reads what it is told. */
+  /** Sends requests, and never reads the answers. */
   const askDeaf = (url: string, bytes: string) =>
     Effect.acquireRelease(
       Effect.promise(async () => {

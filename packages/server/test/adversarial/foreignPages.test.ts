@@ -139,7 +139,7 @@ layer(testAppLayer({ allowedHosts: ["API.example.com", "[fd00::1]"] }))("A name"
     })
   )
 
-  it.effect("is looked at on every route, and before everything else", () =>
+  it.effect("is checked on every route, and before everything else", () =>
     Effect.gen(function* () {
       for (const { method, path } of routes) {
         if (path === "/v1/health" || path === "/v1/ready") continue

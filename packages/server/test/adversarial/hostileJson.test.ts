@@ -16,7 +16,7 @@ import { Settled } from "./support/Settled.ts"
 
 const wholeBodies = values.filter((value) => value !== "{}")
 
-/** They are refused before anything looks at fields, so one field has to do. */
+/** They are refused before any field is checked, so one field is enough. */
 const unread = new Set(values.filter((value) => excessOf(value) !== undefined))
 
 /** Fields of numbers and of flags refuse each text for being one. */
@@ -65,7 +65,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
     const { example = {}, method } = endpoint
     const item = itemOf(endpoint)
 
-    it.effect("in any field is refused, or kept to the letter", () =>
+    it.effect("in any field is refused, or stored unchanged", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const path = yield* pathOf(endpoint)
@@ -94,7 +94,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
         const { member, pathOf } = yield* settle
         const path = yield* pathOf(endpoint)
         const read = { path: path.replace(/\/batch$/, ""), token: member.access_token }
-        // Others refuse the whole body before it is looked at.
+        // Other endpoints refuse the whole body before they check its fields.
         const readable = values.filter((value) => !unread.has(value))
         const example = item?.example ?? {}
         const items = readable.flatMap((value) => [value, undefined])
@@ -205,7 +205,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
     )
   })
 
-  it.effect("of more fields than anything has is refused before it is looked at", () =>
+  it.effect("of more fields than any schema has is refused before it is decoded", () =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* Settled
       for (const endpoint of withBody.filter(({ name }) => /auth.login|cron.create/.test(name))) {
@@ -230,7 +230,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
     })
   )
 
-  it.effect("in headers and bodies of calls is kept to the letter", () =>
+  it.effect("in headers and bodies of calls is sent unchanged", () =>
     Effect.gen(function* () {
       const { member } = yield* settle
       const names = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "then"]

@@ -14,8 +14,8 @@ const withBody = endpoints.filter(
 const inWorkspace = withBody.filter(isInWorkspace)
 const forKeys = inWorkspace.filter(({ access }) => access.kind === "scope")
 
-/** Every id but the workspace's names nothing, which is looked at only after access. */
-const lineOf = ({ method, path }: Endpoint, workspaceId: string) =>
+/** Only the workspace id names something, because the other ids are checked after access. */
+const requestLine = ({ method, path }: Endpoint, workspaceId: string) =>
   `${method} ${path.replace(":workspace_id", workspaceId).replaceAll(/:\w+/g, nobodysId)}`
 
 const bodyOf = ({ example = {} }: Endpoint) => JSON.stringify(example)
@@ -37,7 +37,7 @@ const late = (
   meanwhile: ReturnType<typeof ask>
 ) =>
   talkLate(
-    lineOf(endpoint, workspace_id),
+    requestLine(endpoint, workspace_id),
     { token, body: bodyOf(endpoint) },
     Effect.tap(meanwhile, ({ status, text }) =>
       Effect.sync(() => assert.isBelow(status, 300, text))
@@ -131,7 +131,7 @@ layer(testAppLayer())("A body that comes after access was decided", (it) => {
     })
   )
 
-  it.effect("makes no result of a worker count whose token has ended", () =>
+  it.effect("does not record the result of a worker whose token has ended", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const worker = yield* ask("POST", `${workspace}/workers`, {

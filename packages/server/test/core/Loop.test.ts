@@ -2,16 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import {
-  eachInTurn,
-  Failures,
   loop,
+  LoopFailures,
   LoopHealth,
-  mayBeStuck,
-  reportFailures
+  reportFailures,
+  restartIfStuck,
+  runAllInTurn
 } from "../../src/core/Loop.ts"
 
 const observer = () => {
-  const health = new Failures()
+  const health = new LoopFailures()
   const lines: Array<string> = []
   const layer = Layer.mergeAll(
     Layer.succeed(LoopHealth, health),
@@ -38,10 +38,10 @@ const observed = Effect.fnUntraced(function* () {
 })
 
 describe("a loop", () => {
-  it.effect("that fails pauses for longer each time, and says so once a minute", () =>
+  it.effect("that fails pauses for longer each time, and logs once a minute", () =>
     Effect.gen(function* () {
       const { lines, running, state } = yield* observed()
-      // After 0.3, 0.9, 2.1, 4.5, 9.3, 18.9 s, and then every 10 s.
+      // Failures after 0.3, 0.9, 2.1, 4.5, 9.3 and 18.9 s, and then every 10 s.
       yield* TestClock.adjust("19 seconds")
       assert.strictEqual(state.turns, 7)
       yield* TestClock.adjust("101 seconds")
@@ -54,7 +54,7 @@ describe("a loop", () => {
     })
   )
 
-  it.effect("is known to fail from its second failure until it works", () =>
+  it.effect("counts as failing from its second failure until it works", () =>
     Effect.gen(function* () {
       const { health, lines, running, state } = yield* observed()
       assert.deepStrictEqual(health.list(0), [])
@@ -77,7 +77,7 @@ describe("a loop", () => {
       let turns = 0
       const body = Effect.suspend(() => (++turns === 2 ? hang : Effect.sleep("50 seconds")))
       const running = yield* Effect.forkChild(
-        loop("taking runs", body, mayBeStuck).pipe(Effect.provide(layer)),
+        loop("taking runs", body, restartIfStuck).pipe(Effect.provide(layer)),
         { startImmediately: true }
       )
       yield* TestClock.adjust("2 minutes")
@@ -98,8 +98,8 @@ describe("a loop", () => {
     })
   )
 
-  it("whose body goes on counts as working when it has not failed again", () => {
-    const health = new Failures()
+  it("whose body never ends counts as working once it has not failed again for a while", () => {
+    const health = new LoopFailures()
     for (const at of [0, 1_000]) health.fail("listening", at, 2_000)
     assert.lengthOf(health.list(2_000), 1)
     assert.lengthOf(health.list(60_000), 0)
@@ -111,13 +111,13 @@ describe("a loop", () => {
   })
 })
 
-describe("duties in turn", () => {
-  it.effect("are all done, and fail if one of them does", () =>
+describe("runAllInTurn", () => {
+  it.effect("runs all effects, and fails if one of them fails", () =>
     Effect.gen(function* () {
       const done: Array<string> = []
       const duty = (name: string) => Effect.sync(() => done.push(name))
       const duties = [duty("one"), Effect.fail("two"), Effect.fail("three"), Effect.die("four")]
-      const cause = yield* Effect.flip(Effect.sandbox(eachInTurn([...duties, duty("five")])))
+      const cause = yield* Effect.flip(Effect.sandbox(runAllInTurn([...duties, duty("five")])))
       assert.deepStrictEqual(
         cause.reasons.filter(Cause.isFailReason).map(({ error }) => error),
         ["two", "three"]
@@ -127,12 +127,12 @@ describe("duties in turn", () => {
     })
   )
 
-  it.effect("end with the one that is interrupted", () =>
+  it.effect("ends with the effect that is interrupted", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       let next = 0
       const running = yield* Effect.forkChild(
-        eachInTurn([
+        runAllInTurn([
           Effect.andThen(Deferred.succeed(begun, undefined), Effect.never),
           Effect.sync(() => next++)
         ])
@@ -144,8 +144,8 @@ describe("duties in turn", () => {
   )
 })
 
-describe("what is done now and then", () => {
-  it.effect("tells of its failures as a loop does, and fails all the same", () =>
+describe("reportFailures", () => {
+  it.effect("reports failures as a loop does, and passes them on", () =>
     Effect.gen(function* () {
       const { health, layer, lines } = observer()
       const fails = reportFailures("notifying other nodes", Effect.fail(new Error("no connection")))

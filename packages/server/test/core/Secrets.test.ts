@@ -33,7 +33,7 @@ const ringOf = (current: string, ...retired: ReadonlyArray<string>) =>
 
 describe("Secrets", () => {
   describe("kept beside the data", () => {
-    it.effect("are made once, for nobody else to read, and kept", () =>
+    it.effect("are created once, in a file that nobody else can read", () =>
       Effect.gen(function* () {
         const dataDir = path.join(yield* temporaryFolder, "new", "data")
         const first = yield* secretsIn(dataDir)
@@ -46,7 +46,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect("are not the same in two places", () =>
+    it.effect("differ between two data directories", () =>
       Effect.gen(function* () {
         const one = yield* secretsIn(yield* temporaryFolder)
         const other = yield* secretsIn(yield* temporaryFolder)
@@ -54,7 +54,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect("are one, should two processes make them at once", () =>
+    it.effect("are the same if two processes create them at once", () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryFolder
         const all = yield* Effect.all(
@@ -65,7 +65,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect.each(["", "short"])("are refused when they are cut to %j", (content) =>
+    it.effect.each(["", "short"])("are refused if the file contains only %j", (content) =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryFolder
         const file = path.join(dataDir, "app-secret")
@@ -78,7 +78,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect("say which file it is that cannot be read", () =>
+    it.effect("name the file that cannot be read", () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryFolder
         fs.mkdirSync(path.join(dataDir, "app-secret"))
@@ -87,7 +87,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect("are left alone where APP_SECRET is given", () =>
+    it.effect("are not created if APP_SECRET is set", () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryFolder
         yield* secretsIn(dataDir, { appSecret: Redacted.make("x".repeat(32)) })
@@ -96,24 +96,29 @@ describe("Secrets", () => {
     )
   })
 
-  it.effect("give every purpose a key of its own, under an id that tells nothing of it", () =>
-    Effect.gen(function* () {
-      const secrets = yield* Effect.provide(
-        Secrets,
-        Secrets.layerFrom(redacted("a"), redacted("b"))
-      )
-      const keys = purposes.flatMap((purpose) => secrets.keys(purpose))
-      assert.strictEqual(new Set(keys.map(({ secret }) => secret.export().toString("hex"))).size, 8)
-      assert.strictEqual(new Set(keys.map(({ id }) => id)).size, 8)
-      for (const { id, secret } of keys) {
-        const bytes = secret.export()
-        assert.strictEqual(bytes.length, 32)
-        assert.notInclude(bytes.toString("hex"), id)
-      }
-    })
+  it.effect(
+    "give every purpose a key of its own, under an id that reveals nothing about the key",
+    () =>
+      Effect.gen(function* () {
+        const secrets = yield* Effect.provide(
+          Secrets,
+          Secrets.layerFrom(redacted("a"), redacted("b"))
+        )
+        const keys = purposes.flatMap((purpose) => secrets.keys(purpose))
+        assert.strictEqual(
+          new Set(keys.map(({ secret }) => secret.export().toString("hex"))).size,
+          8
+        )
+        assert.strictEqual(new Set(keys.map(({ id }) => id)).size, 8)
+        for (const { id, secret } of keys) {
+          const bytes = secret.export()
+          assert.strictEqual(bytes.length, 32)
+          assert.notInclude(bytes.toString("hex"), id)
+        }
+      })
   )
 
-  it.effect("open what a retired secret sealed, and seal it anew with the current one", () =>
+  it.effect("open values that a retired secret sealed, and seal them with the current secret", () =>
     Effect.gen(function* () {
       const sealed = seal(yield* ringOf("old"), "a workspace", "whsec_1")
       const rotated = yield* ringOf("new", "old")
@@ -124,7 +129,7 @@ describe("Secrets", () => {
     })
   )
 
-  it.effect("open nothing that was moved, cut or altered", () =>
+  it.effect("open no value that was moved, cut or altered", () =>
     Effect.gen(function* () {
       const ring = yield* ringOf("secret")
       const sealed = seal(ring, "a workspace", "whsec_1")

@@ -20,15 +20,15 @@ const start = Effect.gen(function* () {
   return {
     member,
     keyed: keyedOf({ ...member, access_token: key }),
-    /** The definition, on a worker that exists. */
+    /** The definition, with an existing worker. */
     on: (definition: object) =>
       "match" in definition ? { ...definition, worker_id } : { ...definition }
   }
 })
 
-layer(testAppLayer())("what has a key of its author's own", (it) => {
+layer(testAppLayer())("a record with a caller-chosen key", (it) => {
   describe.each(keyedKinds)("$path", ({ absent, changes, definition: kept, path }) => {
-    it.effect("is made once and then left alone", () =>
+    it.effect("is created once, and an equal definition changes nothing", () =>
       Effect.gen(function* () {
         const { keyed, member, on } = yield* start
         const definition = on(kept)
@@ -53,7 +53,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
       })
     )
 
-    it.effect("gets another definition, and keeps its id", () =>
+    it.effect("keeps its id when its definition changes", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const key = "billing.2026-01@eu~1"
@@ -67,7 +67,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
         assert.notStrictEqual(replaced.body.updated_at, made.body.updated_at)
         assert.strictEqual((yield* keyed.put(path, key, other)).text, replaced.text)
         if (absent === undefined) return
-        // What a definition leaves out gets its default, and does not keep its value.
+        // A field that the definition leaves out gets its default and does not keep its value.
         const [field, value, byDefault] = absent
         const given = yield* keyed.put(path, key, { ...definition, [field]: value })
         assert.deepStrictEqual(given.body[field], value, given.text)
@@ -76,7 +76,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
       })
     )
 
-    it.effect("is found by it, and by nobody else", () =>
+    it.effect("is found by its key, but not in another workspace", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         yield* keyed.create(path, on(kept))
@@ -92,7 +92,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
       })
     )
 
-    it.effect("shares it with no other of its kind", () =>
+    it.effect("shares its key with no other record of its kind", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const definition = on(kept)
@@ -113,7 +113,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
       })
     )
 
-    it.effect("is made once by requests at once", () =>
+    it.effect("is created once by concurrent requests", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const answers = yield* together(times(5, () => keyed.put(path, "a", on(kept))))
@@ -122,7 +122,7 @@ layer(testAppLayer())("what has a key of its author's own", (it) => {
       })
     )
 
-    it.effect("takes no key that has a meaning in a path", () =>
+    it.effect("cannot have a key that has a meaning in a path", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const refused = yield* keyed.create(path, { ...on(kept), key: "a/b" })

@@ -5,7 +5,7 @@ import * as path from "node:path"
 import { makeFolder } from "../../src/core/makeFolder.ts"
 
 describe("a new folder", () => {
-  it("is made with those above it, for its owner alone, and stays if it is there", () => {
+  it("is created with its parents, for its owner alone, and stays if it exists", () => {
     const root = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-folders-"))
     try {
       const folder = path.join(root, "a", "b")
@@ -20,7 +20,7 @@ describe("a new folder", () => {
     }
   })
 
-  it.runIf(process.platform === "linux")("is refused at once where there can be none", () => {
+  it.runIf(process.platform === "linux")("is refused at once if the system allows none", () => {
     assert.throws(() => makeFolder("/proc/scheduling"), /ENOENT/)
     assert.throws(() => makeFolder("/proc/scheduling/data"), /ENOENT/)
   })

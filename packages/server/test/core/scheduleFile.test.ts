@@ -9,13 +9,13 @@ import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { workersOf } from "../workers/workers.ts"
 
 const size = 1_000
-/** A workspace has at most 100 channels and 100 queues. */
+/** Kinds of which a workspace can have at most 100 records. */
 const scarce = ["notifications", "queues"]
 const mostScarce = 90
 
 layer(testAppLayer(), { timeout: "120 seconds" })("a file of 1,000 definitions", (it) => {
   it.effect(
-    "changes nothing when it is put again",
+    "changes nothing when it is applied again",
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(testNow)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { cut, cutBytes, oneLine } from "../../src/core/text.ts"
 
 describe("Texts", () => {
-  it.prop("have one line and no half of a character", [Schema.String], ([text]) => {
+  it.prop("have one line and no half characters", [Schema.String], ([text]) => {
     assert.notMatch(oneLine(text), /[\r\n\u0000\u2028\u2029]/)
     assert.isTrue(oneLine(text).isWellFormed())
   })

@@ -52,7 +52,7 @@ const wait = Effect.fnUntraced(function* (secondsAgo: number, forSeconds: number
 })
 
 layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is away", (it) => {
-  for (const [on, verdict] of [
+  for (const [on, column] of [
     ["worker", "unclaimed"],
     ["call-back", "overdue"]
   ] as const) {
@@ -61,7 +61,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         const sql = yield* SqlClient.SqlClient
         const isOver = Effect.map(
           judge(sql, { forMs: 60_000, isLong: true }),
-          (judged) => judged[verdict]
+          (judged) => judged[column]
         )
         yield* forget
         yield* wait(3_600, 60, on)
@@ -74,7 +74,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         yield* away(3_580, 45)
         assert.isTrue(yield* isOver)
         // Agents and jobs have not had the time to come back.
-        assert.isFalse((yield* judge(sql))[verdict])
+        assert.isFalse((yield* judge(sql))[column])
         // Ten of those seconds were an absence too.
         yield* away(20, 10)
         assert.isFalse(yield* isOver)
@@ -82,7 +82,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
     )
   }
 
-  it.effect("nobody notes it, and so the next node that looks knows since when", () =>
+  it.effect("nobody notes it, and so the next node that checks knows since when", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const absences = sql<{ readonly seconds: number | null }>`

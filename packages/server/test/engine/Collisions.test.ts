@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { againAfterCollision, transactionOf } from "../../src/store/transaction.ts"
+import { retryAfterDeadlock, transactionOf } from "../../src/store/transactionOf.ts"
 import { register } from "../../src/engine/Nodes.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
@@ -144,7 +144,7 @@ describe("after a collision", () => {
           tries++
           return fail
         })
-        yield* Effect.exit(againAfterCollision(work))
+        yield* Effect.exit(retryAfterDeadlock(work))
         assert.strictEqual(tries, 3)
       }
     })
@@ -157,7 +157,7 @@ describe("after a collision", () => {
         tries++
         return Effect.fail("something else")
       })
-      yield* Effect.exit(againAfterCollision(work))
+      yield* Effect.exit(retryAfterDeadlock(work))
       assert.strictEqual(tries, 1)
     })
   )

@@ -32,7 +32,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is not, where that statement cannot tell", () =>
+    it.effect("is not, where that statement cannot decide", () =>
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* begin
         const attempts = {

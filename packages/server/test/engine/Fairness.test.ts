@@ -52,7 +52,7 @@ describe("workspaces whose calls never end", () => {
   )
 })
 
-/** One run each, of workspaces that nobody has heard of; each must end well. */
+/** One run each, of new workspaces. Each must succeed. */
 const newcomersAreServed = Effect.fnUntraced(function* (count: number, path: string) {
   const queue = yield* RunQueue
   for (let newcomer = 0; newcomer < count; newcomer++) {

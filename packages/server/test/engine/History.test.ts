@@ -95,7 +95,7 @@ const settleRunOf = Effect.fnUntraced(function* (
 })
 
 layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
-  it.effect("has its days made by the first node of a new database", () =>
+  it.effect("has its partitions created by the first node of a new database", () =>
     Effect.gen(function* () {
       yield* migrateBare
       assert.deepStrictEqual<unknown>(
@@ -107,7 +107,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     })
   )
 
-  it.effect("has its days made ahead, and days beyond the retention dropped", () =>
+  it.effect("has its partitions created ahead, and those beyond the retention dropped", () =>
     Effect.gen(function* () {
       const partitions = yield* Partitions
       yield* leave([[-Infinity, Infinity]])

@@ -12,7 +12,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues/queues.ts"
 import { inState } from "./transitions/inState.ts"
 
-/** What the runner of this process is told. */
+/** The signals that the runner of this process receives. */
 const listening = Effect.gen(function* () {
   const heard: Array<string> = []
   yield* (yield* Signals).listen({
@@ -44,7 +44,7 @@ const runInQueue = Effect.gen(function* () {
 })
 
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a queue", (it) => {
-  it.effect("of a run that awaited its call-back and is cancelled is given on at once", () =>
+  it.effect("of a run that awaited its completion and is cancelled is given on at once", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
       const [run] = yield* change("awaiting", { status_code: 202 })

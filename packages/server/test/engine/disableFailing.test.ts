@@ -93,7 +93,7 @@ const disabled = (failures: number) => {
 }
 
 layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
-  it.effect("is paused after as many failures in a row as it may have, and people are told", () =>
+  it.effect("is paused at its limit of failures in a row, and people are notified", () =>
     Effect.gen(function* () {
       const { run, task } = yield* begin(
         "/broken",

@@ -2,14 +2,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { announceFinished } from "../../src/events/endedRuns.ts"
+import { announceFinished } from "../../src/events/announceFinished.ts"
 import { enqueueAll, insertTasks, insertWorkspace } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const others = 20_000
 
-/** How the runs of a workspace end, all of them in success, and nothing of it is kept. */
-const planOfEnding = Effect.fnUntraced(function* (workspaceId: string) {
+/**
+ * The plan of the statement that settles the runs of a workspace as succeeded. It is rolled back.
+ */
+const planOfSettling = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
     `EXPLAIN (ANALYZE, BUFFERS)
@@ -24,8 +26,8 @@ const planOfEnding = Effect.fnUntraced(function* (workspaceId: string) {
   return rows.map((row) => row["QUERY PLAN"]).join("\n")
 })
 
-layer(TestDatabaseLayer)("the end of a run", (it) => {
-  it.effect("reads no task for its call-backs unless it has some, however many there are", () =>
+layer(TestDatabaseLayer)("the statement that settles a run", (it) => {
+  it.effect("reads only tasks that have callbacks, however many tasks there are", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* insertTasks(yield* insertWorkspace, { count: others })
@@ -38,7 +40,7 @@ layer(TestDatabaseLayer)("the end of a run", (it) => {
       for (const isAnalysed of [false, true]) {
         if (isAnalysed) yield* sql`ANALYZE tasks`
         yield* enqueueAll(workspace)
-        const plan = yield* planOfEnding(workspace)
+        const plan = yield* planOfSettling(workspace)
         assert.notInclude(plan, "Seq Scan on tasks")
         const probe = /Index Scan using tasks_with_ending_options .*/.exec(plan)?.[0] ?? plan
         assert.match(probe, /actual time=\S+ rows=0(?:\.01)? loops=100\)/)

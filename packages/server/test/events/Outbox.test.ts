@@ -37,7 +37,7 @@ const outboxOf = Effect.fnUntraced(function* (workspace: string) {
 const eventsOf = (workspace: string) =>
   Effect.map(outboxOf(workspace), (rows) => rows.map(({ event }) => event))
 
-/** A run of the task, ended as it says. */
+/** Finishes a run of the task with this status. */
 const end = Effect.fnUntraced(function* (
   run: TaskOfRun & { readonly kind: "cron" | "delayed" },
   status: "succeeded" | "failed" | "cancelled" | "skipped" | null
@@ -71,7 +71,7 @@ layer(
   ),
   { excludeTestServices: true }
 )("The outbox", (it) => {
-  it.effect("takes failures of workspaces that have a channel, and of no others", () =>
+  it.effect("gets failures of workspaces that have a channel, and of no others", () =>
     Effect.gen(function* () {
       const run = yield* begin
       assert.isFalse((yield* end(run, "failed")).announced)
@@ -87,7 +87,7 @@ layer(
     })
   )
 
-  it.effect("takes a success only after a failure, and nothing else", () =>
+  it.effect("gets a success only after a failure, and no other result", () =>
     Effect.gen(function* () {
       const run = yield* begin
       yield* insertChannel(run.workspace_id)
@@ -102,7 +102,7 @@ layer(
     })
   )
 
-  it.effect("takes a success that is written together with the failure before it", () =>
+  it.effect("gets a success that is written together with the failure before it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
@@ -113,7 +113,7 @@ layer(
         const run = yield* begin
         yield* insertChannel(run.workspace_id)
         const { workspace_id } = run
-        // The one that was queued first ends last.
+        // The run that was queued first finishes last.
         const later = (yield* queue.enqueue(run)).id
         const sooner = (yield* queue.enqueue(run)).id
         const now = Date.now()
@@ -127,7 +127,7 @@ layer(
     })
   )
 
-  it.effect("takes a success of what was found in trouble before", () =>
+  it.effect("gets a success of a subject that has an open problem", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const run = yield* begin
@@ -140,7 +140,7 @@ layer(
     })
   )
 
-  it.effect("takes one event of a run of a chain, when its last step has ended", () =>
+  it.effect("gets one event of a chain run, when its last step has finished", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
@@ -180,7 +180,7 @@ layer(
     })
   )
 
-  it.effect("goes with the transaction that speaks", () =>
+  it.effect("loses an event if the transaction that announced it is rolled back", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const outbox = yield* Outbox
@@ -204,7 +204,7 @@ layer(
     })
   )
 
-  it.effect("does not fail what ends when a workspace has gone", () =>
+  it.effect("does not fail the settling of runs when a workspace was deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const run = yield* begin

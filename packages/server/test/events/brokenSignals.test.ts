@@ -2,21 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
-import { Failures, LoopHealth } from "../../src/core/Loop.ts"
+import { LoopFailures, LoopHealth } from "../../src/core/Loop.ts"
 import { LiveChanges, LiveChangesLayer } from "../../src/events/Changes.ts"
-import { Endings } from "../../src/events/Endings.ts"
+import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 
-/** Signals that break twice, and what is known of that. */
+/** Signals that fail twice, and the lines of the log. */
 const breaking = () => {
   const sent: Array<string> = []
   const lines: Array<string> = []
-  const health = new Failures()
+  const health = new LoopFailures()
   let calls = 0
   const layer = Layer.mergeAll(
     Layer.mock(Signals, {
       isAlone: false,
-      hear: () => Effect.void,
+      subscribe: () => Effect.void,
       notify: (payloads) =>
         Effect.sync(() => {
           if (++calls <= 2) throw new Error("a bug")
@@ -30,8 +30,8 @@ const breaking = () => {
   return { layer, health, lines, sent }
 }
 
-describe("what tells other nodes", () => {
-  it.effect("of changes goes on after a failure, which is told", () => {
+describe("a node whose signals fail", () => {
+  it.effect("goes on sending changes after a reported failure", () => {
     const { health, layer, lines, sent } = breaking()
     return Effect.gen(function* () {
       const changes = yield* LiveChanges
@@ -54,16 +54,16 @@ describe("what tells other nodes", () => {
     }).pipe(Effect.scoped, Effect.provide(LiveChangesLayer), Effect.provide(layer))
   })
 
-  it.effect("of endings goes on after a failure, which is told", () => {
+  it.effect("goes on sending end signals after a reported failure", () => {
     const { layer, lines, sent } = breaking()
     return Effect.gen(function* () {
-      const { announce } = yield* (yield* Endings).watch([randomUUID()])
+      const { announce } = yield* (yield* EndSignals).watch([randomUUID()])
       for (let n = 0; n < 3; n++) {
         announce()
         yield* TestClock.adjust("3 seconds")
       }
-      assert.strictEqual(lines[0], "sending endings: failed: a bug; trying again")
+      assert.strictEqual(lines[0], "sending end signals: failed: a bug; trying again")
       assert.match(sent.at(-1) ?? "", /^want /)
-    }).pipe(Effect.scoped, Effect.provide(Endings.layer), Effect.provide(layer))
+    }).pipe(Effect.scoped, Effect.provide(EndSignals.layer), Effect.provide(layer))
   })
 })

@@ -11,7 +11,7 @@ import { CapacityLimits } from "../../src/http/fairness/Capacity.ts"
 import { HttpServerLayer, serve } from "../../src/http/HttpServer.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
 import { Waiting, WaitingLimits } from "../../src/http/Waiting.ts"
-import { Endings } from "../../src/events/Endings.ts"
+import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { ask } from "../support/http.ts"
 import { eventually } from "../support/ServerProcess.ts"
@@ -62,7 +62,7 @@ const startServer = Effect.gen(function* () {
 
   const services = Layer.fresh(
     Waiting.layer.pipe(
-      Layer.provideMerge(Endings.layer),
+      Layer.provideMerge(EndSignals.layer),
       Layer.provideMerge(Stopping.layer),
       Layer.provide(Signals.layer),
       Layer.provide(Layer.succeed(WaitingLimits, { all: 22, each: 3 }))
@@ -88,10 +88,10 @@ const startServer = Effect.gen(function* () {
     get,
     reads,
     silences,
-    tell: (id: string) => Context.get(built, Endings).tell([id]),
+    tell: (id: string) => Context.get(built, EndSignals).send([id]),
     end: (id: string) => {
       ended.add(id)
-      Context.get(built, Endings).tell([id])
+      Context.get(built, EndSignals).send([id])
     },
     stop: Scope.close(serving, Exit.void),
     /** Starts a request, and continues when it waits and has released its permit. */
@@ -111,7 +111,7 @@ const readsOf = (reads: ReadonlyArray<string>, wanted: string) =>
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "a request that waits",
   (it) => {
-    it.effect("is answered when it is told, having read twice", () =>
+    it.effect("is answered when the signal arrives, after two reads", () =>
       Effect.gen(function* () {
         const { end, reads, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/one/30")
@@ -131,7 +131,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("goes on where what it was told of has not ended after all", () =>
+    it.effect("goes on if the run of the signal has not finished", () =>
       Effect.gen(function* () {
         const { end, reads, tell, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/chain/30")

@@ -14,10 +14,10 @@ const createTask = (member: { readonly workspace: string; readonly access_token:
     body: { name: "a", url: "https://example.com/", schedule: "0 0 1 1 *" }
   })
 
-/** What nodes tell, they gather first, on the clock of the test. */
-const told = TestClock.adjust("1 second")
+/** Lets nodes send the changes that they gather, on the clock of the test. */
+const letNodesSend = TestClock.adjust("1 second")
 
-/** Lets beats pass. They take real time to arrive. */
+/** Lets beats pass, which take real time to arrive. */
 const beatsUntil = (holds: () => boolean) =>
   TestClock.adjust("15 seconds").pipe(
     Effect.andThen(Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))),
@@ -25,11 +25,11 @@ const beatsUntil = (holds: () => boolean) =>
     Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
   )
 
-/** Nodes on one embedded store, which only tests have, hear nothing of each other. */
+/** False on the embedded store, on which two nodes of a test get no signals of each other. */
 const isStoreShared = testDatabaseUrl !== undefined
 
 layer(testNodesLayer())("a stream of events", (it) => {
-  it.effect("is nothing for caches, and says where it begins", () =>
+  it.effect("is not cached, and says where it begins", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const { response, text } = yield* followSoon({ workspace, token })
@@ -41,7 +41,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
     })
   )
 
-  it.effect("says every 15 seconds that it is there", () =>
+  it.effect("sends a beat every 15 seconds", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const { text } = yield* followSoon({ workspace, token })
@@ -67,7 +67,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
   )
 
   it.effect(
-    "ends at once when its member is removed, leaves or deletes the account, and no other",
+    "ends at once when its member is removed, leaves or deletes the account, without other streams",
     () =>
       Effect.gen(function* () {
         const owner = yield* signUp()
@@ -110,7 +110,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
     })
   )
 
-  it.effect("begins with a reset where more than five minutes are missing", () =>
+  it.effect("begins with a reset if more than five minutes are missing", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
@@ -118,7 +118,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
         Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
       )
       yield* createTask(member)
-      yield* told
+      yield* letNodesSend
       const soon = yield* followSoon({ workspace, token, after: id })
       const [missed] = yield* soon.until("an event", (events) => events.length > 0)
       assert.strictEqual(missed?.type, "task")
@@ -136,7 +136,7 @@ const limited = Layer.provideMerge(
 )
 
 layer(limited)("streams of events", (it) => {
-  it.effect("are few for each credential, workspace and account, and leave room for others", () =>
+  it.effect("are limited per credential, workspace and account, so that others find room", () =>
     Effect.gen(function* () {
       const one = yield* signUp()
       const other = yield* signUp()
@@ -178,7 +178,7 @@ layer(limited)("streams of events", (it) => {
     })
   )
 
-  it.effect("go on after more than a reader may leave unread, with the newest id last", () =>
+  it.effect("resume after more changes than the limit of unread messages, newest id last", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
@@ -186,7 +186,7 @@ layer(limited)("streams of events", (it) => {
         Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
       )
       yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
-      yield* told
+      yield* letNodesSend
       const stream = yield* followSoon({ workspace, token, after })
       const missed = yield* stream.until("all that was missed", ({ length }) => length >= 10)
       assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task"])
@@ -200,12 +200,12 @@ layer(limited)("streams of events", (it) => {
     })
   )
 
-  it.effect("are cut where a reader is too far behind", () =>
+  it.effect("are cut off if the client is too far behind", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const stream = yield* followSoon({ workspace: member.workspace, token: member.access_token })
       yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
-      yield* told
+      yield* letNodesSend
       assert.strictEqual(yield* stream.untilEnd, "cut")
     })
   )

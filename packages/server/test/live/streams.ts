@@ -17,7 +17,7 @@ interface Following {
   readonly after?: string
 }
 
-/** A stream of events that is read as it comes, until the scope closes. It has begun. */
+/** Opens a stream of events, waits until it has begun, and reads it until the scope closes. */
 export const follow = Effect.fnUntraced(function* ({
   after,
   at = "url",
@@ -65,7 +65,7 @@ export const follow = Effect.fnUntraced(function* ({
   }
 })
 
-/** Lets nodes tell each other what they gather for milliseconds. Less than a beat passes. */
+/** Lets time pass in which nodes send the changes that they have gathered, less than a beat. */
 export const beforeABeat = (holds: () => boolean) =>
   TestClock.adjust("5 millis").pipe(
     Effect.andThen(TestClock.withLive(Effect.sleep("10 millis"))),
@@ -73,7 +73,7 @@ export const beforeABeat = (holds: () => boolean) =>
     Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
   )
 
-/** The announcement waits on the clock of the test too. */
+/** Opens a stream while the test's clock moves, on which the announcement waits. */
 export const followSoon = (options: Parameters<typeof follow>[0]) =>
   Effect.raceFirst(
     follow(options),

@@ -30,11 +30,11 @@ const at = (port: number, login = "") =>
   `smtp://${login}127.0.0.1:${port}?tls.rejectUnauthorized=false`
 
 describe("A mail", () => {
-  it.live("arrives over TLS, with what mail programs look for", () =>
+  it.live("arrives over TLS, with the headers that mail programs expect", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({ password: "pass word" })
-      const verdict = yield* sendTo(at(smtp.port, "somebody:pass%20word@"))
-      assert.deepInclude(verdict, { outcome: "delivered", status_code: 250, error: null })
+      const result = yield* sendTo(at(smtp.port, "somebody:pass%20word@"))
+      assert.deepInclude(result, { outcome: "delivered", status_code: 250, error: null })
       const [mail] = smtp.mails
       assert(mail !== undefined)
       assert.isTrue(mail.secure)
@@ -56,7 +56,7 @@ describe("A mail", () => {
     })
   )
 
-  it.live("is signed where the operator has a key", () =>
+  it.live("is signed if the operator has set a DKIM key", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver()
       const { privateKey } = generateKeyPairSync("rsa", {
@@ -74,11 +74,11 @@ describe("A mail", () => {
     })
   )
 
-  it.live("gets no header and no receiver from a name", () =>
+  it.live("gets no header and no recipient from a name", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver()
-      const verdict = yield* sendTo(at(smtp.port), toSomebody(nasty))
-      assert.strictEqual(verdict.outcome, "delivered", verdict.error ?? "")
+      const result = yield* sendTo(at(smtp.port), toSomebody(nasty))
+      assert.strictEqual(result.outcome, "delivered", result.error ?? "")
       const [mail] = smtp.mails
       assert(mail !== undefined)
       assert.deepStrictEqual(mail.to, ["ops@example.com"])
@@ -94,25 +94,25 @@ describe("A mail", () => {
   ] as const)("is %s where its receiver is refused with %j", ([expected, refusal]) =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({ refuseReceiver: () => refusal })
-      const verdict = yield* sendTo(at(smtp.port))
-      const { error, gone, outcome, status_code } = verdict
+      const result = yield* sendTo(at(smtp.port))
+      const { error, gone, outcome, status_code } = result
       assert.strictEqual(gone ? `${outcome} gone` : outcome, expected)
       assert.strictEqual(status_code, refusal.code)
       assert.include(error, refusal.message)
     })
   )
 
-  it.live("is given up where what it says is refused, and its address stays", () =>
+  it.live("is given up if its content is refused, and its address stays enabled", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({
         refuseMessage: () => ({ code: 554, message: "5.7.1 looks like spam" })
       })
-      const verdict = yield* sendTo(at(smtp.port))
-      assert.deepInclude(verdict, { outcome: "never", gone: false, status_code: 554 })
+      const result = yield* sendTo(at(smtp.port))
+      assert.deepInclude(result, { outcome: "never", gone: false, status_code: 554 })
     })
   )
 
-  it.live("waits for the operator where the server refuses us, and tells nothing of us", () =>
+  it.live("is retried if the mail server refuses the login, and reveals nothing to users", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({ password: "right" })
       for (const url of [at(smtp.port, "somebody:verywrong@"), at(1), "smtp://nowhere.invalid"]) {
@@ -123,7 +123,7 @@ describe("A mail", () => {
     })
   )
 
-  it.live("asks without a word of whoever wants to send", () =>
+  it.live("is sent without revealing the machine of the service", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver()
       const link = "https://scheduling.test/notifications/confirm/token"

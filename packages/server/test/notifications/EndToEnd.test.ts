@@ -151,7 +151,7 @@ it.live(
       )
       assert.deepStrictEqual(statuses, Array(4).fill("delivered"))
 
-      const toldOf = (monitor: { readonly id: string }): ReadonlyArray<string> =>
+      const eventsOf = (monitor: { readonly id: string }): ReadonlyArray<string> =>
         hook.received.flatMap(({ body }) =>
           body.events.flatMap((one: { readonly event: string; readonly subject_id: string }) =>
             one.subject_id === monitor.id ? [one.event] : []
@@ -167,13 +167,13 @@ it.live(
       const ping = (signal: string) =>
         Effect.promise(() => fetch(server.url + new URL(heartbeat.ping_url).pathname + signal))
       yield* ping("/fail")
-      yield* eventually("that it is down", async () => toldOf(heartbeat).length === 1, 20_000)
-      // Otherwise both may be told in one mail.
+      yield* eventually("that it is down", async () => eventsOf(heartbeat).length === 1, 20_000)
+      // Otherwise both may come in one mail.
       yield* eventually("a mail of it", async () => mailsAbout("Hourly backup") === 1, 20_000)
       yield* ping("")
-      yield* eventually("that it is up", async () => toldOf(heartbeat).length === 2, 20_000)
+      yield* eventually("that it is up", async () => eventsOf(heartbeat).length === 2, 20_000)
       yield* eventually("mails of both", async () => mailsAbout("Hourly backup") === 2, 20_000)
-      assert.deepStrictEqual(toldOf(heartbeat), ["monitor.down", "monitor.up"])
+      assert.deepStrictEqual(eventsOf(heartbeat), ["monitor.down", "monitor.up"])
       const { body: incidents } = yield* ask("GET", `/incidents?monitor_id=${heartbeat.id}`)
       assert.lengthOf(incidents.data, 1)
       const { body: incident } = yield* ask("GET", `/incidents/${incidents.data[0].id}`)
@@ -184,12 +184,12 @@ it.live(
         host: "127.0.0.1",
         port: site.port
       })
-      yield* eventually("that it expires", async () => toldOf(ssl).length === 1, 20_000)
+      yield* eventually("that it expires", async () => eventsOf(ssl).length === 1, 20_000)
       yield* eventually("a mail of it", async () => mailsAbout("Shop") === 1, 20_000)
       site.renew(300)
       yield* ask("POST", `/monitors/ssl/${ssl.id}/check`)
-      yield* eventually("that it changed", async () => toldOf(ssl).length === 2, 20_000)
-      assert.deepStrictEqual(toldOf(ssl), ["certificate.expiring", "certificate.changed"])
+      yield* eventually("that it changed", async () => eventsOf(ssl).length === 2, 20_000)
+      assert.deepStrictEqual(eventsOf(ssl), ["certificate.expiring", "certificate.changed"])
       const shown = yield* ask("GET", `/monitors/ssl/${ssl.id}`)
       assert.deepInclude(shown.body, { status: "up", verification: "ok" })
       assert.strictEqual(server.stderr(), "")

@@ -5,11 +5,11 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "e
 import { SqlClient } from "effect/sql"
 import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
 import { call, eventually, temporaryFolder } from "../support/ServerProcess.ts"
-import { assertToldOnce, beginScene, createHeartbeat, withinMs } from "./support/scene.ts"
+import { assertNotifiedOnce, beginScene, createHeartbeat, withinMs } from "./support/scene.ts"
 
-/** A scene on a database of its own, at which somebody else may look and hold locks. */
+/** A scene on a database of its own, in which the test can read and hold locks. */
 const begin = Effect.gen(function* () {
-  // Two nodes, and whoever looks at what they do.
+  // Two nodes, and the test, which watches them.
   const postgres = yield* makePostgresCluster(50)
   yield* postgres.start
   yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
@@ -97,7 +97,7 @@ describe.skipIf(noCluster !== undefined)(
   `A node that is killed${noCluster === undefined ? "" : ` (skipped: ${noCluster})`}`,
   () => {
     it.live(
-      "at any step of the way loses no message, and nobody is told twice",
+      "at any step of the way loses no message, and nobody is notified twice",
       () =>
         Effect.gen(function* () {
           const scene = yield* begin
@@ -108,18 +108,18 @@ describe.skipIf(noCluster !== undefined)(
             const monitor = yield* overdue(scene, name)
             yield* someoneWaits(sql)
             yield* replaceNode(release)
-            yield* assertToldOnce(scene, monitor)
+            yield* assertNotifiedOnce(scene, monitor)
           }
 
-          // After the send: the message is there, and the node never hears of it.
+          // After the send: the message has arrived, and the node never gets the answer.
           const answer = yield* holdAnswers
           const sent = hookCalls()
           const unanswered = yield* overdue(scene, "without an answer")
           yield* eventually("a message", async () => hookCalls() > sent, withinMs)
           yield* replaceNode(Effect.andThen(answer, endLeases))
-          yield* assertToldOnce(scene, unanswered)
+          yield* assertNotifiedOnce(scene, unanswered)
 
-          // Before the record: it hears of it, and cannot write it down.
+          // Before the record: the node gets the answer, and cannot write it down.
           const answerLater = yield* holdAnswers
           const before = hookCalls()
           const unrecorded = yield* overdue(scene, "without a record")
@@ -131,7 +131,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* answerLater
           yield* someoneWaits(sql)
           yield* replaceNode(Effect.andThen(release, endLeases))
-          yield* assertToldOnce(scene, unrecorded)
+          yield* assertNotifiedOnce(scene, unrecorded)
 
           // Frozen with a message under way, while another node goes on. Then it wakes up.
           const frozen = scene.node()
@@ -143,11 +143,11 @@ describe.skipIf(noCluster !== undefined)(
           yield* answerFrozen
           scene.use(yield* scene.start)
           yield* endLeases
-          yield* assertToldOnce(scene, watched)
+          yield* assertNotifiedOnce(scene, watched)
           frozen.kill("SIGCONT")
           const after = yield* overdue(scene, "beside a thawed node")
-          yield* assertToldOnce(scene, after)
-          assert.lengthOf(scene.toldOf(watched.id), 2)
+          yield* assertNotifiedOnce(scene, after)
+          assert.lengthOf(scene.eventsOf(watched.id), 2)
 
           // The database restarts while both nodes run.
           yield* postgres.crash
@@ -156,7 +156,7 @@ describe.skipIf(noCluster !== undefined)(
             "the database",
             async () => (await call(scene.node(), "GET", "/v1/ready")).status === 200
           )
-          yield* assertToldOnce(scene, yield* overdue(scene, "after a restart"))
+          yield* assertNotifiedOnce(scene, yield* overdue(scene, "after a restart"))
         }),
       { timeout: 300_000 }
     )

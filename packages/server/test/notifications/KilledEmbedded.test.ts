@@ -4,14 +4,14 @@ import { Effect } from "effect"
 import { dataDirectory } from "../support/dataDirectory.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import {
-  assertToldOnce,
+  assertNotifiedOnce,
   beginScene,
   createHeartbeat,
   type Scene,
   withinMs
 } from "./support/scene.ts"
 
-/** After the answer to the ping that is told of: while it is sorted, sent and written down. */
+/** After the answer to the ping that is announced: while it is routed, sent and written down. */
 const killedAfterMs = [0, 10, 50]
 
 const fail = ({ node }: Scene, pingPath: string) =>
@@ -28,7 +28,7 @@ const unanswered = Effect.fnUntraced(function* (scene: Scene, name: string) {
 })
 
 it.live(
-  "A node that is killed on the embedded store loses no message, and nobody is told twice",
+  "A node that is killed on the embedded store loses no message, and nobody is notified twice",
   () =>
     Effect.gen(function* () {
       const scene = yield* beginScene({ DATA_DIR: yield* dataDirectory("killed") })
@@ -44,7 +44,7 @@ it.live(
       yield* replaceNode()
       assert.strictEqual(yield* Effect.promise(() => lost), "lost")
       yield* fail(scene, unread.pingPath)
-      yield* assertToldOnce(scene, unread)
+      yield* assertNotifiedOnce(scene, unread)
 
       // After the transition, as early as the ping was answered.
       for (const ms of killedAfterMs) {
@@ -53,20 +53,20 @@ it.live(
         assert.strictEqual(status, 200)
         yield* Effect.sleep(ms)
         yield* replaceNode()
-        yield* assertToldOnce(scene, heartbeat)
+        yield* assertNotifiedOnce(scene, heartbeat)
       }
 
-      // After the send: the message is there, and the node never hears of it.
+      // After the send: the message has arrived, and the node never gets the answer.
       const unheard = yield* unanswered(scene, "without an answer")
       yield* replaceNode(unheard.answer)
-      yield* assertToldOnce(scene, unheard.heartbeat)
+      yield* assertNotifiedOnce(scene, unheard.heartbeat)
 
       // Before the record: the answer has arrived, and the node never writes it down.
       const unrecorded = yield* unanswered(scene, "without a record")
       node().kill("SIGSTOP")
       yield* unrecorded.answer
       yield* replaceNode()
-      yield* assertToldOnce(scene, unrecorded.heartbeat)
+      yield* assertNotifiedOnce(scene, unrecorded.heartbeat)
     }),
   { timeout: 300_000 }
 )

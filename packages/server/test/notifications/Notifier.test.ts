@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Outbox } from "../../src/events/Outbox.ts"
-import { transactionOf } from "../../src/store/transaction.ts"
+import { transactionOf } from "../../src/store/transactionOf.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import {
@@ -50,7 +50,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true,
   timeout: "180 seconds"
 })("The notifier", (it) => {
-  it.effect("tells at once when it is idle", () =>
+  it.effect("notifies at once when it is idle", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
       const receiver = yield* httpReceiver()
@@ -65,7 +65,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 
-  it.effect("tells of a storm of 10,000 in a few messages, and of its end", () =>
+  it.effect("sends a storm of 10,000 events, and its end, in a few messages", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
       const receiver = yield* httpReceiver()
@@ -122,7 +122,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       )
       yield* happens(workspace, "monitor.up", subjects)
       const all = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 21)
-      // One for each that was told alone, and one for all the others.
+      // One message for each event that was sent alone, and one for all the others.
       assert.lengthOf(all, 42)
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )

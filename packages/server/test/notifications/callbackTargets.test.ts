@@ -12,7 +12,7 @@ const kinds = [
   ["chains", { name: "a", steps: [{ name: "a", url }] }]
 ] as const
 
-layer(testAppLayer())("a call-back to a URL that may not be called", (it) => {
+layer(testAppLayer())("a callback to a URL that may not be called", (it) => {
   it.effect.each(kinds)("is refused as it is saved with a task of %s", ([path, task]) =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()

@@ -25,7 +25,7 @@ const storeVariables: Effect.Effect<
       APP_SECRET: "a secret for tests, thirty-two bytes and more"
     }))
 
-/** A workspace, a target of tasks that fails under `/fail`, and where call-backs arrive. */
+/** A workspace, a target of tasks that fails under `/fail`, and the receiver of callbacks. */
 const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
   const hook = yield* httpReceiver(reply)
   const target = yield* httpReceiver(({ url }) => ({ status: url.endsWith("/fail") ? 400 : 200 }))
@@ -64,7 +64,7 @@ const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
 })
 
 it.live(
-  "Each run of a cron task, a delayed task and a chain is told, signed, and only where it was asked",
+  "Each run of a cron task, a delayed task and a chain leads to a signed callback, where one is set",
   () =>
     Effect.gen(function* () {
       const { arrived, ask, callbacks, deliveries, hook, target } = yield* begin()
@@ -79,7 +79,7 @@ it.live(
       })
       assert.strictEqual(status, 201, JSON.stringify(cron))
       assert.containSubset(cron, callbacks)
-      // Every failed run is told, whatever `task_failure_threshold` says.
+      // Every failed run leads to a callback, whatever `task_failure_threshold` says.
       for (const count of [1, 2]) {
         yield* ask("POST", `/cron/${cron.id}/run`)
         yield* arrived(count)
@@ -136,7 +136,7 @@ it.live(
         events: [{ event: "chain.succeeded", facts: [{ name: "Execution", value: run.id }] }]
       })
 
-      // One that is taken away is told nothing, and the other stays.
+      // A removed callback gets nothing, and the other one stays.
       const { body: changed } = yield* ask("PATCH", `/cron/${cron.id}`, {
         on_failure: null,
         url: `${target.url}/fail`
@@ -174,7 +174,7 @@ it.live(
 )
 
 it.live(
-  "A node that is killed between settling and the answer loses no call-back",
+  "A node that is killed between settling and the answer loses no callback",
   () =>
     Effect.gen(function* () {
       let hangs = false
@@ -187,7 +187,7 @@ it.live(
       })
       const told = () => new Set(hook.received.map(({ body }) => body.id)).size
 
-      // As soon as the run shows as ended, which it does once it is settled.
+      // As soon as the run shows as finished, which it does once it is settled.
       for (const ms of [0, 10, 50]) {
         const before = told()
         const { body: run } = yield* ask("POST", `/cron/${task.id}/run`)
@@ -200,11 +200,11 @@ it.live(
         )
         yield* Effect.sleep(ms)
         yield* replaceNode()
-        yield* eventually("its call-back", async () => told() > before, withinMs)
+        yield* eventually("its callback", async () => told() > before, withinMs)
         assert.strictEqual(told(), before + 1)
       }
 
-      // It has arrived, and no node heard of the answer. One from before may come again meanwhile.
+      // The callback has arrived, and no node got the answer. An earlier one may come again.
       const known = new Set(hook.received.map(({ body }) => body.id))
       const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
       hangs = true

@@ -19,7 +19,7 @@ const issues = ({ body }: { readonly body: { readonly detail: { readonly issues:
   body.detail.issues
 
 layer(testAppLayer())("A channel", (it) => {
-  it.effect("is made, listed, changed and deleted, and its secret is never shown", () =>
+  it.effect("is created, listed, changed and deleted, and its secret is never shown", () =>
     Effect.gen(function* () {
       const { channels, member } = yield* begin
       const sql = yield* SqlClient.SqlClient
@@ -194,7 +194,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("is made once where the request is repeated with its key", () =>
+  it.effect("is created once if the request is repeated with its idempotency key", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const headers = { "idempotency-key": "once" }

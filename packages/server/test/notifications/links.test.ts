@@ -233,7 +233,7 @@ layer(withMail)("An email channel", (it) => {
   )
 
   it.effect(
-    "to somebody who wants none is not theirs again by being enabled, made or verified",
+    "to somebody who wants none is not theirs again by being enabled, created or verified",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

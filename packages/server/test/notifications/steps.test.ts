@@ -60,7 +60,7 @@ const StepsLayer = stepsLayer().pipe(
 )
 
 layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
-  it.effect("a failed run is told under the name of its task", () =>
+  it.effect("a failed run is announced under the name of its task", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
@@ -86,7 +86,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("what happens in the night is told as one in the morning", () =>
+  it.effect("events of quiet hours come as one message in the morning", () =>
     Effect.gen(function* () {
       const { receiver, say } = yield* begin({
         quiet_hours: { timezone: "UTC", from: "11:00", to: "13:00" }
@@ -112,7 +112,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   )
 
   it.effect(
-    "what waits for the morning is told with what happens after the quiet hours were ended",
+    "events that wait for the morning come with events after the quiet hours were ended",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -178,7 +178,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     )
   }
 
-  it.effect("what goes on is said again, until it is over", () =>
+  it.effect("an open problem is repeated until it ends", () =>
     Effect.gen(function* () {
       const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })
       const { remind } = yield* Router
@@ -205,7 +205,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("a channel that is gone is disabled once, and the others hear of it", () =>
+  it.effect("a channel that is gone is disabled once, and the others are notified", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { channel, say, workspace_id } = yield* begin({ group_seconds: 0 }, () => ({
@@ -342,7 +342,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           { kind: "pagerduty", config: { routing_key: "aB3".repeat(11).slice(0, 32) } },
           { config: { url: receiver.url } }
         ])
-        // Only beginnings are told by the rules: incidents are closed all the same.
+        // The rules select only beginnings, and incidents are closed all the same.
         yield* sql`
         UPDATE notification_settings
         SET settings = jsonb_set(settings, '{rules,0,events}', '["monitor.down"]')
@@ -350,7 +350,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         const [known, unknown] = [randomUUID(), randomUUID()]
         yield* say("monitor.down", known)
         yield* route
-        // This one is gone before anybody has heard of it.
+        // This problem is gone before anybody was notified of it.
         yield* say("monitor.down", unknown)
         for (const subject_id of [known, unknown, known])
           yield* forget({ workspace_id, subject_id })
@@ -375,7 +375,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       })
   )
 
-  it.effect("an incident knows the messages that tell of it, also where they tell of more", () =>
+  it.effect("an incident knows the messages about it, also those about several incidents", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { channel, workspace_id } = yield* begin()
@@ -404,7 +404,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("what happens in a workspace that is gone is told to nobody", () =>
+  it.effect("nobody is notified of events in a deleted workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { receiver, say, workspace_id } = yield* begin()

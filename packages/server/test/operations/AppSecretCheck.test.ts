@@ -11,7 +11,7 @@ const secretNamed = (name: string) => Redacted.make(`the ${name} secret, thirty-
 
 const [first, second, third] = [testSecret, secretNamed("second"), secretNamed("third")]
 
-/** Starts a node with these secrets, and says `started` or why it does not start. */
+/** Starts a node with these secrets. Returns `started`, or the reason why it does not start. */
 const start = (
   [appSecret, ...previousAppSecrets]: readonly [Redacted.Redacted, ...Array<Redacted.Redacted>],
   config: Partial<typeof testConfig> = {}
@@ -21,16 +21,16 @@ const start = (
     Effect.map(Result.match({ onSuccess: () => "started", onFailure: ({ message }) => message }))
   )
 
-/** As on a database that no node has used yet. */
+/** Makes the database look as if no node has used it yet. */
 const forget = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM app_secret`
 })
 
-const refusal = /^APP_SECRET is not the secret that this database is used with/
+const refusal = /^APP_SECRET is not the secret of this database/
 
 layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used database", (it) => {
-  it.effect("starts with the secret of the first node only", () =>
+  it.effect("starts only with the secret of the first node", () =>
     Effect.gen(function* () {
       yield* forget
       assert.strictEqual(yield* start([first]), "started")
@@ -49,7 +49,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
     Effect.gen(function* () {
       yield* forget
       assert.strictEqual(yield* start([first]), "started")
-      // Nodes learn the new secret one after the other, and some only verify with it at first.
+      // Nodes get the new secret one after the other, and some only verify with it at first.
       assert.strictEqual(yield* start([first, second]), "started")
       assert.strictEqual(yield* start([second, first]), "started")
       assert.match(yield* start([first]), refusal)
@@ -62,7 +62,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
     })
   )
 
-  it.effect("goes on without a lost secret once it is named", () =>
+  it.effect("starts without a lost secret if APP_SECRET_LOST names it", () =>
     Effect.gen(function* () {
       yield* forget
       assert.strictEqual(yield* start([first]), "started")
@@ -70,12 +70,12 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
       assert.match(yield* start([second], { appSecretLost: "another" }), refusal)
       assert.strictEqual(yield* start([second], lost), "started")
       assert.strictEqual(yield* start([second]), "started")
-      // It names one secret, so that it protects against the next mistake even if it stays.
+      // APP_SECRET_LOST names one secret, so if it stays set, it hides no later mistake.
       assert.match(yield* start([third], lost), refusal)
     })
   )
 
-  it.effect("is the only one that starts, of several with secrets of their own", () =>
+  it.effect("is the only node that starts if several nodes have different secrets", () =>
     Effect.gen(function* () {
       yield* forget
       const outcomes = yield* together([first, second, third].map((secret) => start([secret])))

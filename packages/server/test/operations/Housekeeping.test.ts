@@ -17,7 +17,7 @@ const dayAgo = new Date("2026-05-31T12:00:00Z")
 const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`
 
 layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("housekeeping", (it) => {
-  it.effect("removes what is over and nothing else", () =>
+  it.effect("removes expired rows and nothing else", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -49,7 +49,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
           INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, created_at, updated_at)
           VALUES (${id(n)}, ${id(1)}, 'delayed', ${status}, 'https://example.com', ${at}, ${past}, ${updated})`
       }
-      // It ended long after it was due.
+      // This task finished long after it was due.
       yield* sql`
         INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, ended_at, created_at, updated_at)
         VALUES (${id(9)}, ${id(1)}, 'delayed', 'finished', 'https://example.com', ${past}, ${future}, ${past}, ${past})`
@@ -76,7 +76,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes a few thousand rows at once, however many are over", () =>
+  it.effect("removes a few thousand rows per statement, however many have expired", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -127,7 +127,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes ended tasks however many there are, and looks at none that is young", () =>
+  it.effect("removes finished tasks, however many there are, and reads no young tasks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -154,7 +154,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes the history of what was cancelled long before it was due", () =>
+  it.effect("removes the history of runs that were cancelled long before they were due", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -179,7 +179,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes what jobs said in old runs, unless these go on", () =>
+  it.effect("removes the progress of old runs, unless they go on", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -201,7 +201,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes old audit events, and the words of those whose owner is gone", () =>
+  it.effect("removes old audit events, and the details of events of deleted owners", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -236,8 +236,8 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
   )
 })
 
-layer(testAppLayer())("housekeeping of which one duty fails", (it) => {
-  it.effect("does the others", () =>
+layer(testAppLayer())("housekeeping of which one part fails", (it) => {
+  it.effect("does the other parts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`
@@ -266,7 +266,7 @@ layer(testAppLayer())("housekeeping of which one duty fails", (it) => {
         SELECT action
         FROM audit_events
         WHERE action = 'old'`
-      // A sweep that still runs does not notice that time passes.
+      // Moving the clock does not affect a sweep that still runs.
       const isDone = Effect.andThen(
         leap("10 minutes"),
         TestClock.withLive(Effect.exit(eventually(left, (rows) => rows.length === 0, 50)))

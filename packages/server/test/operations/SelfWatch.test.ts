@@ -10,11 +10,11 @@ import { TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
 
 const token = "a token for those who look"
 
-/** Nodes that run nothing: whatever is due stays due. */
+/** Nodes without a runner, so that due runs stay due. */
 layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
   "a service that watches itself",
   (it) => {
-    it.effect("says everywhere that nothing fires or starts, and when it does again", () =>
+    it.effect("reports that no runs fire or start, and when they do again", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { logs } = yield* TestApp
@@ -34,7 +34,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
           }
           return assert.fail(`${name} was never ${expected}`)
         })
-        // Five minutes in one step look to a loop as if its statement had hung for as long.
+        // To a loop, five minutes in one step look like a statement that hangs for that long.
         const untilWell = Effect.gen(function* () {
           for (let tries = 0; tries < 300; tries++) {
             if (outcome(yield* ask("GET", "/v1/ready?deep=1")) === "200") return
@@ -52,7 +52,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
         yield* until("scheduling_worker_due_runs", 1)
         yield* until("scheduling_workers_online", 1)
         yield* TestClock.adjust("5 minutes")
-        // How long a run waits for a worker is up to the user's machines.
+        // Runs that wait for a worker do not count, because the worker is the user's machine.
         assert.strictEqual(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 0)
         assert.strictEqual(yield* valueOf("scheduling_worker_due_runs"), 1)
         assert.strictEqual(yield* valueOf("scheduling_workers_online"), 1)
@@ -69,12 +69,15 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
           degraded.body.detail.failing.map(({ loop }: { readonly loop: string }) => loop),
           ["starting due runs"]
         )
-        assert.match(lines()[0]?.message, /^runs are late: what is due has waited for \d+ s$/)
+        assert.match(
+          lines()[0]?.message,
+          /^runs are late: the oldest due run has waited for \d+ s$/
+        )
         assert.strictEqual(lines()[0]?.level, "ERROR")
 
         yield* sql`DELETE FROM runs`
         yield* until("scheduling_engine_late", 0)
-        assert.strictEqual(lines().at(-1)?.message, "runs start in time again")
+        assert.strictEqual(lines().at(-1)?.message, "runs start on time again")
         yield* untilWell
       })
     )

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { ask } from "../support/http.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 
-/** As it comes over the wire: `fetch` would decompress it. */
+/** Gets a page as it comes over the wire, because `fetch` would decompress it. */
 const get = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const { url } = yield* TestApp
   return yield* Effect.callback<{
@@ -26,7 +26,7 @@ const get = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<
 const pages = ["/docs", "/v1/openapi.json"]
 
 layer(testAppLayer())("the reference", (it) => {
-  it.effect.each(pages)("comes as small as the client takes it, at %s", (path) =>
+  it.effect.each(pages)("comes with the best compression that the client accepts, at %s", (path) =>
     Effect.gen(function* () {
       const plain = yield* get(path, {})
       assert.isUndefined(plain.headers["content-encoding"])
@@ -63,7 +63,7 @@ layer(testAppLayer())("the reference", (it) => {
     })
   )
 
-  it.effect.each(pages)("lets nothing else run or be loaded, at %s", (path) =>
+  it.effect.each(pages)("allows no other scripts and resources, at %s", (path) =>
     Effect.gen(function* () {
       const policy = (yield* get(path, {})).headers["content-security-policy"] ?? ""
       assert.include(policy, "default-src 'none'")

@@ -5,7 +5,7 @@ import { ask, type Member, signUp } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
-/** Two nodes that make calls, with no network opened, and a member. */
+/** Two nodes that make calls, without `EGRESS_ALLOW`, and a member. */
 class Scene extends Context.Service<Scene, Member>()("@scheduling/server/test/system/Echo") {
   static readonly layer = Layer.effect(Scene, signUp()).pipe(
     Layer.provideMerge(
@@ -13,7 +13,7 @@ class Scene extends Context.Service<Scene, Member>()("@scheduling/server/test/sy
         TestApp,
         Effect.gen(function* () {
           const url = yield* startNode({ ...testConfig, runner: "on" })
-          // On every address of the machine, behind a proxy on the same one.
+          // The node listens on every address of the machine, behind a proxy on the same machine.
           const otherUrl = yield* startNode({ ...testConfig, host: "0.0.0.0" })
           return TestApp.of({ url, otherUrl: otherUrl.replace("0.0.0.0", "127.0.0.1"), logs: [] })
         })
@@ -37,7 +37,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
     return (yield* ask("GET", at, { token })).body
   })
 
-  it.effect("answers with what it was sent, but for credentials", () =>
+  it.effect("answers with its request, without credentials", () =>
     Effect.gen(function* () {
       const sent = yield* ask("POST", "/v1/echo", {
         token: "not to be seen",
@@ -58,7 +58,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
     })
   )
 
-  it.effect("of the node itself is called with no network opened, and shows what targets get", () =>
+  it.effect("of the node itself is allowed without EGRESS_ALLOW, and shows what targets get", () =>
     Effect.gen(function* () {
       const { url } = yield* TestApp
       const { access_token: token, workspace } = yield* Scene
@@ -78,12 +78,12 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
     })
   )
 
-  it.effect("of the node itself opens nothing beside it", () =>
+  it.effect("of the node itself allows no other URL of the node", () =>
     Effect.gen(function* () {
       const { otherUrl, url } = yield* TestApp
       const { access_token: token, workspace } = yield* Scene
       const { port } = new URL(url)
-      // A connection is kept: another path must not go over it.
+      // The connection is kept open, and no other path can use it.
       assert.strictEqual((yield* outcomeOf({ url: `${url}/v1/echo` })).status, "succeeded")
       for (const refused of [
         `${url}/v1/whoami`,
@@ -108,7 +108,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
         const answer = yield* ask("POST", `${workspace}/delayed`, { token, body })
         assert.strictEqual(answer.status, 422, refused)
       }
-      // Taken by the node whose echo it is; the node that makes the call is not that.
+      // The URL is accepted by its own node, but another node makes the call.
       const body = { delay_seconds: 3_600, url: `${otherUrl}/v1/echo` }
       const created = yield* ask("POST", `${workspace}/delayed`, { token, body, at: "otherUrl" })
       assert.strictEqual(created.status, 201, created.text)
@@ -121,7 +121,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
     })
   )
 
-  it.effect("says nothing of who asks, whoever a task claims that is", () =>
+  it.effect("leaves out proxy headers, even if a task sets them", () =>
     Effect.gen(function* () {
       const { url } = yield* TestApp
       const headers = { "x-forwarded-for": "203.0.113.9", "x-forwarded-host": "example.com" }

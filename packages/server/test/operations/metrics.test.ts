@@ -12,7 +12,7 @@ import { eventually } from "../support/ServerProcess.ts"
 import { runningConfig, runningNodeLayer, TestApp } from "../support/TestApp.ts"
 
 describe("meters", () => {
-  it("are shown as Prometheus reads them", () => {
+  it("are rendered in the format of Prometheus", () => {
     const meters = new NodeMeters()
     let fired = 0
     meters.counter("fired_total", "How many\nfired \\ so far.", () => fired)
@@ -68,7 +68,7 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
   excludeTestServices: true,
   timeout: "60 seconds"
 })("metrics", (it) => {
-  it.effect("are shown to nobody without the token, and are no route for them", () =>
+  it.effect("look like an unknown route without the token", () =>
     Effect.gen(function* () {
       for (const wrong of [undefined, "", "x", `${token}x`]) {
         assert.strictEqual(
@@ -83,7 +83,7 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
     })
   )
 
-  it.effect("count runs with their times, requests by route, and pings", () =>
+  it.effect("count runs and their durations, requests by route, and pings", () =>
     Effect.gen(function* () {
       const { access_token, workspace } = yield* signUp()
       const port = yield* httpTarget((_, response) => void response.end("ok"))
@@ -123,7 +123,7 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
     })
   )
 
-  it.effect("have labels from a fixed set only, whatever is asked for", () =>
+  it.effect("have labels from a fixed set only, whatever URLs are requested", () =>
     Effect.gen(function* () {
       const count = Effect.map(scrape, (samples) => samples.length)
       yield* ask("GET", "/a", { token })

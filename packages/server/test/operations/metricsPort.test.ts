@@ -6,7 +6,7 @@ import { MetricsServerLayer } from "../../src/operations/metrics.ts"
 import { listening } from "../support/ServerProcess.ts"
 
 describe("the port of the metrics", () => {
-  it.effect("says in plain words that another process listens there", () =>
+  it.effect("reports that another process listens on it", () =>
     Effect.gen(function* () {
       const other = createServer()
       yield* Effect.addFinalizer(() => Effect.sync(() => other.close()))

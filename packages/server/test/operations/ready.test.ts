@@ -8,7 +8,7 @@ import { ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 layer(testAppLayer())("readiness", (it) => {
-  it.effect("says how far statistics are behind where it is asked deeply", () =>
+  it.effect("reports the lag of statistics with `deep=1`", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* insertRuns([runAt(Date.now() - 600_000, { workspace_id: randomUUID() })])
@@ -19,7 +19,7 @@ layer(testAppLayer())("readiness", (it) => {
     })
   )
 
-  it.effect("names the loops that fail where it is asked deeply, and serves all the same", () =>
+  it.effect("names failing loops with `deep=1`, while requests are served", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ready = ask("GET", "/v1/ready")

@@ -17,14 +17,13 @@ const NodeLayer = Layer.effect(
   )
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Asks until the condition holds, for at most half a minute. */
+/** Repeats the question until the condition holds, for at most half a minute. */
 const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   question.pipe(
     Effect.filterOrFail(holds),
     Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 1_500 })
   )
 
-/** How long the run has waited that waits longest. */
 const overdueSeconds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly seconds: number }>`
@@ -33,7 +32,7 @@ const overdueSeconds = Effect.gen(function* () {
   return row?.seconds ?? 0
 })
 
-/** As if the last ping had come hours ago. */
+/** Moves the last ping of the heartbeat to hours ago. */
 const letItMiss = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -60,7 +59,7 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
       const rules = [{ events: ["monitor.down"], channel_ids: [channel.id] }]
       const { status } = yield* channels.replace({ version: settings.version, rules })
       assert.strictEqual(status, 200)
-      // A job says that it failed, so nobody has to notice.
+      // A job reports its failure, which needs no check by a node.
       const { body: failed } = yield* heartbeats.create()
       yield* ping(failed.ping_url, "/fail")
       assert.strictEqual((yield* heartbeats.get(failed.id)).body.status, "down")
@@ -73,13 +72,13 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
       const { body: task } = yield* jobs.request("POST", "/cron", cron)
       assert.strictEqual(outcome(yield* jobs.request("POST", `/cron/${task.id}/run`)), "202")
 
-      // A node that runs something takes what is due within a second.
+      // A node with a runner would take due runs within a second.
       yield* until(overdueSeconds, (seconds) => seconds > 7)
       assert.strictEqual((yield* heartbeats.get(heartbeat.id)).body.status, "late")
       assert.deepStrictEqual([target.received, hook.received], [[], []])
       assert.deepStrictEqual((yield* channels.deliveries()).body.data, [])
 
-      // And it would all have happened.
+      // A node with a runner does all of this.
       yield* startNode(runningConfig)
       yield* until(
         Effect.sync(() => target.received.length),

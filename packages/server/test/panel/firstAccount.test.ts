@@ -9,8 +9,8 @@ const asPanel = Effect.gen(function* () {
   return yield* ask("PUT", "/panel/session", { headers })
 })
 
-layer(testAppLayer())("a server on which nobody has an account", (it) => {
-  it.effect("says so to its panel, as long as anybody may register, and then never again", () =>
+layer(testAppLayer())("a server without accounts", (it) => {
+  it.effect("says so to its panel until the first account exists, if registration is open", () =>
     Effect.gen(function* () {
       const url = yield* startNode({ ...testConfig, registration: "closed" })
       const closed = yield* asPanel.pipe(

@@ -29,7 +29,7 @@ const builtPanel = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The panel's routes alone, on the files of a folder. */
+/** The panel's routes alone, with the files of a folder. */
 const panelIn = Effect.fnUntraced(function* (
   folder: string,
   config: Partial<AppConfig["Service"]> = {}
@@ -52,7 +52,7 @@ const panelIn = Effect.fnUntraced(function* (
 })
 
 describe("the pages of the panel", () => {
-  it.effect("are one file under a strict policy, asked for again each time", () =>
+  it.effect("are one file under a strict policy, which browsers revalidate each time", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(yield* builtPanel)
       for (const path of [
@@ -79,7 +79,7 @@ describe("the pages of the panel", () => {
     })
   )
 
-  it.effect("come with files that are kept for good, compressed when they were built", () =>
+  it.effect("come with files that are cached for ever, compressed at build time", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(yield* builtPanel)
       const file = yield* get("/assets/index-a1b2.js", { "accept-encoding": "gzip, br" })
@@ -106,7 +106,7 @@ describe("the pages of the panel", () => {
     })
   )
 
-  it.effect("are shown where there is none, too, to whoever reads pages", () =>
+  it.effect("are shown with 404 at unknown addresses, to clients that accept HTML", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(yield* builtPanel)
       const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
@@ -126,7 +126,7 @@ describe("the pages of the panel", () => {
     })
   )
 
-  it.effect("ask for https from then on, where they are reached by it", () =>
+  it.effect("send HSTS if they are reached over https", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(yield* builtPanel, { publicUrl: "https://scheduling.example.com" })
       const page = yield* get("/")
@@ -134,7 +134,7 @@ describe("the pages of the panel", () => {
     })
   )
 
-  it.effect("say how to build them where nobody has", () =>
+  it.effect("say how to build the panel if it is not built", () =>
     Effect.gen(function* () {
       const get = yield* panelIn(join(tmpdir(), "no-such-panel"))
       const page = yield* get("/")
@@ -146,7 +146,7 @@ describe("the pages of the panel", () => {
 })
 
 layer(testAppLayer())("the service", (it) => {
-  it.effect("has the panel at its root, built or not, and the reference where it was", () =>
+  it.effect("has the panel at its root, built or not, and the reference at /docs", () =>
     Effect.gen(function* () {
       const page = yield* ask("GET", "/")
       assert.strictEqual(page.status, 200)
@@ -161,20 +161,22 @@ layer(testAppLayer())("the service", (it) => {
     })
   )
 
-  it.effect("shows people the panel where nothing is, and answers programs as always", () =>
-    Effect.gen(function* () {
-      const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
-      for (const path of ["/settings", "/login", "/does/not/exist"]) {
-        assert.strictEqual(outcome(yield* ask("GET", path)), "404 not_found")
-        assert.strictEqual(outcome(yield* ask("POST", path, browser)), "404 not_found")
-      }
-      for (const path of ["/v1/nothing", "/docs/nothing", "/assets/a/b", "/v1"]) {
-        assert.strictEqual(outcome(yield* ask("GET", path, browser)), "404 not_found", path)
-      }
-      assert.strictEqual(
-        outcome(yield* ask("GET", "/v1/auth/login", browser)),
-        "405 method_not_allowed"
-      )
-    })
+  it.effect(
+    "shows people the panel at unknown addresses, and answers programs with the usual 404",
+    () =>
+      Effect.gen(function* () {
+        const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
+        for (const path of ["/settings", "/login", "/does/not/exist"]) {
+          assert.strictEqual(outcome(yield* ask("GET", path)), "404 not_found")
+          assert.strictEqual(outcome(yield* ask("POST", path, browser)), "404 not_found")
+        }
+        for (const path of ["/v1/nothing", "/docs/nothing", "/assets/a/b", "/v1"]) {
+          assert.strictEqual(outcome(yield* ask("GET", path, browser)), "404 not_found", path)
+        }
+        assert.strictEqual(
+          outcome(yield* ask("GET", "/v1/auth/login", browser)),
+          "405 method_not_allowed"
+        )
+      })
   )
 })

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { confirmTotp, codeNow, startTotp } from "../accounts/totp/totp.ts"
 import {
+  accessStatus,
   type Answer,
   ask,
   type Ask,
@@ -11,14 +12,13 @@ import {
   password,
   randomEmail,
   signUp,
-  standing,
   together
 } from "../support/http.ts"
 import { TestApp, testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 
 const session = "/panel/session"
 
-/** What the panel sends from its own page. */
+/** The headers that the panel sends from its own page. */
 const own = Effect.map(TestApp, ({ url }) => ({
   origin: url,
   "sec-fetch-site": "same-origin",
@@ -48,7 +48,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       assert.hasAllKeys(answer.body, ["access_token", "token_type", "expires_in"])
       assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       assert.isNull(answer.headers.get("access-control-allow-origin"))
-      assert.strictEqual(yield* standing(answer.body.access_token, "otherUrl"), "200")
+      assert.strictEqual(yield* accessStatus(answer.body.access_token, "otherUrl"), "200")
       assert.match(
         answer.headers.get("set-cookie") ?? "",
         /^panel_session=[\w.-]+; HttpOnly; SameSite=Strict; Path=\/panel\/session; Max-Age=2592000$/
@@ -56,7 +56,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("is kept in a cookie for https where the browser is on https", () =>
+  it.effect("is kept in a secure cookie if the browser is on https", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const headers = { origin: "https://scheduling.example.com" }
@@ -67,13 +67,13 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       )
       const secure = cookieOf(answer)
       assert.strictEqual(outcome(yield* withCookie(secure, "PUT", { headers })), "200")
-      // Set by somebody between a browser on http and us.
+      // This cookie was set by an attacker between a browser on http and the service.
       const planted = cookieOf(yield* logIn(email))
       assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204")
     })
   )
 
-  it.effect("is nothing that a sibling host can have planted, where the browser is on https", () =>
+  it.effect("cannot be planted by a sibling host if the browser is on https", () =>
     Effect.gen(function* () {
       const headers = { origin: "https://scheduling.example.com" }
       const secure = Effect.fnUntraced(function* () {
@@ -87,16 +87,16 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         const planted = `${name}=${value}`
         assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204", name)
         const beside = `${planted}; ${reader.cookie}`
-        // The reader's session goes on. The rotated token is valid for ten more seconds.
+        // The person's session goes on. The rotated token is valid for ten more seconds.
         assert.strictEqual(outcome(yield* withCookie(beside, "PUT", { headers })), "200", name)
         assert.strictEqual(outcome(yield* withCookie(planted, "DELETE", { headers })), "204", name)
       }
-      assert.strictEqual(yield* standing(reader.token), "200")
-      assert.strictEqual(yield* standing(stranger.token), "200")
+      assert.strictEqual(yield* accessStatus(reader.token), "200")
+      assert.strictEqual(yield* accessStatus(stranger.token), "200")
     })
   )
 
-  it.effect("goes on with a new token each time, and ends with a token that was used", () =>
+  it.effect("gets a new token at each refresh, and ends if a used token comes again", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const first = cookieOf(yield* logIn(email))
@@ -121,7 +121,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("is none before anybody has logged in, which is no error", () =>
+  it.effect("does not exist before a login, which is no error", () =>
     Effect.gen(function* () {
       yield* signUp()
       assert.strictEqual(outcome(yield* asPanel("PUT")), "204")
@@ -135,13 +135,13 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("ends at logout, for the tokens that it gave too", () =>
+  it.effect("ends at logout, together with its access tokens", () =>
     Effect.gen(function* () {
       const login = yield* logIn((yield* signUp()).email)
       const out = yield* withCookie(cookieOf(login), "DELETE")
       assert.strictEqual(out.status, 204)
       assert.match(out.headers.get("set-cookie") ?? "", /^panel_session=; .*Max-Age=0/)
-      assert.strictEqual(yield* standing(login.body.access_token), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(login.body.access_token), "401 invalid_token")
       const again = yield* withCookie(cookieOf(login), "PUT")
       assert.strictEqual(outcome(again), "401 invalid_refresh_token")
       assert.strictEqual(outcome(yield* withCookie(cookieOf(login), "DELETE")), "204")
@@ -149,7 +149,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("asks for the second factor, and takes its code", () =>
+  it.effect("requires the second factor, and accepts its code", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const secret = yield* startTotp(member)
@@ -164,7 +164,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("becomes a new one when the password changes, and all others end", () =>
+  it.effect("is replaced when the password changes, and all other sessions end", () =>
     Effect.gen(function* () {
       const { access_token, email } = yield* signUp()
       const login = yield* logIn(email)
@@ -176,21 +176,21 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       const changed = yield* change(cookieOf(login), password)
       assert.strictEqual(changed.status, 200, changed.text)
       assert.hasAllKeys(changed.body, ["access_token", "token_type", "expires_in"])
-      assert.strictEqual(yield* standing(changed.body.access_token), "200")
-      assert.strictEqual(yield* standing(login.body.access_token), "401 invalid_token")
-      assert.strictEqual(yield* standing(access_token), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(changed.body.access_token), "200")
+      assert.strictEqual(yield* accessStatus(login.body.access_token), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(access_token), "401 invalid_token")
       assert.strictEqual(outcome(yield* withCookie(cookieOf(changed), "PUT")), "200")
       for (const cookie of [cookieOf(login), ""]) {
         assert.strictEqual(outcome(yield* change(cookie, password)), "401 invalid_refresh_token")
       }
       yield* TestClock.adjust("11 seconds")
-      // A token from before the last rotation is somebody else's.
+      // A token from before the last rotation counts as stolen.
       const used = yield* change(cookieOf(changed), new_password)
       assert.strictEqual(outcome(used), "401 invalid_refresh_token")
     })
   )
 
-  it.effect("says what is wrong with a request, in the one shape", () =>
+  it.effect("reports errors in the error shape of the API", () =>
     Effect.gen(function* () {
       const email = randomEmail()
       const cases: ReadonlyArray<readonly [Ask, string]> = [
@@ -227,11 +227,11 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         assert.strictEqual(outcome(answer), "403 origin_refused", method)
         assert.isNull(answer.headers.get("set-cookie"))
       }
-      assert.strictEqual(yield* standing(login.body.access_token), "200")
+      assert.strictEqual(yield* accessStatus(login.body.access_token), "200")
     })
   )
 
-  it.effect("on plain http, where browsers tell less, is only for the host's own pages", () =>
+  it.effect("is only for pages of the same host on plain http, without Sec-Fetch-Site", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const from = (origin: string) =>
@@ -248,7 +248,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("opens nothing else: the API takes no cookie", () =>
+  it.effect("gives no access to the API, which ignores cookies", () =>
     Effect.gen(function* () {
       const { email, workspace } = yield* signUp()
       const cookie = cookieOf(yield* logIn(email))
@@ -263,7 +263,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
 const app = "https://app.example.com"
 
 layer(testAppLayer({ allowedOrigins: [app] }))("an origin that is allowed to log in", (it) => {
-  it.effect("gets no session of the panel all the same", () =>
+  it.effect("gets no session of the panel", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const headers = { origin: app, "sec-fetch-site": "cross-site" }

@@ -40,7 +40,7 @@ const plans: PlanCatalog = {
 const url = "https://example.com"
 const step = { name: "first", url }
 
-/** What fills each limit of one: a path below the workspace and a body. */
+/** For each limit of one record, the path below the workspace and the body of a create. */
 const creates: ReadonlyArray<readonly [string, string, object]> = [
   ["cron_tasks", "cron", { name: "a task", url, schedule: "0 * * * *" }],
   ["chains", "chains", { name: "a chain", steps: [step] }],
@@ -64,7 +64,7 @@ const onTiny = Effect.tap(signUp(), ({ workspace_id }) =>
 )
 
 layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
-  it.effect.each(creates)("has as many as its plan says: %s", ([quota, path, body]) =>
+  it.effect.each(creates)("has no more than its plan allows: %s", ([quota, path, body]) =>
     Effect.gen(function* () {
       const member = yield* onTiny
       assert.strictEqual((yield* post(member, path, body)).status, 201)
@@ -83,7 +83,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
     })
   )
 
-  it.effect("has as many schedules with seconds as its plan says", () =>
+  it.effect("has no more schedules with seconds than its plan allows", () =>
     Effect.gen(function* () {
       const member = yield* onTiny
       const precise = { name: "a task", url, schedule: "0 0 * * * *", precision: "second" }
@@ -115,7 +115,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
     })
   )
 
-  it.effect("has as many members and invitations as its plan says", () =>
+  it.effect("has no more members and invitations than its plan allows", () =>
     Effect.gen(function* () {
       const owner = yield* onTiny
       const invite = (email: string) => post(owner, "invitations", { email, role: "viewer" })
@@ -139,7 +139,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
     })
   )
 
-  it.effect("has as many unfinished runs as its plan says", () =>
+  it.effect("has no more unfinished runs than its plan allows", () =>
     Effect.gen(function* () {
       const member = yield* onTiny
       const { body: task } = yield* post(member, "cron", creates[0]![2])
@@ -149,7 +149,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
     })
   )
 
-  it.effect("sees as much of its history as its plan says, and whoever has more sees more", () =>
+  it.effect("sees the days of its history that its plan allows", () =>
     Effect.gen(function* () {
       const onPlan = yield* onTiny
       const other = yield* signUp()
@@ -185,11 +185,11 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
     })
   )
 
-  it.effect("is told once in a day that many delayed tasks are pending", () =>
+  it.effect("is notified once a day that its pending delayed tasks reach the limit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* onTiny
-      const told = sql<{ readonly reason: string }>`
+      const reasons = sql<{ readonly reason: string }>`
         SELECT data ->> 'reason' AS reason
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
@@ -201,11 +201,11 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
           token: member.access_token
         })
       }
-      assert.deepStrictEqual(yield* told, [{ reason: "100 % of the limit is used: 1 of 1." }])
+      assert.deepStrictEqual(yield* reasons, [{ reason: "100 % of the limit is used: 1 of 1." }])
     })
   )
 
-  it.effect("has no schedule that fires more often than its plan says", () =>
+  it.effect("has no schedule that fires more often than its plan allows", () =>
     Effect.gen(function* () {
       const member = yield* onTiny
       const often = { schedule: "*/4 * * * *" }

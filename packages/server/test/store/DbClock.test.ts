@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger } from "effect"
 import { DbClock } from "../../src/store/DbClock.ts"
 
-/** A process whose monotonic time the test sets, beside a database whose clock is ahead of it. */
+/** A process whose monotonic time the test sets, and a database whose clock is ahead. */
 const scripted = () => {
   let elapsedMs = 1_000
   const clock = new DbClock({
@@ -17,9 +17,9 @@ const scripted = () => {
     pass: (ms: number) => {
       elapsedMs += ms
     },
-    /** By how much the database seems to be ahead. */
+    /** How far the database seems to be ahead. */
     aheadMs: () => clock.now() - elapsedMs,
-    /** A statement that takes so long each way. */
+    /** Runs a statement that takes this long each way. */
     sample: ({ aheadMs, thereMs, backMs }: { aheadMs: number; thereMs: number; backMs: number }) =>
       Effect.runSync(
         clock
@@ -33,7 +33,6 @@ const scripted = () => {
           )
           .pipe(Effect.provide(capture))
       ),
-    /** A reading of the store's clock, by how much it is ahead. */
     read: (aheadMs: number) =>
       Effect.runSync(
         clock.read(Effect.sync(() => new Date(elapsedMs + aheadMs))).pipe(Effect.provide(capture))
@@ -45,7 +44,7 @@ const quick = { thereMs: 0.1, backMs: 0.1 }
 const slow = { thereMs: 2, backMs: 8 }
 
 describe("the database's clock", () => {
-  it("is that of the best sample, whatever slower ones say", () => {
+  it("follows the best sample, whatever slower samples say", () => {
     const { aheadMs, pass, sample } = scripted()
     sample({ aheadMs: 5_000, ...quick })
     for (let n = 0; n < 20; n++) {
@@ -64,7 +63,7 @@ describe("the database's clock", () => {
     pass(1_000)
     sample({ aheadMs: stepped, ...slow })
     assert.closeTo(aheadMs(), stepped, 5)
-    // And as exactly as before by the next good answer.
+    // The next good answer makes it as exact as before.
     pass(500)
     sample({ aheadMs: stepped, ...quick })
     assert.closeTo(aheadMs(), stepped, 0.1)
@@ -86,7 +85,7 @@ describe.each([
   ["ahead", hourMs],
   ["back", -hourMs]
 ])("a step of the database's clock %s", (_, stepMs) => {
-  it("that is undone within half a minute moves nothing", () => {
+  it("is not moved by a step that is undone within half a minute", () => {
     const { aheadMs, clock, logs, pass, read, sample } = scripted()
     sample({ aheadMs: 5_000, ...quick })
     for (let second = 0; second < 20; second++) {
@@ -111,7 +110,7 @@ describe.each([
     )
   })
 
-  it("that lasts is believed after half a minute", () => {
+  it("accepts a step that lasts half a minute", () => {
     const { aheadMs, clock, logs, pass, read, sample } = scripted()
     sample({ aheadMs: 5_000, ...quick })
     sample({ aheadMs: 5_000 + stepMs, ...quick })
@@ -125,7 +124,7 @@ describe.each([
     assert.match(logs.at(-1) ?? "", /stays 3600 s (ahead of|behind) the time before/)
   })
 
-  it("is not taken for undone by an answer that took too long", () => {
+  it("still doubts a step after an answer that took too long", () => {
     const { clock, sample } = scripted()
     sample({ aheadMs: 5_000, ...quick })
     sample({ aheadMs: 5_000 + stepMs, ...quick })
@@ -134,7 +133,7 @@ describe.each([
   })
 })
 
-it("a statement is not to be trusted by a time that is five seconds too late", () => {
+it("a statement whose time is five seconds ahead is not trusted", () => {
   const { clock, sample } = scripted()
   assert.isAbove(clock.latestMs, Date.UTC(9999))
   sample({ aheadMs: 5_000, ...quick })

@@ -7,7 +7,7 @@ import { storeLayer } from "./support/embedded.ts"
 layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
   "the store in memory",
   (it) => {
-    it.effect("answers many statements at once, each its own", () =>
+    it.effect("gives each of many concurrent statements its own answer", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const ask = (n: number) =>
@@ -56,7 +56,7 @@ layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
       })
     )
 
-    it.effect("carries large rows and many of them", () =>
+    it.effect("returns many large rows", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const rows = yield* sql<{ filler: string }>`
@@ -71,7 +71,7 @@ layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
       })
     )
 
-    it.effect("takes a parameter of 5 MB", () =>
+    it.effect("accepts a parameter of 5 MB", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const filler = "x".repeat(5_000_000)
@@ -80,7 +80,7 @@ layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
       })
     )
 
-    it.effect("has what the run queue needs of PostgreSQL", () =>
+    it.effect("supports the features of PostgreSQL that the run queue needs", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TABLE parted (id int, day date) PARTITION BY RANGE (day)`

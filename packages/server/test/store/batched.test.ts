@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { batched } from "../../src/store/batched.ts"
 
-/** Doubles what it is asked, and keeps what it was asked at once. */
+/** A batched function that doubles numbers, and records its batches. */
 const makeDoubling = (maxBatch?: number) =>
   Effect.gen(function* () {
     const batches: Array<ReadonlyArray<number>> = []
@@ -21,7 +21,7 @@ const makeDoubling = (maxBatch?: number) =>
   })
 
 describe("batched", () => {
-  it.effect("asks once for what is asked in one moment, and gives to each its own", () =>
+  it.effect("sends one batch for concurrent requests, and gives each its own answer", () =>
     Effect.gen(function* () {
       const { batches, doubleAll } = yield* makeDoubling()
       assert.deepStrictEqual(yield* doubleAll([3, 1, 2]), [6, 2, 4])
@@ -30,7 +30,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("asks for no more at once than it may", () =>
+  it.effect("sends no more requests in a batch than the limit", () =>
     Effect.gen(function* () {
       const { batches, doubleAll } = yield* makeDoubling(2)
       assert.deepStrictEqual(yield* doubleAll([1, 2, 3, 4, 5]), [2, 4, 6, 8, 10])
@@ -38,7 +38,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("asks as soon as a batch is full", () =>
+  it.effect("sends a batch as soon as it is full", () =>
     Effect.gen(function* () {
       const { batches, double } = yield* makeDoubling(2)
       const asked = []
@@ -52,7 +52,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("keeps batches apart if asked to, except after a silence", () =>
+  it.effect("keeps batches `apartMs` apart, except after a silence", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
       const echo = yield* batched(
@@ -74,7 +74,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("answers later ones while an earlier batch is under way", () =>
+  it.effect("answers a later batch while an earlier batch is in progress", () =>
     Effect.gen(function* () {
       const isFirstAnswered = yield* Deferred.make<void>()
       const echo = yield* batched((asked: ReadonlyArray<string>) =>
@@ -90,7 +90,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("fails for all who asked together, and for nobody after them", () =>
+  it.effect("fails all requests of a failed batch, and no later requests", () =>
     Effect.gen(function* () {
       let isBroken = true
       const echo = yield* batched((asked: ReadonlyArray<number>) =>
@@ -107,7 +107,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("goes on for the others when one no longer wants to know", () =>
+  it.effect("answers the other requests when one request is interrupted", () =>
     Effect.gen(function* () {
       const { double } = yield* makeDoubling()
       const gone = yield* Effect.forkChild(double(1), { startImmediately: true })

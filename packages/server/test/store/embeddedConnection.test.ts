@@ -18,7 +18,7 @@ class Connect extends Context.Service<Connect, () => Duplex>()(
 
 const one = PgClient.PgClient.use((sql) => sql`SELECT 1 AS n`)
 
-/** A transaction in a statement that takes as long as this, and a signal that it is there. */
+/** A transaction with a statement that takes this long, and a signal that the statement runs. */
 const inStatement = Effect.fnUntraced(function* (seconds: number) {
   const sql = yield* SqlClient.SqlClient
   const begun = yield* Deferred.make<void>()
@@ -59,7 +59,7 @@ describe("the input reader", () => {
       })
   )
 
-  it("refuses what is no message of PostgreSQL", () => {
+  it("refuses bytes that are not a message of PostgreSQL", () => {
     assert.throws(() => new InputReader().push(Buffer.from("GET / HTTP/1.1\r\n\r\n")))
     const reader = new InputReader()
     reader.push(startup)
@@ -71,7 +71,7 @@ describe("the input reader", () => {
 layer(Connect.layer, {
   excludeTestServices: true
 })("a connection to the embedded store", (it) => {
-  it.effect("takes its transaction, settings and temporary tables with it", () =>
+  it.effect("ends its transaction, settings and temporary tables when it closes", () =>
     Effect.gen(function* () {
       const stream = yield* Connect
       yield* Effect.gen(function* () {
@@ -119,7 +119,7 @@ layer(Connect.layer, {
     })
   )
 
-  it.effect("stalls the store when its client does not read, until it leaves", () =>
+  it.effect("stalls the store while its client does not read, until the client leaves", () =>
     Effect.gen(function* () {
       const stream = yield* Connect
       const deaf = stream()
@@ -138,8 +138,8 @@ layer(Connect.layer, {
   )
 })
 
-describe("a store with statements that take long", { timeout: 60_000 }, () => {
-  it.live("survives a statement that is interrupted, and closes in time in an endless one", () =>
+describe("a store with long statements", { timeout: 60_000 }, () => {
+  it.live("survives an interrupted statement, and closes in time during an endless statement", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const opening = openEmbeddedPostgres({ dataDir: undefined, closeWithin: "100 millis" })

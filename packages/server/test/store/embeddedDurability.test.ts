@@ -18,18 +18,18 @@ import {
 } from "./support/embedded.ts"
 
 const parent = fs.mkdtempSync(path.join(os.tmpdir(), "embedded-"))
-/** One for all the tests, since a first start takes 2 s and more; each leaves it closed. */
+/** The directory of all tests, because a first start takes 2 s. Each test closes it. */
 const dataDir = path.join(parent, "data")
 
 const listed = () => (fs.existsSync(dataDir) ? fs.readdirSync(dataDir).toSorted() : [])
 
-/** What anybody but its owner may read, write or enter. */
+/** Lists the files and folders that other users can read, write or enter. */
 const openToOthers = (directory: string): ReadonlyArray<string> =>
   [".", ...fs.readdirSync(directory, { recursive: true, encoding: "utf8" })].filter(
     (name) => (fs.statSync(path.join(directory, name)).mode & 0o077) !== 0
   )
 
-/** The second attempt, after one that a kill -9 ended and one whose process outlived it. */
+/** Starts after an attempt that kill -9 ended, and whose initdb process outlived it. */
 const firstStart = Effect.gen(function* () {
   const child = yield* startWriter(dataDir)
   const begun = () => listed().some((name) => name.startsWith("postgres.new-"))
@@ -57,13 +57,13 @@ const lastCheckpoint = Effect.gen(function* () {
 })
 
 describe("a data directory", { timeout: 60_000 }, () => {
-  it("is private and whole after a first start, though an earlier one was killed half way", () => {
+  it("is private and complete after a first start, even if an earlier start was killed", () => {
     assert.deepStrictEqual(listed(), ["postgres", "postgres.lock"])
     assert.deepStrictEqual(openToOthers(dataDir), [])
     assert.strictEqual(controlState(dataDir), cleanShutdown)
   })
 
-  it.effect("is private again after a start on one that was not, and so is what is made then", () =>
+  it.effect("becomes private at a start if it was not, and new files are private too", () =>
     Effect.gen(function* () {
       const postgres = path.join(dataDir, "postgres")
       fs.chmodSync(path.join(postgres, "PG_VERSION"), 0o666)
@@ -77,7 +77,7 @@ describe("a data directory", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("that cannot be opened fails with the reason", () =>
+  it.live("that cannot be opened gives the reason", () =>
     Effect.gen(function* () {
       const broken = yield* temporaryDirectory
       const postgres = path.join(broken, "postgres")
@@ -90,7 +90,7 @@ describe("a data directory", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("loses no acknowledged row to kill -9, however often, and is free at once", () =>
+  it.live("loses no acknowledged row to repeated kill -9, and is free at once", () =>
     Effect.gen(function* () {
       const acknowledged = new Set<string>()
       for (const rows of [400, 20]) {
@@ -119,7 +119,7 @@ describe("a data directory", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("is checkpointed when much was written, but not within a transaction", () =>
+  it.live("is checkpointed after many writes, but not within a transaction", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE filled (filler text)`
@@ -133,7 +133,7 @@ describe("a data directory", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(storeLayer({ dataDir, checkpointAfterBytes: 100_000 })))
   )
 
-  it.live("is held once in a process, and vacuumed and checkpointed while idle", () =>
+  it.live("cannot be opened twice in a process, and is vacuumed and checkpointed while idle", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const second = yield* Effect.flip(Effect.scoped(openEmbeddedPostgres({ dataDir })))

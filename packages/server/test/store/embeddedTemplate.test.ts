@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { initializeTemplate } from "../../src/store/embedded/initialize.ts"
-import { readTemplate, templateFile } from "../../src/store/embedded/template.ts"
+import { readDatabaseTemplate, templateFile } from "../../src/store/embedded/template.ts"
 import { temporaryDirectory } from "./support/embedded.ts"
 
-/** The file that a start finds or makes in a directory. */
+/** The file that a start finds or creates in a directory. */
 const template = (directory: string) =>
   Effect.tryPromise({
     try: (signal) => initializeTemplate(signal, directory),
@@ -15,7 +15,7 @@ const template = (directory: string) =>
   })
 
 describe("the template of a store in memory", { timeout: 60_000 }, () => {
-  it.live("is kept for the next start, and made again when it is damaged", () =>
+  it.live("is kept for the next start, and created again when it is damaged", () =>
     Effect.gen(function* () {
       const directory = path.join(yield* temporaryDirectory, "cache")
       fs.mkdirSync(directory, { mode: 0o700 })
@@ -29,11 +29,11 @@ describe("the template of a store in memory", { timeout: 60_000 }, () => {
       yield* template(directory)
       assert.strictEqual(fs.statSync(file).mtimeMs, made)
       fs.truncateSync(file, fs.statSync(file).size - 1)
-      assert.isUndefined(readTemplate(file))
+      assert.isUndefined(readDatabaseTemplate(file))
     })
   )
 
-  it.live("is never taken from a directory that others could have written to", () =>
+  it.live("is never read from a directory to which other users can write", () =>
     Effect.gen(function* () {
       const parent = yield* temporaryDirectory
       const open = path.join(parent, "open")

@@ -5,8 +5,13 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { dumpSchema } from "../../scripts/dumpSchema.ts"
 import { listPartitions, listTables } from "../../src/store/moving/catalog.ts"
-import { emptyAgain, look, type Migrated, migrateAnew } from "../support/emptyDatabase.ts"
-import { everyFamily } from "../support/everyFamily.ts"
+import {
+  migrateAnew,
+  type Migrated,
+  readCatalogs,
+  resetDatabase
+} from "../support/emptyDatabase.ts"
+import { rowsForAllTables } from "../support/rowsForAllTables.ts"
 import {
   databaseLayer,
   freshDatabaseUrl,
@@ -17,7 +22,7 @@ import {
 const run = (statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement))
 
-/** What a test file finds. */
+/** Reads the whole content of a database, as a test file finds it. */
 const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.forEach(yield* listTables(sql), ({ name }) =>
@@ -47,7 +52,7 @@ const everything = Effect.gen(function* () {
   return { rows, sequences, known, counted, partitions, schema: yield* dumpSchema }
 })
 
-const fill = Effect.forEach(everyFamily(new Date()), run)
+const fill = Effect.forEach(rowsForAllTables(new Date()), run)
 
 const manyRows = `
   INSERT INTO removed_workspaces (id)
@@ -59,7 +64,6 @@ const DatabaseLayer =
     ? TestDatabaseLayer
     : Layer.unwrap(Effect.map(freshDatabaseUrl(testDatabaseUrl), (url) => databaseLayer(url, 1)))
 
-/** A new database, and what was found in it. */
 class New extends Context.Service<
   New,
   { readonly migrated: Migrated; readonly found: Effect.Success<typeof everything> }
@@ -75,14 +79,14 @@ class New extends Context.Service<
 
 const isNewAgain = Effect.gen(function* () {
   const { found, migrated } = yield* New
-  assert.strictEqual(yield* emptyAgain(migrated), migrated)
+  assert.strictEqual(yield* resetDatabase(migrated), migrated)
   assert.deepStrictEqual(yield* everything, found)
 })
 
 layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "the database of a test file",
   (it) => {
-    it.effect("has no rows of the file before, neither few nor many", () =>
+    it.effect("has no rows of the previous file, neither few nor many", () =>
       Effect.gen(function* () {
         yield* fill
         for (const [name, rows] of (yield* everything).rows) {
@@ -92,13 +96,13 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
         yield* run("SELECT nextval('execution_ordinals')")
         yield* run("ANALYZE users, executions, removed_workspaces")
         yield* isNewAgain
-        // What was emptied has pages, but no rows.
+        // An emptied table has pages, but no rows.
         yield* fill
         yield* isNewAgain
       })
     )
 
-    it.effect("is emptied by somebody who is no superuser, too", () =>
+    it.effect("is also emptied by a user who is not a superuser", () =>
       Effect.gen(function* () {
         const name = `scheduling_test_${randomBytes(8).toString("hex")}`
         yield* fill
@@ -116,7 +120,7 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
       })
     )
 
-    it.effect("has the days of the history that a new node makes, and no others", () =>
+    it.effect("has the partitions that a new node creates, and no others", () =>
       Effect.gen(function* () {
         yield* run("ALTER TABLE executions DETACH PARTITION executions_before")
         yield* run(`
@@ -148,12 +152,12 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { shape } = (yield* New).migrated
-        assert.strictEqual((yield* look).shape, shape)
+        assert.strictEqual((yield* readCatalogs).shape, shape)
         const changed = yield* Effect.flip(
           sql.withTransaction(
             Effect.andThen(
               Effect.orDie(run(change)),
-              Effect.flatMap(look, (looked) => Effect.fail(looked))
+              Effect.flatMap(readCatalogs, (looked) => Effect.fail(looked))
             )
           )
         )
@@ -161,13 +165,13 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
       })
     )
 
-    // The last one, because it makes another database.
-    it.effect("is made anew if a test has changed a table", () =>
+    // This test is the last one, because it creates another database.
+    it.effect("is created again if a test has changed a table", () =>
       Effect.gen(function* () {
         const { found, migrated } = yield* New
         yield* fill
         yield* run("ALTER TABLE users ADD COLUMN more integer")
-        assert.notStrictEqual(yield* emptyAgain(migrated), migrated)
+        assert.notStrictEqual(yield* resetDatabase(migrated), migrated)
         assert.deepStrictEqual(yield* everything, found)
       })
     )

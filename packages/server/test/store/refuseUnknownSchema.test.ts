@@ -7,7 +7,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 layer(TestDatabaseLayer, { excludeTestServices: true })(
   "a schema that this version does not know",
   (it) => {
-    it.effect("is refused by name if a newer version made it, and is left as it is", () =>
+    it.effect("is refused by name if a newer version created it, and stays unchanged", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrate
@@ -27,7 +27,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
       })
     )
 
-    it.effect("is refused if a commit from before the first release made it", () =>
+    it.effect("is refused if a commit from before the first release created it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`

@@ -35,7 +35,7 @@ const upgraded = Effect.fnUntraced(function* (released: Released, known: Migrati
   )
 })
 
-/** A migration of a later version, which changes a table with rows and adds another table. */
+/** A migration of a later version, which changes a table with rows and adds a table. */
 const withLater: Migrations = {
   ...migrations,
   "9999_later": Effect.gen(function* () {

@@ -14,9 +14,7 @@ const [bin] = fs.existsSync(versions)
       .filter((folder) => fs.existsSync(path.join(folder, "initdb")))
   : []
 
-/**
- * PostgreSQL does not run as root. If we are root, it runs as the user that its package created.
- */
+/** PostgreSQL refuses to run as root. For root it runs as the user that its package created. */
 const isRoot = process.getuid?.() === 0
 const [uid, gid] = isRoot
   ? (() => {
@@ -30,7 +28,7 @@ const [uid, gid] = isRoot
     })()
   : [process.getuid?.(), process.getgid?.()]
 
-/** Why no cluster can run here, or undefined if one can. */
+/** Why no cluster can run on this machine, or undefined if it can. */
 export const noCluster =
   bin === undefined
     ? `no PostgreSQL in ${versions}`
@@ -40,7 +38,6 @@ export const noCluster =
 
 const asUser = { uid, gid, cwd: os.tmpdir() }
 
-/** A folder that PostgreSQL may write to. */
 const ownFolder = Effect.acquireRelease(
   Effect.sync(() => {
     if (uid === undefined || gid === undefined) throw new Error(noCluster)
@@ -60,16 +57,16 @@ const runWith =
 
 const run = runWith({})
 
-/** Debian's package `faketime` has it. */
+/** The library of Debian's package `faketime`. */
 const [faketime] = fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")
 
-/** Why no cluster can have a clock of its own, or undefined if one can. */
+/** Why no cluster can have a clock of its own on this machine, or undefined if it can. */
 export const noClock =
   faketime === undefined ? "no faketime, as in Debian's package of that name" : noCluster
 
 /**
- * A PostgreSQL of our own, which tests may stop and freeze. It is not running yet. Its server has the
- * variables of `env`.
+ * Creates a PostgreSQL cluster that tests can stop and freeze. It is not started yet. Its server
+ * gets the variables of `env`.
  */
 export const makePostgresCluster = Effect.fnUntraced(function* (
   maxConnections: number,
@@ -86,7 +83,7 @@ export const makePostgresCluster = Effect.fnUntraced(function* (
   return yield* operate(folder, settings, maxConnections, env)
 })
 
-/** Variables of a server, and what steps its clock by milliseconds from the clock of the machine. */
+/** Variables for a server whose clock can be stepped, and the effect that steps it. */
 export const steppableClock = Effect.gen(function* () {
   const file = path.join(yield* ownFolder, "offset")
   const setAhead = (ms: number) =>
@@ -104,7 +101,7 @@ export const steppableClock = Effect.gen(function* () {
 
 type PostgresCluster = Effect.Success<ReturnType<typeof makePostgresCluster>>
 
-/** A copy of a running cluster that follows it. It is not running yet. */
+/** Creates a standby of a running cluster. It is not started yet. */
 export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster) {
   const folder = yield* ownFolder
   const data = path.join(folder, "data")
@@ -165,7 +162,7 @@ const operate = Effect.fnUntraced(function* (
         try {
           process.kill(pid, name)
         } catch {
-          // The backend has ended meanwhile.
+          // The backend has ended already.
         }
       }
     })
@@ -186,17 +183,17 @@ const operate = Effect.fnUntraced(function* (
     url: `postgres://app@127.0.0.1:${port}/postgres`,
     start: control("start"),
     stop: control("stop", "-m", "fast"),
-    /** As if the power was cut: the cluster has to recover when it starts. */
+    /** Simulates a power cut, after which the next start has to recover. */
     crash: control("stop", "-m", "immediate"),
-    /** As if the machine was lost. The next start removes what is left in shared memory. */
+    /** Kills the server, as if the machine was lost. The next start cleans up shared memory. */
     kill: Effect.acquireRelease(signal("SIGKILL"), () => control("start")),
     promote: control("promote"),
     freeze: signal("SIGSTOP"),
     thaw: signal("SIGCONT"),
     query: (sql: string) => Effect.promise(() => query(sql)),
-    /** For a user who may always connect. */
+    /** The URL of a user who can always connect. */
     ownerUrl: `postgres://owner@127.0.0.1:${port}/postgres`,
-    /** Ends the connections of users and lets none in until the scope ends. */
+    /** Ends the connections of users, and refuses new ones until the scope closes. */
     refuseConnections: Effect.acquireRelease(
       Effect.promise(async () => {
         await query("ALTER ROLE app CONNECTION LIMIT 0")
@@ -204,7 +201,7 @@ const operate = Effect.fnUntraced(function* (
       }),
       () => Effect.promise(() => query("ALTER ROLE app CONNECTION LIMIT -1"))
     ),
-    /** Takes every connection that is left for users, until the scope ends. */
+    /** Takes all free connections for users, until the scope closes. */
     takeAllConnections: Effect.gen(function* () {
       const sleepers = yield* Effect.acquireRelease(
         Effect.sync(() =>
@@ -224,7 +221,7 @@ const operate = Effect.fnUntraced(function* (
             )
           })
       )
-      // The sleepers that found no connection have ended. The others hold all there are.
+      // The sleepers without a connection have ended. The others hold all connections.
       yield* eventually("a server without a free connection", async () =>
         sleepers.some(({ exitCode }) => exitCode !== null)
       )
@@ -232,5 +229,5 @@ const operate = Effect.fnUntraced(function* (
   }
 })
 
-/** With so few connections, a test can take them all. */
+/** A cluster with so few connections that a test can take all of them. */
 export const postgresCluster = makePostgresCluster(12)

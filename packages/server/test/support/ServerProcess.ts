@@ -49,8 +49,8 @@ const textOf = (stream: ChildProcess["stdout"]) => {
 }
 
 /**
- * Starts the real server, with these variables and no others, and without a rate limit. The scope
- * kills it.
+ * Starts the real server with exactly these variables, and without a rate limit. The scope kills
+ * the server.
  */
 export const spawnServer = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string>>
@@ -78,7 +78,7 @@ export const spawnServer = Effect.fnUntraced(function* (
   }
 })
 
-/** Asks every 50 ms until the condition holds. A condition that throws does not hold yet. */
+/** Checks every 50 ms until the condition holds. A condition that throws does not hold yet. */
 export const eventually = <A>(
   what: string,
   condition: () => Promise<A | false | undefined>,
@@ -123,7 +123,7 @@ export const call = async (
     readonly token?: string
     readonly body?: unknown
     readonly headers?: Readonly<Record<string, string>>
-    /** How long to wait for the answer. Forever if it is left out. */
+    /** How long to wait for the answer. By default there is no limit. */
     readonly timeoutMs?: number
   } = {}
 ): Promise<Called> => {
@@ -141,12 +141,11 @@ export const call = async (
   return {
     status: response.status,
     headers: response.headers,
-    // A 204 has no body.
     body: text === "" ? null : JSON.parse(text)
   }
 }
 
-/** A new user of a server: the access token and the path of the workspace. */
+/** Registers a user. Returns the access token and the path of the workspace. */
 export const newUser = (server: Pick<ServerProcess, "url">) =>
   Effect.promise(async () => {
     const account = {

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { listening } from "./ServerProcess.ts"
 
-/** What happens to the connections that a cut has caught, once the network is back. */
+/** What happens to the open connections of a cut network once the network is back. */
 export type AfterCut = "go on" | "are reset" | "stay lost"
 
-/** A network between clients and the server of a URL. It can be cut, and it can lead elsewhere. */
+/** A proxy in front of the server of a URL, which can be cut or point to another server. */
 export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   let target = new URL(serverUrl)
   let isCut = false
@@ -46,9 +46,8 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   proxied.host = `127.0.0.1:${port}`
 
   return {
-    /** The URL of the server, through the proxy. */
     url: proxied.href,
-    /** Nothing gets through any more, in either direction, and neither side is told. */
+    /** Drops all data in both directions, without informing either side. */
     cut: Effect.sync(() => {
       isCut = true
       for (const { client, upstream } of links) {
@@ -66,8 +65,8 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
         }
       }),
     /**
-     * Like an address that moves: new connections go to the new server, and those to the old one
-     * are reset.
+     * Moves the address to another server: new connections go to the new server, and connections to
+     * the old server are reset.
      */
     leadTo: (newServerUrl: string) =>
       Effect.sync(() => {
@@ -79,7 +78,7 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
 
 interface Link {
   readonly client: Socket
-  /** Absent if the network was cut before the connection was made. */
+  /** Undefined if the network was cut before the connection was established. */
   readonly upstream: Socket | undefined
 }
 

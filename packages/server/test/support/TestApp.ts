@@ -21,11 +21,10 @@ export class TestApp extends Context.Service<
   TestApp,
   {
     readonly url: string
-    /** A second node on the same database, of a test that starts one. */
+    /** The URL of a second node on the same database, if the test starts one. */
     readonly otherUrl: string
-    /** Every line that the service logged, at all levels. */
     readonly logs: ReadonlyArray<string>
-    /** Makes an account without asking the service, if all that it needs is in the database. */
+    /** Creates an account directly in the database, if the configuration allows that. */
     readonly makeAccount?: Effect.Effect<Member>
   }
 >()("@scheduling/server/test/TestApp") {}
@@ -72,7 +71,7 @@ export const testConfig: AppConfig["Service"] = {
 
 export const loopback = Result.getOrThrow(parseCidrs("127.0.0.0/8"))
 
-/** Of a node that calls the targets of tests. */
+/** The configuration of a node with a runner, which can call the targets of tests. */
 export const runningConfig: AppConfig["Service"] = {
   ...testConfig,
   runner: "on",
@@ -81,10 +80,10 @@ export const runningConfig: AppConfig["Service"] = {
 
 export const testNow = Date.UTC(2026, 5, 1, 12)
 
-/** A real hash takes 30 ms, so only tests about hashes use it. */
+/** A cheap password hash, because a real hash takes 30 ms. */
 const cheapHashes: typeof HashCost.Service = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
-/** For tests about hashes, or about how long they take. */
+/** The real cost of password hashes, for tests about hashes. */
 export const realHashes = HashCost.defaultValue()
 
 export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) =>
@@ -100,7 +99,7 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
   })
 
-/** Whoever forgets the other node would ask one of them twice, and the test would pass. */
+/** An app whose `otherUrl` throws, so that a test cannot mistake one node for two. */
 const oneNode = (app: Omit<TestApp["Service"], "otherUrl">) =>
   TestApp.of({
     ...app,
@@ -132,13 +131,13 @@ const onTestClock =
       })
     ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** One node on the clock of the test. */
+/** A node on the clock of the test. */
 export const testAppLayer = onTestClock(false)
 
-/** And another, of a test that asks both, or that is about what only one of them may do. */
+/** Two nodes on one database and on the clock of the test. */
 export const testNodesLayer = onTestClock(true)
 
-/** Where there is mail, a registration also sends some. */
+/** Accounts are created directly unless there is a mail server, because registration sends mail. */
 const accounts = (config: AppConfig["Service"], hashCost: Argon2Parameters, clock: Clock.Clock) =>
   config.appSecret === undefined || config.smtpUrl !== undefined
     ? Effect.succeed({})
@@ -159,11 +158,10 @@ const nodesLayer = (config: AppConfig["Service"], other: (url: string) => typeof
 
 const answering = startNode({ ...runningConfig, runner: "off" })
 
-/** A node that makes calls, by the clock of the machine. */
 export const runningNodeLayer = (config = runningConfig) => nodesLayer(config, Effect.succeed)
 
-/** And another that only answers. */
+/** A node that makes calls, and a node that only answers. */
 export const runningNodesLayer = nodesLayer(runningConfig, () => answering)
 
-/** The same where the other learns by NOTIFY what the first one does, and else the one alone. */
-export const toldNodesLayer = onPostgres ? runningNodesLayer : runningNodeLayer()
+/** Two nodes on PostgreSQL. On the embedded store, without signals between nodes, only one. */
+export const signalledNodesLayer = onPostgres ? runningNodesLayer : runningNodeLayer()

@@ -6,19 +6,19 @@ import type { Duplex } from "node:stream"
 import { openEmbeddedPostgres } from "../../src/store/embedded/EmbeddedPostgres.ts"
 import { type Database, embeddedLayerOn, postgresLayer } from "../../src/store/Sql.ts"
 import { inject } from "vitest"
-import { asMigrated, emptyAgain, type Migrated, migrateAnew } from "./emptyDatabase.ts"
+import { asMigrated, migrateAnew, type Migrated, resetDatabase } from "./emptyDatabase.ts"
 
 export const testDatabaseUrl = process.env["TEST_DATABASE_URL"]
 
 export const onPostgres = testDatabaseUrl !== undefined
 
-/** The variable that holds how the names of this run's databases begin. */
+/** The variable with the prefix of the names of this run's databases. */
 export const databasesOfRun = "TEST_DATABASES"
 
-/** A pool on the clock of a test would count every minute that the test jumps over. */
+/** A pool on the clock of a test would count every minute that the test skips. */
 const onRealClock = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
-/** A new database on the server, which the scope drops. */
+/** Creates a database on the server, which the scope drops. */
 export const freshDatabaseUrl = (serverUrl: string) =>
   Effect.gen(function* () {
     const name = `scheduling_test_${randomBytes(8).toString("hex")}`
@@ -36,7 +36,7 @@ const onServer = <Row extends object>(serverUrl: string, statement: string) =>
     Effect.orDie
   )
 
-/** Drops each database whose name begins so. */
+/** Drops all databases whose names have the prefix. */
 export const dropDatabases = (serverUrl: string, prefix: string) =>
   Effect.gen(function* () {
     const found = yield* onServer<{ readonly datname: string }>(
@@ -57,7 +57,7 @@ const databaseUrl = (serverUrl: string, name: string): string => {
 export const databaseLayer = (url: string, maxConnections = 6): Layer.Layer<Database> =>
   postgresLayer({ url: Redacted.make(url), maxConnections }).pipe(Layer.orDie)
 
-/** Listens on a connection of its own. A listener in the pool would keep one of its few connections. */
+/** Listens on a connection of its own, so that no connection of the pool is occupied. */
 export const listenTo = Effect.fnUntraced(function* (channel: string) {
   const { config } = yield* PgClient.PgClient
   const connection = yield* PgConnection.make({ ...config, stream: undefined })
@@ -65,8 +65,8 @@ export const listenTo = Effect.fnUntraced(function* (channel: string) {
 })
 
 /**
- * One store for all files of a worker, emptied for each, because starting one takes 2 s of CPU
- * time.
+ * The store of all test files of a worker, emptied for each file, because starting a store takes 2
+ * s of CPU time.
  */
 let store: Promise<() => Duplex> | undefined
 
@@ -78,46 +78,46 @@ const emptyStore = Effect.gen(function* () {
   )
   const opened = store
   const stream = yield* Effect.promise(() => opened)
-  yield* emptied({ stream, username: "postgres", database: "postgres" }, asMigrated)
+  yield* emptyFor({ stream, username: "postgres", database: "postgres" }, asMigrated)
   return stream
 })
 
 /**
- * One database for all files of a worker, because to make one and to drop it takes the server half
- * a second. The run drops it at its end.
+ * The database of all test files of a worker, because creating and dropping a database takes half a
+ * second. The run drops it at the end.
  */
-let made: Promise<unknown> | undefined
+let created: Promise<unknown> | undefined
 
 const emptyDatabase = (serverUrl: string) =>
   Effect.gen(function* () {
     const name = `${process.env[databasesOfRun]}_${process.pid}`
-    made ??= Effect.runPromise(onServer(serverUrl, `CREATE DATABASE ${name}`))
-    const making = made
-    yield* Effect.promise(() => making)
+    created ??= Effect.runPromise(onServer(serverUrl, `CREATE DATABASE ${name}`))
+    const creating = created
+    yield* Effect.promise(() => creating)
     const url = databaseUrl(serverUrl, name)
-    yield* emptied({ url: Redacted.make(url) }, migrateAnew)
+    yield* emptyFor({ url: Redacted.make(url) }, migrateAnew)
     return url
   })
 
 let migrated: Migrated | undefined
 
 /**
- * Each test file has a clock of its own, so a row that one of them left would be old or of the
- * future to the next.
+ * Empties the database for a test file. Each file has a clock of its own, so rows of an earlier
+ * file could be from its future.
  */
-const emptied = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
+const emptyFor = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
   Effect.gen(function* () {
     const before = migrated
     migrated = undefined
-    // Whatever a test has done to its tables, the next begins with new ones.
+    // A failed reset creates all tables again.
     migrated = yield* before === undefined
       ? begin
-      : Effect.catch(emptyAgain(before), () => migrateAnew)
+      : Effect.catch(resetDatabase(before), () => migrateAnew)
   }).pipe(Effect.provide(PgClient.layer({ ...options, maxConnections: 1 }), { local: true }))
 
 /**
- * Nothing in any test may fail without a reason. Looked at when a test file ends, as far as its
- * database still answers.
+ * Asserts at the end of each test file that every failed execution has a reason, if the database
+ * still answers.
  */
 const checkReasons = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -153,7 +153,7 @@ export const TestDatabaseLayer: Layer.Layer<Database> = (
   Layer.provideMerge(checkReasons, database)
 )
 
-/** A database that no other test file uses, for a test that reads what the server counts of it. */
+/** A database that no other test file uses, for tests that read the statistics of the server. */
 export const ownDatabaseLayer: Layer.Layer<Database> = Layer.unwrap(
   Effect.map(freshDatabaseUrl(testDatabaseUrl ?? ""), (url) => databaseLayer(url))
 ).pipe(Layer.provide(onRealClock), Layer.orDie)

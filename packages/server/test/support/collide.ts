@@ -3,8 +3,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { onPostgres } from "./TestDatabase.ts"
 
 /**
- * Sends requests while a lock is held that all of them need, so that they always queue up there in
- * this order. The embedded store has one session, so nothing gets past the open transaction anyway.
+ * Sends requests while a lock is held that all of them need, so that they wait for it in this
+ * order. On the embedded store the requests wait for the open transaction, because there is one
+ * session.
  */
 export const collide = <A, E, R>(
   lock: Effect.Effect<unknown, SqlError.SqlError>,
@@ -26,7 +27,7 @@ export const collide = <A, E, R>(
     return yield* Effect.forEach(sent, Fiber.join)
   })
 
-/** Asks on the connection of the transaction, which is the only one that is certainly free. */
+/** Waits until requests wait for the lock. It queries on the connection of the transaction. */
 export const untilWaiting = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   for (let tries = 0; tries < 200; tries++) {

@@ -4,7 +4,7 @@ import * as path from "node:path"
 import { inject } from "vitest"
 import { temporaryFolder } from "./ServerProcess.ts"
 
-/** A data directory in which a server finds its store already made. */
+/** A data directory with a store that is created already. */
 export const dataDirectory = (name: string) =>
   Effect.tap(temporaryFolder(name), (folder) =>
     Effect.promise(() =>

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { databasesOfRun, dropDatabases, testDatabaseUrl } from "./TestDatabase.ts"
 
-/** Drops what the workers of a run made on the server that `TEST_DATABASE_URL` names. */
+/** Drops the databases that the workers of a run created on the server of `TEST_DATABASE_URL`. */
 export default function setup(): (() => Promise<void>) | undefined {
   const server = testDatabaseUrl
   if (server === undefined) return

@@ -9,15 +9,15 @@ interface Partition {
   readonly bound: string
 }
 
-/** What the migrations leave behind in an empty database, and the first node that makes calls. */
+/** The content of a database after the migrations and the start of the first node. */
 export interface Migrated {
   readonly shape: string
   readonly partitions: ReadonlyArray<Partition>
-  /** The rows that they insert, as the database writes a whole row. */
+  /** The rows as text, as the database writes a whole row. */
   readonly rows: ReadonlyArray<{ readonly table: string; readonly lines: ReadonlyArray<string> }>
 }
 
-/** Empties a database of whatever it holds and migrates it. */
+/** Removes everything from a database and runs the migrations. */
 export const migrateBare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP SCHEMA IF EXISTS public CASCADE`
@@ -26,8 +26,8 @@ export const migrateBare = Effect.gen(function* () {
 })
 
 /**
- * The same, with the days of the history. The node of each test file would make the same ones. This
- * takes 0.4 s of CPU time.
+ * Runs the migrations and creates the partitions of the history, so that the node of a test file
+ * need not create them. This takes 0.4 s of CPU time.
  */
 export const migrateAnew = Effect.gen(function* () {
   yield* migrateBare
@@ -41,11 +41,11 @@ export const makeDays = Effect.suspend(() =>
   )
 )
 
-/** Of a database that nobody has used since it was migrated. */
+/** Reads the content of a database that nobody has used since it was migrated. */
 export const asMigrated = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const partitions = yield* listPartitions
-  const { grown, shape, small } = yield* look
+  const { grown, shape, small } = yield* readCatalogs
   const rows = yield* Effect.forEach([...small, ...grown], (table) =>
     Effect.map(
       sql<{ readonly line: string }>`SELECT kept::text AS line FROM ${sql(table)} AS kept`,
@@ -56,19 +56,19 @@ export const asMigrated = Effect.gen(function* () {
 })
 
 /**
- * Gives a database back as it was after the migrations, in a tenth of the time that they take. If a
- * test changed more than rows and partitions, they run again.
+ * Restores a database to its state after the migrations, in a tenth of the time that the migrations
+ * take. If a test changed more than rows and partitions, the migrations run again.
  */
-export const emptyAgain = Effect.fnUntraced(function* (migrated: Migrated) {
+export const resetDatabase = Effect.fnUntraced(function* (migrated: Migrated) {
   const sql = yield* SqlClient.SqlClient
-  // Whoever is still there would keep the tables from being emptied.
+  // Other sessions would keep locks on the tables.
   yield* sql`
     SELECT pg_terminate_backend(pid)
     FROM pg_stat_activity
     WHERE datname = current_database()
       AND pid <> pg_backend_pid()`
   yield* restorePartitions(migrated.partitions)
-  const { grown, is_superuser, shape, small } = yield* look
+  const { grown, is_superuser, shape, small } = yield* readCatalogs
   if (shape !== migrated.shape) return yield* migrateAnew
   const truncated = is_superuser ? grown : [...grown, ...small]
   if (truncated.length > 0) {
@@ -76,7 +76,7 @@ export const emptyAgain = Effect.fnUntraced(function* (migrated: Migrated) {
   }
   if (is_superuser) {
     yield* sql`${sql.literal(removeRows(small))}`
-    // What was learned about these rows would be wrong about the next.
+    // The statistics of these rows would mislead the planner about the next rows.
     yield* sql`
       DELETE FROM pg_statistic
       WHERE starelid IN (
@@ -101,8 +101,9 @@ export const emptyAgain = Effect.fnUntraced(function* (migrated: Migrated) {
 })
 
 /**
- * Without triggers, so that the order of the tables does not matter. For a table of a few pages this
- * takes a tenth of what TRUNCATE does, which makes a new file for it and for each index.
+ * SQL that deletes the rows of tables. Triggers are off, so that the order of the tables does not
+ * matter. For a table of a few pages this takes a tenth of the time of TRUNCATE, which creates new
+ * files for the table and each index.
  */
 const removeRows = (tables: ReadonlyArray<string>) => `
   DO $$
@@ -117,20 +118,20 @@ const removeRows = (tables: ReadonlyArray<string>) => `
   END
   $$`
 
-/** Today's database has no earlier days, so any retention gives the same. */
+/** The retention does not matter, because a new database has no earlier partitions. */
 const retentionDays = 30
 
 interface Look {
   readonly shape: string
-  /** Tables that have a few pages, of which the planner knows no more than of empty ones. */
+  /** Tables with few pages and no statistics. */
   readonly small: ReadonlyArray<string>
-  /** Tables that have more, or statistics. */
+  /** Tables with many pages or with statistics. */
   readonly grown: ReadonlyArray<string>
   readonly is_superuser: boolean
 }
 
-/** The tables that have a page, and all that is said about tables in the catalogs. */
-export const look = Effect.gen(function* () {
+/** Reads which tables have pages, and the whole definition of all tables from the catalogs. */
+export const readCatalogs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql<Look>`
     WITH mine AS (
@@ -199,7 +200,7 @@ const listPartitions = Effect.gen(function* () {
       AND child.relkind = 'r'`
 })
 
-/** Removes the partitions of days, and gives those that are always there their bounds again. */
+/** Removes the partitions of days, and restores the bounds of the permanent partitions. */
 const restorePartitions = Effect.fnUntraced(function* (partitions: ReadonlyArray<Partition>) {
   const sql = yield* SqlClient.SqlClient
   const found = yield* listPartitions
@@ -210,7 +211,7 @@ const restorePartitions = Effect.fnUntraced(function* (partitions: ReadonlyArray
     const before = kept.get(name)
     if (before === undefined || before.bound === bound) continue
     yield* sql`ALTER TABLE ${sql(parent)} DETACH PARTITION ${sql(name)}`
-    // What is in it would be looked through for its new bounds.
+    // PostgreSQL would check existing rows against the new bounds.
     yield* sql`TRUNCATE ${sql(name)} CASCADE`
     yield* sql`ALTER TABLE ${sql(parent)} ATTACH PARTITION ${sql(name)} ${sql.literal(before.bound)}`
   }

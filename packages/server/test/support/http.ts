@@ -18,11 +18,10 @@ export interface Ask {
   readonly token?: string | undefined
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Which node is asked. */
+  /** The node that gets the request. */
   readonly at?: "url" | "otherUrl"
 }
 
-/** One request over real HTTP. */
 export const ask = Effect.fnUntraced(function* (method: string, path: string, options: Ask = {}) {
   const app = yield* TestApp
   const { token } = options
@@ -43,13 +42,13 @@ export const ask = Effect.fnUntraced(function* (method: string, path: string, op
 
 const keptOpen = new http.Agent({ keepAlive: true })
 
-/** By Node's own client, which takes a third of the time that `fetch` does. */
+/** Sends a request with Node's own client, which takes a third of the time of `fetch`. */
 const send = (url: string, options: http.RequestOptions & { readonly body?: string | undefined }) =>
   Effect.callback<Answer>((resume) => {
     const request = http.request(url, options, (response) => {
       const answered = (text: string) => resume(Effect.succeed(answerOf(response, text)))
       if (response.headers["content-type"] === "text/event-stream") {
-        // It never ends.
+        // A stream of events never ends.
         response.destroy()
         return answered("")
       }
@@ -78,16 +77,15 @@ const answerOf = (response: http.IncomingMessage, text: string): Answer => {
 }
 
 /**
- * The address that the requests of a test file come from, unless they say otherwise. It differs per
- * file, because on a server wrong guesses outlive the file.
+ * The default address of the requests of a test file. It differs per file, because throttles in the
+ * database outlive the file.
  */
 export const ownAddress = randomIp()
 
-/** A new account that is logged in, with its first workspace. */
+/** Creates a logged-in account with its first workspace, if possible without the service. */
 export const signUp = () =>
   Effect.flatMap(TestApp, ({ makeAccount }) => makeAccount ?? registerAndLogIn())
 
-/** The same, by asking the service. */
 export const registerAndLogIn = Effect.fnUntraced(function* () {
   const email = randomEmail()
   const headers = { "x-forwarded-for": randomIp() }
@@ -104,7 +102,7 @@ export const registerAndLogIn = Effect.fnUntraced(function* () {
   } satisfies Member
 })
 
-/** Somebody new who was invited to a workspace and has accepted. */
+/** Creates an account that was invited to a workspace and has accepted. */
 export const joined = Effect.fnUntraced(function* (
   { access_token, workspace }: Pick<Member, "workspace" | "access_token">,
   role: string
@@ -133,7 +131,7 @@ export const createKey = Effect.fnUntraced(function* (
   return created.body as { readonly id: string; readonly key: string; readonly key_prefix: string }
 })
 
-/** An answer as `status error`, which is what most assertions look at. */
+/** An answer as `status error`, for assertions. */
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
@@ -153,8 +151,8 @@ export const askRaw = Effect.fnUntraced(function* (
   return yield* send(url + path, { method, headers })
 })
 
-/** Whether a credential is accepted right now: `200`, or the refusal. */
-export const standing = (token: string, at: "url" | "otherUrl" = "url") =>
+/** Returns `200` if the credential is accepted now, or the refusal. */
+export const accessStatus = (token: string, at: "url" | "otherUrl" = "url") =>
   Effect.map(ask("GET", "/v1/whoami", { token, at }), outcome)
 
 export const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
@@ -185,7 +183,6 @@ export const readPages = Effect.fnUntraced(function* (path: string, token: strin
   return pages
 })
 
-/** Asserts that an answer has the one shape of an error. */
 export const assertShape = ({ body, headers, status }: Answer) => {
   assert.strictEqual(headers.get("content-type"), "application/json")
   assert.deepStrictEqual(Object.keys(body), ["detail", "request_id"])

@@ -14,11 +14,11 @@ interface KeyedKind {
   readonly path: string
   readonly definition: object
   readonly changes: object
-  /** A field that the definition leaves out, a value for it, and what it is without one. */
+  /** A field that the definition leaves out, a value for the field, and its default. */
   readonly absent?: readonly [string, unknown, unknown]
 }
 
-/** All that may have a key of its author's own. A process monitor needs the id of a worker too. */
+/** The kinds of records with caller-chosen keys. A process monitor also needs a worker's id. */
 export const keyedKinds: ReadonlyArray<KeyedKind> = [
   {
     path: "cron",
@@ -69,7 +69,7 @@ export const keyedKinds: ReadonlyArray<KeyedKind> = [
   }
 ]
 
-/** What a test says of records with keys, with the token of their owner. */
+/** Requests about records with keys, with the token of their owner. */
 export const keyedOf = ({
   access_token: token,
   workspace

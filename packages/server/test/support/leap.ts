@@ -1,12 +1,13 @@
 import { type Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 
-/** When the current leap of a clock ends. */
+/** The end of the current leap of each clock. */
 const ends = new WeakMap<TestClock.TestClock, number>()
 
 /**
- * Moves the clock of the test by days or months. A sleep that begins during the leap lasts to its
- * end. Otherwise, a sweep that runs every ten minutes would run 25,000 times in half a year.
+ * Moves the clock of the test by days or months. A sleep that begins during the leap lasts until
+ * the end of the leap. Otherwise a loop that runs every ten minutes would run 25,000 times in half
+ * a year.
  */
 export const leap = (duration: Duration.Input) =>
   TestClock.testClockWith((test) =>
@@ -18,7 +19,7 @@ export const leap = (duration: Duration.Input) =>
     )
   )
 
-/** The clock of the test as nodes see it. */
+/** The clock of the test, with leaps, for nodes. */
 export const leapingClock: Effect.Effect<Clock.Clock> = TestClock.testClockWith((test) =>
   Effect.succeed({
     ...test,

@@ -17,14 +17,14 @@ import { makeSecrets, seal, Secrets } from "../../src/core/Secrets.ts"
 import { type Member, password, randomEmail, randomIp } from "./people.ts"
 
 /**
- * Makes an account that is logged in, with its first workspace: all that a registration and a login
- * leave behind, in one statement. Over HTTP it takes 25 of them, and most tests only need somebody.
- * `makeAccount.test.ts` compares the rows.
+ * Creates a logged-in account with its first workspace in one statement. Registration and login
+ * over HTTP run 25 statements, and most tests only need some account. `makeAccount.test.ts` checks
+ * that the rows are equal.
  */
 export const accountMaker = Effect.fnUntraced(function* (options: {
   readonly appSecret: Redacted.Redacted
   readonly hashCost: Argon2Parameters
-  /** The clock of the node that the account is for. */
+  /** The clock of the node that serves the account. */
   readonly clock: Clock.Clock
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -35,7 +35,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
     { local: true }
   )
   const ids = yield* Effect.provide(Ids, Ids.layer, { local: true })
-  // The ids of the node must sort after these, also in the same millisecond.
+  // The ids of the node must sort after these ids, also in the same millisecond.
   const nextId = Effect.provideService(ids.next, Clock.Clock, {
     ...options.clock,
     currentTimeMillisUnsafe: () => options.clock.currentTimeMillisUnsafe() - 1
@@ -164,7 +164,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
 
 const hashes = new Map<number, Promise<string>>()
 
-/** One for all accounts that it costs the same, as nobody looks at its salt. */
+/** The hash of the password, shared by all accounts with the same cost. */
 const hashedWith = (cost: Argon2Parameters): Promise<string> => {
   const known = hashes.get(cost.memoryCost)
   if (known !== undefined) return known

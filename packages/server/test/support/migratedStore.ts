@@ -8,20 +8,20 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { initializeTemplate } from "../../src/store/embedded/initialize.ts"
 import { memoryStartParams } from "../../src/store/embedded/settings.ts"
-import { readTemplate, writeTemplate } from "../../src/store/embedded/template.ts"
+import { readDatabaseTemplate, writeTemplate } from "../../src/store/embedded/template.ts"
 import { embeddedLayer } from "../../src/store/Sql.ts"
 import { makeDays } from "./emptyDatabase.ts"
 
 /**
- * The packed files of a store that is migrated and has the days of its history, kept beside those of
- * a new one. Whatever starts from them saves 2 s of CPU time. They are made again when the code that
- * made them has changed, and every day.
+ * Returns the packed files of a migrated store with the partitions of its history, and creates them
+ * if they are missing. A start from them saves 2 s of CPU time. They are created again every day,
+ * and when the code that creates them has changed.
  */
 export const migratedTemplate = async (): Promise<string> => {
   const empty = await initializeTemplate(AbortSignal.timeout(60_000))
   const folder = path.dirname(empty)
   const file = path.join(folder, `migrated-${keyOf(empty)}.template`)
-  if (readTemplate(file) !== undefined) return file
+  if (readDatabaseTemplate(file) !== undefined) return file
   removeOld(folder)
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-migrated-"))
   try {
@@ -49,27 +49,27 @@ export const migratedTemplate = async (): Promise<string> => {
 export const unpack = (template: string, directory: string): void => {
   fs.mkdirSync(directory, { mode: 0o700 })
   execFileSync("tar", ["-x", "-f", "-", "-C", directory], {
-    input: readTemplate(template),
+    input: readDatabaseTemplate(template),
     stdio: ["pipe", "ignore", "ignore"]
   })
 }
 
 const server = path.join(import.meta.dirname, "../../src")
 
-/** What makes tables and days. */
-const makers = ["store/migrations/**/*.ts", "engine/Partitions.ts", "engine/history/*.ts"]
+/** The code that creates tables and partitions. */
+const creators = ["store/migrations/**/*.ts", "engine/Partitions.ts", "engine/history/*.ts"]
 
 const keyOf = (empty: string): string => {
   const hash = createHash("sha256").update(path.basename(empty))
-  for (const maker of makers) {
-    const names = fs.globSync(maker, { cwd: server }).toSorted()
-    if (names.length === 0) throw new Error(`No file in ${server} matches ${maker}.`)
+  for (const creator of creators) {
+    const names = fs.globSync(creator, { cwd: server }).toSorted()
+    if (names.length === 0) throw new Error(`No file in ${server} matches ${creator}.`)
     for (const name of names) hash.update(fs.readFileSync(path.join(server, name)))
   }
   return hash.update(new Date().toISOString().slice(0, 10)).digest("hex").slice(0, 12)
 }
 
-/** Another run may still use one that was made a moment ago. */
+/** Removes old templates. Another run may still use a recent template. */
 const removeOld = (folder: string): void => {
   for (const name of fs.readdirSync(folder)) {
     const file = path.join(folder, name)

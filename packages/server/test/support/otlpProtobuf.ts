@@ -1,10 +1,10 @@
 /**
- * Decodes what OTLP sends as protobuf into the shape of its JSON, by the field numbers of
- * opentelemetry-proto 1. Written apart from the exporter, so that a mistake there shows.
+ * Decodes OTLP protobuf into the shape of OTLP's JSON, by the field numbers of opentelemetry-proto
+ * 1. This code is independent of the exporter, so that a mistake in the exporter shows.
  */
 type Kind = "text" | "hex" | "varint" | "boolean" | "fixed64" | "double" | Message
 type Field = readonly [name: string, kind: Kind, isRepeated?: "repeated"]
-/** The fields by their numbers. A function where a message has itself inside. */
+/** The fields by number. It is a function, because a message can contain itself. */
 type Message = () => Readonly<Record<number, Field>>
 
 const anyValue: Message = () => ({
@@ -90,7 +90,7 @@ const metric: Message = () => ({
   ]
 })
 
-/** Each signal has its resources, these their scopes, and these what was measured. */
+/** A signal has resources, a resource has scopes, and a scope has items. */
 const signal = (name: string, items: string, item: Message): Message => {
   const scoped: Message = () => ({ 1: ["scope", scope], 2: [items, item, "repeated"] })
   const ofResource: Message = () => ({
@@ -132,7 +132,7 @@ const decode = (message: Message, bytes: Buffer): Record<string, unknown> => {
     if (field === undefined) throw new Error(`no field has the number ${tag >> 3}`)
     const [name, kind, isRepeated] = field
     const wireType = tag & 7
-    // Numbers of a list may come one by one or packed into one field.
+    // The numbers of a list come one by one or packed into one field.
     const isPacked = isRepeated !== undefined && wireType === 2 && wireTypeOf(kind) === 1
     if (wireType !== wireTypeOf(kind) && !isPacked) {
       throw new Error(`${name} has the wire type ${wireType}`)

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto"
 
-/** A person with an account, who is logged in. */
 export interface Member {
   readonly email: string
   readonly user_id: string
@@ -10,7 +9,6 @@ export interface Member {
   readonly refresh_token: string
 }
 
-/** Everybody's. */
 export const password = "correct horse battery staple"
 
 export const randomEmail = () => `${randomBytes(8).toString("hex")}@example.com`

@@ -1,4 +1,3 @@
-/** One line of a scrape. */
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -10,9 +9,9 @@ const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 const sampleLine = /^([^{\s]+)(?:\{(.*)\})? (\S+)$/
 
 /**
- * Reads a scrape as strictly as the text format 0.0.4 is written down: each family has one TYPE
- * before its samples, all samples of a family are together, no series comes twice, and histograms
- * count upwards to their `+Inf`.
+ * Reads a scrape strictly by the text format 0.0.4: each family has one TYPE before its samples,
+ * all samples of a family are together, no series comes twice, and the buckets of histograms rise
+ * up to `+Inf`.
  */
 export const parseScrape = (text: string): ReadonlyArray<Sample> => {
   if (text !== "" && !text.endsWith("\n")) throw new Error("does not end with a newline")

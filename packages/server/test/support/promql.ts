@@ -9,7 +9,7 @@ export interface Series {
 
 type Vector = ReadonlyArray<Series>
 
-/** Two scrapes of everything, so many seconds apart. Each series is in both, as `rate` wants it. */
+/** Two scrapes, this many seconds apart. `rate` needs each series in both. */
 export interface Scrapes {
   readonly before: ReadonlyArray<Sample>
   readonly after: ReadonlyArray<Sample>
@@ -17,8 +17,8 @@ export interface Scrapes {
 }
 
 /**
- * The part of PromQL that the dashboard and the alerts use. What it does not know is an error, so
- * no expression passes unread.
+ * Evaluates the part of PromQL that the dashboard and the alerts use. Unknown syntax is an error,
+ * so that no expression passes unchecked.
  */
 export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
   const tokens = tokensOf(expression)
@@ -135,7 +135,8 @@ export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
   }
   const comparison = (): Vector => {
     const left = product()
-    // Whether an alert fires is not the question: what it looks at is there.
+    // A comparison keeps its left side, because tests check that there is data, not that alerts
+    // fire.
     if (!/^(?:[<>]=?|==)$/.test(peek())) return left
     take()
     return product().length === 0 ? [] : left
@@ -158,7 +159,7 @@ const keyOf = (labels: Labels): string => JSON.stringify(Object.entries(labels).
 const withoutBound = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => label !== "le"))
 
-/** A number has no labels, and goes with everything. */
+/** Joins two vectors by their labels. A number has no labels and joins every series. */
 const joined = (left: Vector, right: Vector, combine: (a: number, b: number) => number): Vector =>
   left.flatMap((one) =>
     right
@@ -172,7 +173,7 @@ const joined = (left: Vector, right: Vector, combine: (a: number, b: number) => 
       }))
   )
 
-/** NaN without any observation. */
+/** The quantile of a histogram. NaN if nothing was observed. */
 const quantileOf = (q: number, buckets: Vector): number => {
   const bound = ({ labels }: Series) => Number((labels["le"] ?? "").replace("+Inf", "Infinity"))
   const sorted = buckets.toSorted((a, b) => bound(a) - bound(b))

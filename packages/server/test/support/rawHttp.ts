@@ -13,7 +13,7 @@ export interface RawAnswer {
 
 export interface Exchange {
   readonly answers: ReadonlyArray<RawAnswer>
-  /** Whether the server ended the connection. */
+  /** True if the server closed the connection. */
   readonly isClosed: boolean
 }
 
@@ -43,15 +43,15 @@ const parse = (text: string): Array<RawAnswer> => {
 }
 
 export interface Conversation {
-  /** How many answers to wait for, if the server does not end the connection. */
+  /** How many answers to wait for if the server does not close the connection. */
   readonly answers?: number
-  /** What the client does after it has sent the bytes. */
+  /** Called after the client has sent the bytes. */
   readonly afterwards?: (socket: Socket) => void
 }
 
 const patienceMs = 20_000
 
-/** Sends bytes as they are, and reads until there are enough answers or the server is done. */
+/** Sends bytes, and reads until there are enough answers or the server closes the connection. */
 export const talkTo = (url: string, bytes: string | Buffer, options: Conversation = {}) =>
   Effect.callback<Exchange>((resume) => {
     const { hostname, port } = new URL(url)
@@ -87,8 +87,8 @@ export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
   Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
 
 /**
- * Sends the head of a request, and the body only after `meanwhile`. Access is decided by then:
- * requests of the same credential that were sent later are answered.
+ * Sends the head of a request, runs `meanwhile`, and then sends the body. By then access has been
+ * decided, because later requests of the same credential have been answered.
  */
 export const talkLate = Effect.fnUntraced(function* <E, R>(
   line: string,

@@ -6,7 +6,7 @@ export interface Route {
   readonly path: string
 }
 
-/** Every endpoint that the server answers. */
+/** All endpoints of the contract. */
 export const routes: ReadonlyArray<Route> = (() => {
   const found: Array<Route> = []
   HttpApi.reflect(Api, {
@@ -20,11 +20,10 @@ export const routes: ReadonlyArray<Route> = (() => {
 
 export const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
-/** The path with ids in the place of its parameters. */
 export const urlOf = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? nobodysId)
 
-/** The methods that a URL has an endpoint for. HEAD comes with every GET. */
+/** The methods for which a URL has an endpoint. Every GET also has HEAD. */
 export const methodsAt = (url: string): ReadonlyArray<string> => {
   const methods = routes
     .filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`).test(url))

@@ -4,11 +4,11 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { temporaryFolder } from "./ServerProcess.ts"
 
-/** Why no file system can be mounted here, or undefined if one can. */
+/** Why this machine cannot mount a file system, or undefined if it can. */
 export const noSmallDisk = process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
 
 /**
- * A folder on a disk of its own, in memory, which tests can fill and free. The scope unmounts it.
+ * A folder on a small disk in memory, which tests can fill and free. The scope unmounts the disk.
  */
 export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
   const folder = yield* temporaryFolder("disk")
@@ -16,7 +16,7 @@ export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
     Effect.sync(() =>
       execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder])
     ),
-    // Lazy, because a killed process may take a moment to let go of its files.
+    // Lazy, because a killed process may take a moment to close its files.
     () => Effect.sync(() => execFileSync("umount", ["--lazy", folder]))
   )
   const ballast = path.join(folder, "ballast")

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Puts a clock between the database and its statements, which a test can step. It is set for the
- * session, so it works on the embedded store, where all share one.
+ * Replaces the clock functions of the database by functions that a test can step. They are set for
+ * the session, which all statements share on the embedded store.
  */
 export const steppableDatabase = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -20,7 +20,7 @@ export const steppableDatabase = Effect.gen(function* () {
   yield* Effect.addFinalizer(() =>
     Effect.orDie(Effect.andThen(sql`RESET search_path`, sql`DROP SCHEMA stepped CASCADE`))
   )
-  /** Sets by how many milliseconds it is ahead. */
+  /** Sets how many milliseconds the clock is ahead. */
   return (aheadMs: number) =>
     sql`UPDATE stepped.ahead SET by = ${aheadMs} * interval '1 millisecond'`
 })

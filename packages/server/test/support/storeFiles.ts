@@ -6,14 +6,14 @@ import { migratedTemplate, unpack } from "./migratedStore.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The packed files of a store that is migrated. */
+    /** The packed files of a migrated store. */
     readonly migratedStore: string
-    /** The same unpacked, to be copied to `postgres` in a data directory. */
+    /** The unpacked files of a migrated store, for the folder `postgres` of a data directory. */
     readonly storeFiles: string
   }
 }
 
-/** For all tests that use a store and are not about making it. */
+/** Provides a migrated store to all tests that are not about creating one. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const template = await migratedTemplate()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-store-"))

@@ -63,8 +63,8 @@ describe("agents", () => {
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
-        const { promise: troubled, resolve: isTroubled } = Promise.withResolvers<void>()
-        const { calls, url } = yield* target(400, troubled)
+        const { promise: failed, resolve: fail } = Promise.withResolvers<void>()
+        const { calls, url } = yield* target(400, failed)
         const [killed, frozen, cutOff, kept] = [
           yield* worker(scene),
           yield* worker(scene),
@@ -87,7 +87,7 @@ describe("agents", () => {
         first.kill("SIGKILL")
         second.kill("SIGSTOP")
         way.cut()
-        isTroubled()
+        fail()
         const goneAtMs = Date.now()
         yield* startAgent(scene, kept.token)
         const results = yield* Effect.all(
@@ -206,11 +206,11 @@ describe("agents", () => {
         assert.deepInclude(online, { code: 0 })
         assert.match(online.said, /^worker +Office$/m)
         scene.server.kill("SIGKILL")
-        const troubled = yield* eventually("a status in trouble", async () => {
+        const failed = yield* eventually("a status with a problem", async () => {
           const status = await Effect.runPromise(statusOf(scene, token))
           return status.code === 1 && status
         })
-        assert.match(troubled.said, /^Office: has not reached the service since 20/m)
+        assert.match(failed.said, /^Office: has not reached the service since 20/m)
         agent.kill("SIGINT")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "30 seconds"), 0)
       }),

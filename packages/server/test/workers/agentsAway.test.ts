@@ -63,7 +63,7 @@ describe("an agent whose service is away", () => {
   )
 
   it.live(
-    "is shown by the status command as running, in trouble, by the file that its settings name",
+    "is shown by the status command as running, with a problem, by the file that its settings name",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("agent-away")

@@ -12,13 +12,13 @@ import { judge } from "../../src/engine/Nodes.ts"
 import { recover } from "../../src/engine/transitions/recover.ts"
 import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { claimForWorker } from "../../src/engine/workers/WorkerClaim.ts"
-import { Endings } from "../../src/events/Endings.ts"
+import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
 import { begin as beginWithTasks, delayedOf } from "../tasks/delayed/tasks.ts"
 import { chainsOf } from "../tasks/chains/chains.ts"
-import { ask, createKey, type Member, outcome, standing } from "../support/http.ts"
+import { accessStatus, ask, createKey, type Member, outcome } from "../support/http.ts"
 import { testNodesLayer } from "../support/TestApp.ts"
 import { agentOf, success, workersOf } from "./workers.ts"
 
@@ -64,7 +64,10 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
 /** Those who would be told of what has ended. */
 const told = Layer.merge(
   Signals.layer,
-  Layer.succeed(Endings, Endings.of({ tell: () => {}, watch: () => Effect.die("nobody waits") }))
+  Layer.succeed(
+    EndSignals,
+    EndSignals.of({ send: () => {}, watch: () => Effect.die("nobody waits") })
+  )
 )
 
 layer(testNodesLayer())("the protocol of workers", (it) => {
@@ -82,7 +85,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
           )
         }
       }
-      assert.strictEqual(yield* standing(token), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(token), "401 invalid_token")
       const list = yield* ask("GET", `${member.workspace}/workers`, { token })
       assert.strictEqual(outcome(list), "401 invalid_token")
       assert.strictEqual(outcome(yield* ask("GET", "/v1/worker/hello")), "405 method_not_allowed")

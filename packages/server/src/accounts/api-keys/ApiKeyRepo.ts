@@ -5,11 +5,11 @@ import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import {
-  type AskedPage,
-  askedPages,
   batched,
-  batchPages,
+  batchPageReads,
   type PageRequest,
+  type RequestedPage,
+  requestedPages,
   rowsOf,
   timestampOf,
   timestampOrNull
@@ -134,7 +134,7 @@ export class ApiKeyRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const findByHash = yield* batched(findByHashes(sql))
-      const listPage = yield* batchPages(listPages(sql))
+      const listPage = yield* batchPageReads(listPages(sql))
 
       const revoke = (which: Statement.Fragment, now: Date) => sql<ApiKeyRow>`
         UPDATE api_keys
@@ -294,10 +294,10 @@ const columns = [
 
 const rowsOfPages = rowsOf<ApiKeyRow & { readonly n: number }>([...columns, "n"])
 
-const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedPage>) =>
+const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<RequestedPage>) =>
   rowsOfPages(sql`
     SELECT key.*, asked.n
-    FROM ${askedPages(sql, asked)}
+    FROM ${requestedPages(sql, asked)}
     CROSS JOIN LATERAL (
       SELECT ${sql.literal(columns.join(", "))}
       FROM api_keys

@@ -17,7 +17,7 @@ export const ExpiringKeysLayer: Layer.Layer<
     const repo = yield* ExpiringKeysRepo
     const outbox = yield* Outbox
 
-    const tell = Effect.gen(function* () {
+    const announceExpiring = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
       const keys = yield* repo.claim(now, batch)
       if (keys.length === 0) return 0
@@ -43,8 +43,8 @@ export const ExpiringKeysLayer: Layer.Layer<
     }).pipe(transaction)
 
     yield* Effect.forkScoped(
-      loop("telling of keys that expire", tell, {
-        between: (told) => (told === batch ? Effect.void : Effect.sleep("10 minutes")),
+      loop("announcing keys that expire", announceExpiring, {
+        between: (count) => (count === batch ? Effect.void : Effect.sleep("10 minutes")),
         pauseAtMost: "1 minute"
       })
     )

@@ -39,7 +39,7 @@ export class KeyUses extends Context.Service<
           // Uses of a locked key are not written; its next use is recorded again.
           Effect.tap((written) =>
             Effect.sync(() => {
-              for (const use of uses) if (!written.has(nameOf(use))) known.delete(nameOf(use))
+              for (const use of uses) if (!written.has(useKey(use))) known.delete(useKey(use))
             })
           ),
           Effect.onError(() => Effect.sync(() => known.clear()))
@@ -72,7 +72,7 @@ export class KeyUses extends Context.Service<
         },
 
         note: (api_key_id, kind, what) => {
-          const name = nameOf({ api_key_id, kind, what })
+          const name = useKey({ api_key_id, kind, what })
           if (known.has(name) || noted.size >= maxNoted) return
           if (known.size >= maxKnown) known.clear()
           known.add(name)
@@ -90,4 +90,4 @@ const minute = 60_000
 const maxKnown = 50_000
 const maxNoted = 2_000
 
-const nameOf = ({ api_key_id, kind, what }: KeyUse) => `${api_key_id} ${kind} ${what}`
+const useKey = ({ api_key_id, kind, what }: KeyUse) => `${api_key_id} ${kind} ${what}`

@@ -104,7 +104,7 @@ export class AuditChain extends Context.Service<
       // Any node links the events of a node that died before it linked them.
       yield* Effect.forkScoped(
         loop("linking audit events", linkAll, {
-          between: () => recorded.wait(lookAgainMs),
+          between: () => recorded.wait(checkAgainMs),
           pauseAtMost: "1 minute"
         })
       )
@@ -161,7 +161,7 @@ export class AuditChain extends Context.Service<
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-const lookAgainMs = 10 * 60_000
+const checkAgainMs = 10 * 60_000
 
 /**
  * While `APP_SECRET` changes, the nodes with the new secret link the events that others cannot

@@ -8,7 +8,7 @@ import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { Doorbell, Ids, Secrets } from "../../core/index.ts"
+import { Ids, Secrets, Waker } from "../../core/index.ts"
 import { firstIdAt } from "../../engine/index.ts"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
@@ -62,8 +62,8 @@ export class AuditLog extends Context.Service<
      * lose all text.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
-    /** Rings when this node has recorded an event. */
-    readonly recorded: Doorbell
+    /** Wakes when this node has recorded an event. */
+    readonly recorded: Waker
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       filters: AuditFilters,
@@ -78,7 +78,7 @@ export class AuditLog extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const ids = yield* Ids
         const ring = (yield* Secrets).keys("audit-chain")
-        const recorded = new Doorbell()
+        const recorded = new Waker()
 
         const insert = Effect.fn("AuditLog.record")(function* (
           action: string,
@@ -115,7 +115,7 @@ export class AuditLog extends Context.Service<
               ip,
               request_id
             }),
-            Effect.andThen(Effect.sync(() => recorded.ring()))
+            Effect.andThen(Effect.sync(() => recorded.wake()))
           )
           yield* sql.afterCommit(written)
         }, Effect.orDie)

@@ -2,7 +2,7 @@ import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
-import { AccountRates, noteStanding } from "../../http/index.ts"
+import { AccountRates, noteRateState } from "../../http/index.ts"
 
 /** Limits the requests of each credential on this node. */
 export class RequestRates extends Context.Service<
@@ -29,14 +29,14 @@ export class RequestRates extends Context.Service<
       const limits = new AccountRates({ each: rateLimit, account: rateLimit * keysOfAccount })
       return RequestRates.of({
         take: (message, principal, requests) => {
-          const standing = limits.take(
+          const rate = limits.take(
             principalId(principal),
             principal.lane,
             elapsedMs(clock),
             requests
           )
-          noteStanding(message, standing)
-          return standing.isOver ? new RateLimited({ retry_after: standing.seconds }) : undefined
+          noteRateState(message, rate)
+          return rate.isOver ? new RateLimited({ retry_after: rate.seconds }) : undefined
         }
       })
     })

@@ -11,7 +11,7 @@ import type { Actor } from "../audit/currentActor.ts"
 import { UsageRepo } from "../../plans/index.ts"
 import { AccountEvents } from "../AccountEvents.ts"
 import { orNotFound } from "../../core/index.ts"
-import { Endings } from "../../events/index.ts"
+import { EndSignals } from "../../events/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { holdFor } from "../workspaces/holdFor.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
@@ -47,7 +47,7 @@ export class Members extends Context.Service<
     never,
     | AuditLog
     | AccountEvents
-    | Endings
+    | EndSignals
     | InvitationsRepo
     | MembersRepo
     | SqlClient.SqlClient
@@ -60,7 +60,7 @@ export class Members extends Context.Service<
       const transaction = transactionOf(sql)
       const audit = yield* AuditLog
       const events = yield* AccountEvents
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const invitations = yield* InvitationsRepo
       const repo = yield* MembersRepo
       const usage = yield* UsageRepo
@@ -75,7 +75,7 @@ export class Members extends Context.Service<
         yield* repo.remove(workspaceId, id)
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
         yield* events.memberEmailGone(email, [workspaceId], origin)
-        yield* sql.afterCommit(Effect.sync(() => endings.tell([id])))
+        yield* sql.afterCommit(Effect.sync(() => endSignals.send([id])))
       })
 
       /** Call it before an owner gets another role. */

@@ -30,7 +30,7 @@ export class WorkspacesRepo extends Context.Service<
     /** Locks the workspace until the transaction ends. Returns false if it is gone. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
     /** The current role of a session's user in the workspace. */
-    readonly findStanding: (
+    readonly findRoleAndSession: (
       id: AuthorizedWorkspaceId,
       actor: Pick<Actor, "user_id" | "session_id">
     ) => Effect.Effect<{ readonly has_session: boolean; readonly role: Role | null }>
@@ -48,7 +48,7 @@ export class WorkspacesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       /**
-       * Locks in the order that `transaction.ts` names. The delete itself cascades in any order,
+       * Locks in the order that `transactionOf.ts` names. The delete itself cascades in any order,
        * and settling a run waits for its pending task, as a ping does for its monitor.
        */
       const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
@@ -132,7 +132,7 @@ export class WorkspacesRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        findStanding: Effect.fn("WorkspacesRepo.findStanding")(function* (id, actor) {
+        findRoleAndSession: Effect.fn("WorkspacesRepo.findRoleAndSession")(function* (id, actor) {
           const [row] = yield* sql<{ readonly has_session: boolean; readonly role: Role | null }>`
             SELECT
               EXISTS (

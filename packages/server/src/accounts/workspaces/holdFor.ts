@@ -19,7 +19,7 @@ export const holdFor = (workspaces: WorkspacesRepo["Service"]) =>
   ): Effect.fn.Return<Role, InvalidToken | NotFound | Forbidden> {
     if (!(yield* workspaces.lock(workspaceId)))
       return yield* new NotFound({ resource: "workspace" })
-    const { has_session, role } = yield* workspaces.findStanding(workspaceId, actor)
+    const { has_session, role } = yield* workspaces.findRoleAndSession(workspaceId, actor)
     if (!has_session) return yield* new InvalidToken()
     if (role === null) return yield* new NotFound({ resource: "workspace" })
     if (!includesRole(role, needed)) return yield* new Forbidden({ required_role: needed })

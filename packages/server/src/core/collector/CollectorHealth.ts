@@ -4,7 +4,6 @@ import { HttpClient } from "effect/http"
 export const signals = ["traces", "metrics", "logs"] as const
 export type Signal = (typeof signals)[number]
 
-/** How the collector received the latest data. */
 export class Collector {
   readonly #problems = new Map<Signal, string>()
 
@@ -20,7 +19,6 @@ export class Collector {
     this.#problems.set(signal, problem)
   }
 
-  /** The current problem, if any. */
   get problem(): string | undefined {
     const [first] = this.#problems
     return first === undefined ? undefined : `${[...this.#problems.keys()].join(", ")}: ${first[1]}`
@@ -35,8 +33,8 @@ export const CollectorHealth = Context.Reference<Collector>(
 
 const signalOf = (url: string): Signal | undefined => signals.find((one) => url.endsWith(`/${one}`))
 
-/** The exporters do not report their failures, so their requests are watched. */
-export const watchedBy = (client: HttpClient.HttpClient, collector: Collector) =>
+/** Records the result of each request, because the exporters do not report their failures. */
+export const recordResults = (client: HttpClient.HttpClient, collector: Collector) =>
   HttpClient.transform(client, (answer, { url }) => {
     const signal = signalOf(url)
     if (signal === undefined) return answer
@@ -44,18 +42,18 @@ export const watchedBy = (client: HttpClient.HttpClient, collector: Collector) =
       Effect.tap(({ status }) =>
         Effect.sync(() => {
           if (status < 300) collector.succeed(signal)
-          else collector.fail(signal, `it answers with ${status}`)
+          else collector.fail(signal, `status ${status}`)
         })
       ),
-      Effect.tapError((error) => Effect.sync(() => collector.fail(signal, innermost(error))))
+      Effect.tapError((error) => Effect.sync(() => collector.fail(signal, rootMessage(error))))
     )
   })
 
-/** The outer errors only say that there was a cause. */
-const innermost = (error: Error): string =>
-  error.cause instanceof Error ? innermost(error.cause) : error.message
+/** The message of the innermost cause. The outer errors only say that there was a cause. */
+const rootMessage = (error: Error): string =>
+  error.cause instanceof Error ? rootMessage(error.cause) : error.message
 
-const lookEveryMs = 5_000
+const checkEveryMs = 5_000
 const reportEveryMs = 60_000
 
 /**
@@ -66,7 +64,7 @@ export const reportCollector = Effect.gen(function* () {
   const collector = yield* CollectorHealth
   let reportedMs: number | undefined
   for (;;) {
-    yield* Effect.sleep(lookEveryMs)
+    yield* Effect.sleep(checkEveryMs)
     const { problem } = collector
     const nowMs = yield* Clock.currentTimeMillis
     if (problem === undefined) {

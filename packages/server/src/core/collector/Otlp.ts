@@ -10,10 +10,10 @@ import {
 import { AppConfig } from "../config/Config.ts"
 import {
   CollectorHealth,
-  type Signal,
-  signals,
+  recordResults,
   reportCollector,
-  watchedBy
+  type Signal,
+  signals
 } from "./CollectorHealth.ts"
 import { Meters } from "../Meters.ts"
 import { version } from "../version.ts"
@@ -23,7 +23,7 @@ const spansPerSecond = 5_000
 
 const scope = "scheduling"
 
-/** As OTLP numbers them. */
+/** The numbers of OTLP. */
 const spanKinds = { internal: 1, server: 2, client: 3 } as const
 
 const spanStatuses = { ok: 1, error: 2 } as const
@@ -50,12 +50,11 @@ const toOtlp = (span: Span) => ({
   droppedLinksCount: 0
 })
 
-/** The message that carries spans. */
-export const tracesOf = (resource: OtlpResource.Resource, spans: ReadonlyArray<Span>) => ({
+export const toTracesMessage = (resource: OtlpResource.Resource, spans: ReadonlyArray<Span>) => ({
   resourceSpans: [{ resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }]
 })
 
-/** How to reach the collector. Undefined if there is none. */
+/** How to reach the collector. Undefined without `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServiceName }) =>
   otlpEndpoint === undefined
     ? undefined
@@ -66,19 +65,18 @@ const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServic
       }
 )
 
-const watchedClient = Layer.effect(
+const recordedClient = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    return watchedBy(yield* HttpClient.HttpClient, yield* CollectorHealth)
+    return recordResults(yield* HttpClient.HttpClient, yield* CollectorHealth)
   })
 ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** The layers that the exporters need. */
 const exporting = Layer.unwrap(
   Effect.map(AppConfig, ({ otlpProtocol }) =>
     Layer.mergeAll(
       OtlpExporter.layerFlusher,
-      watchedClient,
+      recordedClient,
       otlpProtocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
     )
   )
@@ -100,7 +98,7 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
       maxBatchSize: 1_000,
       shutdownTimeout: "3 seconds",
       body: (spans) => [
-        serialization.traces(tracesOf(resource, spans as ReadonlyArray<Span>)),
+        serialization.traces(toTracesMessage(resource, spans as ReadonlyArray<Span>)),
         Effect.void
       ]
     })

@@ -10,7 +10,7 @@ import {
   SchemaTransformation
 } from "effect"
 import { availableParallelism } from "node:os"
-import { explainConfigError } from "../seams.ts"
+import { explainConfigError } from "../libraryInternals.ts"
 import { OtlpEndpoint, OtlpHeaders, sampledBy, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
 import { AppSecret, DatabaseUrl, MetricsToken } from "./secretValues.ts"
@@ -26,32 +26,34 @@ export class AppConfig extends Context.Service<
   {
     readonly host: string
     readonly port: number
-    /** Absent for the embedded store under `dataDir`. */
+    /** Undefined for the embedded store, which is in `dataDir`. */
     readonly databaseUrl: Redacted.Redacted | undefined
     readonly databasePool: number
     readonly dataDir: string
-    /** Absent only on the embedded store, which creates and keeps its own. */
+    /** Undefined only if the embedded store creates and keeps its own secret. */
     readonly appSecret: Redacted.Redacted | undefined
     readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
-    /** Names a lost secret of the database, so that this node starts without it. */
+    /**
+     * The id of a lost secret of the database. Naming it lets this node start without the secret.
+     */
     readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
     /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
-    /** Threads for calls over TLS. 0: the main thread makes them. */
+    /** The number of threads for calls over TLS. At 0, the main thread makes them. */
     readonly callThreads: number
     readonly runner: "on" | "off"
-    /** Requests per minute, node and credential. 0: no limit. */
+    /** The limit of requests per minute, node and credential. 0 is no limit. */
     readonly rateLimit: number
     readonly retentionDays: number
     readonly auditRetentionDays: number
-    /** Proxies whose `X-Forwarded-For` is trusted. */
+    /** The proxies whose `X-Forwarded-For` is trusted. */
     readonly trustProxy: ReadonlyArray<Cidr>
-    /** Allowed values of the `Host` header. Absent: any. */
+    /** Allowed values of the `Host` header. If undefined, all are allowed. */
     readonly allowedHosts: ReadonlyArray<string> | undefined
     /** Origins whose pages may register, log in and refresh tokens. */
     readonly allowedOrigins: ReadonlyArray<string>
-    /** The mail server. Absent: there are no mails. */
+    /** The mail server. If undefined, the service sends no mails. */
     readonly smtpUrl: Redacted.Redacted | undefined
     readonly mailFrom: string | undefined
     readonly dkimDomain: string | undefined
@@ -60,20 +62,19 @@ export class AppConfig extends Context.Service<
     /** The address of the service in mails, without a slash at its end. */
     readonly publicUrl: string | undefined
     readonly plans: PlanCatalog
-    /** Absent: plans cannot be bought. */
+    /** If undefined, plans cannot be bought. */
     readonly stripeSecretKey: Redacted.Redacted | undefined
-    /** Several while one replaces another. */
+    /** Two while a new secret replaces the old one. */
     readonly stripeWebhookSecrets: ReadonlyArray<Redacted.Redacted>
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
-    /** Whether the log has a line for each request. */
+    /** `on` logs a line for each request. */
     readonly logRequests: "on" | "off"
-    /** The port of the metrics. Absent: the port of the API, if there is a token. */
+    /** The port of the metrics. If undefined, the API's port serves them if there is a token. */
     readonly metricsPort: number | undefined
     readonly metricsToken: Redacted.Redacted | undefined
     /** The collector of traces, metrics and logs, without a slash at the end. */
     readonly otlpEndpoint: string | undefined
-    /** As OpenTelemetry defines them, including the credential of the collector. */
     readonly otlpHeaders: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
     readonly otlpProtocol: "http/protobuf" | "http/json"
     readonly otlpServiceName: string
@@ -124,8 +125,8 @@ export class AppConfig extends Context.Service<
         ...config,
         otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
         plans: plans.success,
-        // Without a list, a page in a browser on this machine could reach the service through a
-        // name that its owner points here.
+        // Without a list, the owner of any page could point a name at this machine and reach the
+        // service from a browser on it.
         allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : undefined)
       })
     }).pipe(
@@ -136,7 +137,6 @@ export class AppConfig extends Context.Service<
   )
 }
 
-/** Every variable that the service reads. */
 export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend(() => {
   // OpenTelemetry's exporter reads this variable itself.
   const names = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
@@ -147,7 +147,6 @@ export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend((
   return environment.parse(orSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
 })
 
-/** Whether metrics are on. */
 export const isMetered = ({
   metricsPort,
   metricsToken,
@@ -185,7 +184,7 @@ const CidrList = Schema.String.check(
 const listOf = (problem: (item: string) => string | undefined) =>
   CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.String.check(Schema.makeFilter(problem)))))
 
-/** The error names both limits, even if the value is not a number. */
+/** A whole number with limits. The error names both limits, even if the value is not a number. */
 const count = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.makeFilter(

@@ -1,4 +1,4 @@
-/** Whether the name, from `HOST` or the `Host` header, means this machine itself. */
+/** Returns whether the name, from `HOST` or the `Host` header, is a loopback name or address. */
 export const isLoopback = (name: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
 

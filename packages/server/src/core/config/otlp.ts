@@ -15,12 +15,14 @@ export const OtlpEndpoint = Schema.String.check(
 )
 
 /**
- * The supported samplers. None follows the parent's decision, because only ids are taken from a
- * `traceparent`.
+ * The supported samplers. No sampler follows the parent's decision, because only ids are taken from
+ * a `traceparent`.
  */
 export const samplers = ["traceidratio", "always_on", "always_off"] as const
 
-/** The part of all traces that each sampler keeps. Undefined: `OTEL_TRACES_SAMPLER_ARG` says it. */
+/**
+ * The part of all traces that each sampler keeps. `traceidratio` uses `OTEL_TRACES_SAMPLER_ARG`.
+ */
 export const sampledBy: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
   traceidratio: undefined,
   always_on: 1,
@@ -56,7 +58,7 @@ export const OtlpHeaders = Schema.RedactedFromValue(
   { label: "OTEL_EXPORTER_OTLP_HEADERS" }
 )
 
-/** Many people write their tokens without encoding them. */
+/** Accepts a value that is not encoded, because many people write their tokens that way. */
 const decoded = (value: string): string => {
   try {
     return decodeURIComponent(value)

@@ -5,16 +5,15 @@ import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect, Result, Schema, Struct } from "effect"
 import { readFileSync } from "node:fs"
 
-/** All plans, and which workspaces have which. */
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>
-  /** The plan of a workspace without another one. */
+  /** The plan of a workspace that has neither bought a plan nor an assigned one. */
   readonly byDefault: Plan
   /** The ids of plans that the operator assigned, by workspace. */
   readonly assigned: ReadonlyMap<string, string>
 }
 
-/** The limits of a self-hosted service: what one node or one workspace can handle. */
+/** The limits of a self-hosted service are what one node or one workspace can handle. */
 export const selfHosted: Plan = {
   id: "self_hosted",
   name: "Self-hosted",
@@ -45,8 +44,7 @@ export const selfHosted: Plan = {
 }
 
 /**
- * Unfinished runs per task, on every plan. The statement that fires tasks checks it for each of
- * them.
+ * The limit of unfinished runs per task, on every plan. The statement that fires tasks checks it.
  */
 export const maxTaskRuns = 10_000
 
@@ -110,7 +108,7 @@ const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
   limits: { ...selfHosted.limits, ...plan.limits }
 })
 
-/** Each problem is followed by its path, on a line of its own. */
+/** Joins the lines of an error, in which the path of each problem has a line of its own. */
 const inOneLine = (problems: string) =>
   problems.replaceAll(/\n\s+at /g, " at ").replaceAll(/\s*\n\s*/g, "; ")
 

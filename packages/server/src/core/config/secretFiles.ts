@@ -1,7 +1,7 @@
 import { ConfigProvider, Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 
-/** Settings that may be read from a file instead, named by `<NAME>_FILE`. */
+/** Settings that can be read from a file, which the variable `<NAME>_FILE` names. */
 const secrets: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "APP_SECRET",
@@ -15,8 +15,8 @@ const secrets: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads secrets from files, as orchestrators mount them: only the process can read the file, while
- * every child process inherits the environment. One newline at the end of the file is ignored.
+ * Reads secrets from files, as orchestrators mount them. A file is safer than the environment,
+ * which every child process inherits. One newline at the end of the file is ignored.
  */
 export const orSecretFiles = (
   environment: ConfigProvider.ConfigProvider
@@ -30,7 +30,7 @@ export const orSecretFiles = (
       if (file === undefined) return given
       if (textOf(given) !== undefined) {
         return yield* new ConfigProvider.SourceError({
-          message: `${name} and ${name}_FILE are both given`
+          message: `${name} and ${name}_FILE are both set: remove one of them`
         })
       }
       const read = Result.try(() => readFileSync(file, "utf8"))

@@ -16,10 +16,7 @@ export const MetricsToken = Schema.RedactedFromValue(
   { label: "METRICS_TOKEN" }
 )
 
-/**
- * Checked here, because the driver takes a malformed URL for an unavailable database and waits for
- * it.
- */
+/** Checked here, because the driver would take a malformed URL for an unavailable database. */
 export const DatabaseUrl = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })

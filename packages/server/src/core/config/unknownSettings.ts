@@ -6,9 +6,9 @@ export interface UnknownSetting {
 }
 
 /**
- * Variables that look like a setting, each with the setting that was probably meant. Other programs
- * share the environment, so a variable must be very close: equal without the underscores, or
- * different by one or two letters.
+ * Finds variables that are probably misspelled settings. Other programs share the environment, so a
+ * variable must be very close to a setting: equal without the underscores, or different by one or
+ * two letters.
  */
 export const unknownSettings = (
   variables: ReadonlyArray<string>,
@@ -17,12 +17,12 @@ export const unknownSettings = (
   variables
     .filter((name) => !settings.has(name))
     .flatMap((name) => {
-      // Only some settings may be read from files.
+      // Only some settings can be read from files, so `<NAME>_FILE` may mean `<NAME>`.
       const meant = [name, name.replace(/_FILE$/, "")]
         .map((text) => nearestName(text, settings, mistakes))
         .find((found) => found !== undefined)
       return meant === undefined ? [] : [{ name, meant }]
     })
 
-/** Short names are close to ordinary variables, such as `POST` to `PORT`. */
+/** How many letters may differ. Short names are close to ordinary variables: `POST` to `PORT`. */
 const mistakes = ({ length }: string): number => (length < 6 ? -1 : length < 10 ? 1 : 2)

@@ -6,9 +6,9 @@ import {
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AwaitingRun, Presence } from "./awaitingRuns.ts"
+import type { AwaitingRun, NodeUptime } from "./awaitingRuns.ts"
 import { makeSettleAlone } from "../settleAlone.ts"
-import type { Endings, Signals } from "../../events/index.ts"
+import type { EndSignals, Signals } from "../../events/index.ts"
 import { classifyResult } from "../calling/classifyResult.ts"
 import { type Settlement, settlementOf } from "../Run.ts"
 import { batched } from "../../store/index.ts"
@@ -16,21 +16,24 @@ import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
 import type { Completed } from "./CompletionUrls.ts"
 
 /** What a job says of its attempt. */
-export interface Callback extends Completed {
+export interface CompletionReport extends Completed {
   readonly what: "done" | "failed" | "progress"
   /** The answer of the attempt, or a line of its progress. */
   readonly body: string
 }
 
 /**
- * What becomes of it. `recorded`: it is on disk, now or since an earlier request. `repeated`: a
- * further attempt has begun. `contradicted`: the attempt ended otherwise by an earlier request.
- * `late`: the attempt has ended without it.
+ * What becomes of a report. `recorded`: the report is on disk, now or since an earlier request.
+ * `repeated`: a further attempt has begun. `contradicted`: the attempt finished otherwise by an
+ * earlier request. `late`: the attempt finished without the report.
  */
 export type Receipt = "recorded" | "repeated" | "contradicted" | "late"
 
 /** The code is how a repeated request is recognised. */
-const saidToHaveFailed = executionError("callback_failed", "the call-back said that the job failed")
+const saidToHaveFailed = executionError(
+  "completion_failed",
+  "the job reported a failure to its completion URL"
+)
 
 /** A node may take the run or settle it at the same moment. Each round finds it in a new state. */
 const rounds = 4
@@ -43,18 +46,18 @@ const rounds = 4
 export class Completions extends Context.Service<
   Completions,
   {
-    readonly hear: (callback: Callback) => Effect.Effect<Receipt>
+    readonly receive: (report: CompletionReport) => Effect.Effect<Receipt>
     /**
-     * Ends the attempts whose call-backs have not come in time. Returns how many milliseconds are
-     * left for the next one, or null.
+     * Ends the attempts whose completions have not come in time. Returns how many milliseconds are
+     * left for the next completion, or null.
      */
-    readonly endOverdue: (presence: Presence) => Effect.Effect<number | null>
+    readonly endOverdue: (uptime: NodeUptime) => Effect.Effect<number | null>
   }
 >()("@scheduling/server/engine/completions/Completions") {
   static readonly layer: Layer.Layer<
     Completions,
     never,
-    CompletionsRepo | Endings | Signals | SqlClient.SqlClient
+    CompletionsRepo | EndSignals | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Completions,
     Effect.gen(function* () {
@@ -63,7 +66,7 @@ export class Completions extends Context.Service<
 
       /** Returns the ids of the runs that ended, or go back to the queue, by what was said. */
       const end = Effect.fnUntraced(function* (
-        said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly callback: Callback }>
+        said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly report: CompletionReport }>
       ) {
         const calling = [...said.values()].filter(({ run }) => run.state === "running")
         const taken = new Set(
@@ -73,54 +76,59 @@ export class Completions extends Context.Service<
         return yield* settleAlone(
           [...said.values()]
             .filter(({ run }) => run.state === "awaiting" || taken.has(run.id))
-            .map(({ callback, run }) => settlementBy(run, callback, random))
+            .map(({ report, run }) => settlementBy(run, report, random))
         )
       })
 
-      const hearAll = Effect.fnUntraced(function* (callbacks: ReadonlyArray<Callback>) {
-        const receipts = new Map<Callback, Receipt>()
-        let left = callbacks
+      const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
+        const receipts = new Map<CompletionReport, Receipt>()
+        let left = reports
         for (let round = 0; round < rounds && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
-          const over: Array<Callback> = []
-          const lines: Array<Callback> = []
-          const said = new Map<string, { readonly run: AwaitingRun; readonly callback: Callback }>()
-          for (const callback of left) {
-            const run = runs.get(callback.id)
-            if (run === undefined || run.attempt !== callback.attempt || !hasBegun(run)) {
-              over.push(callback)
-            } else if (callback.what === "progress") lines.push(callback)
+          const over: Array<CompletionReport> = []
+          const lines: Array<CompletionReport> = []
+          const said = new Map<
+            string,
+            { readonly run: AwaitingRun; readonly report: CompletionReport }
+          >()
+          for (const report of left) {
+            const run = runs.get(report.id)
+            if (run === undefined || run.attempt !== report.attempt || !hasBegun(run)) {
+              over.push(report)
+            } else if (report.what === "progress") lines.push(report)
             // Of several at once the first counts, and the others find out in the next round.
-            else if (!said.has(run.id)) said.set(run.id, { run, callback })
+            else if (!said.has(run.id)) said.set(run.id, { run, report })
           }
           if (lines.length > 0) {
-            yield* repo.insertProgress(lines.map((line) => ({ ...line, text: lineOf(line.body) })))
+            yield* repo.insertProgress(
+              lines.map((line) => ({ ...line, text: progressLine(line.body) }))
+            )
             for (const line of lines) receipts.set(line, "recorded")
           }
           if (over.length > 0) {
             const ended = yield* repo.findEnded(over)
-            over.forEach((callback, index) =>
-              receipts.set(callback, receiptOf(callback, ended[index], runs.get(callback.id)))
+            over.forEach((report, index) =>
+              receipts.set(report, receiptOf(report, ended[index], runs.get(report.id)))
             )
           }
           if (said.size > 0) {
             const written = yield* end(said)
-            for (const { callback } of said.values()) {
-              if (written.has(callback.id)) receipts.set(callback, "recorded")
+            for (const { report } of said.values()) {
+              if (written.has(report.id)) receipts.set(report, "recorded")
             }
           }
-          left = left.filter((callback) => !receipts.has(callback))
+          left = left.filter((report) => !receipts.has(report))
         }
-        if (left.length > 0) yield* Effect.die(new Error("a call-back found no rest"))
-        return callbacks.map((callback) => receipts.get(callback) ?? "late")
+        if (left.length > 0) yield* Effect.die(new Error("a completion found no rest"))
+        return reports.map((report) => receipts.get(report) ?? "late")
       }, Effect.orDie)
 
       return Completions.of({
-        hear: yield* batched(hearAll),
+        receive: yield* batched(receiveAll),
 
-        endOverdue: Effect.fnUntraced(function* (presence) {
+        endOverdue: Effect.fnUntraced(function* (uptime) {
           for (;;) {
-            const { isFull, runs } = yield* repo.findOverdue(presence)
+            const { isFull, runs } = yield* repo.findOverdue(uptime)
             const random = yield* Random.next
             if (runs.length > 0) {
               yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
@@ -141,7 +149,7 @@ const hasBegun = ({ cancel_requested, state }: AwaitingRun): boolean =>
 /** No other node finds the run overdue while this one ends it. */
 const spareMs = 60_000
 
-/** The run as it is between the call-back and its end, should this node die there. */
+/** The run as it is between its completion and its end, in case this node dies there. */
 const takeover = (run: AwaitingRun): Settlement =>
   settlementOf(run, run.lease_owner, {
     status: null,
@@ -149,7 +157,11 @@ const takeover = (run: AwaitingRun): Settlement =>
     completes_by_ms: Math.max(run.started_ms + run.timeout_seconds * 1_000, run.now_ms + spareMs)
   })
 
-const settlementBy = (run: AwaitingRun, { body, what }: Callback, random: number): Settlement =>
+const settlementBy = (
+  run: AwaitingRun,
+  { body, what }: CompletionReport,
+  random: number
+): Settlement =>
   settlementOf(run, null, {
     ...ended(run),
     response_body: body,
@@ -165,7 +177,10 @@ const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
       ? { status: "cancelled", error: cancelledError }
       : {
           ...classifyResult(failure, run, random),
-          error: executionError("callback_timeout", `no call-back within ${run.timeout_seconds} s`)
+          error: executionError(
+            "completion_timeout",
+            `no completion within ${run.timeout_seconds} s`
+          )
         })
   })
 
@@ -183,7 +198,7 @@ const failure = {
 } as const
 
 const receiptOf = (
-  { attempt, what }: Callback,
+  { attempt, what }: CompletionReport,
   { attempts_count, error, status }: EndedAttempt = {
     attempts_count: null,
     error: null,
@@ -203,7 +218,7 @@ const receiptOf = (
 }
 
 /** The first line of what was said, as much of it as is kept. */
-const lineOf = (body: string): string => {
+const progressLine = (body: string): string => {
   const [line = ""] = body.trimEnd().split("\n", 1)
   return new TextDecoder().decode(Buffer.from(line).subarray(0, maxProgressBytes), { stream: true })
 }

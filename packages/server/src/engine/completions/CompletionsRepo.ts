@@ -8,7 +8,7 @@ import {
   findCompletionDueInMs,
   findOverdue,
   findUnfinished,
-  type Presence
+  type NodeUptime
 } from "./awaitingRuns.ts"
 import type { Settlement } from "../Run.ts"
 import { awaitCompletion } from "../transitions/awaitCompletion.ts"
@@ -35,7 +35,7 @@ export class CompletionsRepo extends Context.Service<
       asked: ReadonlyArray<Completed>
     ) => Effect.Effect<ReadonlyMap<string, AwaitingRun>, SqlError.SqlError>
     readonly findOverdue: (
-      presence: Presence
+      uptime: NodeUptime
     ) => Effect.Effect<
       { readonly runs: ReadonlyArray<AwaitingRun>; readonly isFull: boolean },
       SqlError.SqlError
@@ -60,7 +60,7 @@ export class CompletionsRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       CompletionsRepo.of({
         findUnfinished: (asked) => findUnfinished(sql, asked),
-        findOverdue: (presence) => findOverdue(sql, presence),
+        findOverdue: (uptime) => findOverdue(sql, uptime),
         findNextDueInMs: findCompletionDueInMs(sql),
         takeOver: (settlements) => awaitCompletion(sql, settlements),
 

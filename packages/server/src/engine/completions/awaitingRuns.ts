@@ -10,11 +10,11 @@ import type { RunState } from "../RunState.ts"
 import { isTrusted, type Trust } from "../lanesInTurns.ts"
 
 /**
- * How long the node that looks has been there without a break. While nobody was there, jobs and
- * agents may have begun to wait longer between their tries. Only jobs that are awaited since then
- * have found somebody from the beginning.
+ * How long this node has been there without a break. While no node was there, jobs and agents may
+ * have begun to wait longer between their tries. Only jobs that are awaited since this node came
+ * have found the service from the beginning.
  */
-export interface Presence extends Trust {
+export interface NodeUptime extends Trust {
   readonly forMs: number
   /** True once all jobs and agents have had the time to come back. */
   readonly isLong: boolean
@@ -24,7 +24,7 @@ export interface Presence extends Trust {
  * The condition for rows of `runs` whose completion has not come in time, though the service was
  * there. The first comparison is for their index.
  */
-export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: Presence) => sql`
+export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: NodeUptime) => sql`
       completes_by <= now()
       AND ${isTrusted(sql, trust)}
       AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
@@ -69,13 +69,13 @@ const batch = 500
 
 export const findOverdue = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  presence: Presence
+  uptime: NodeUptime
 ) {
   const runs = yield* sql<AwaitingRun>`
     SELECT ${sql.literal(columns)}
     FROM runs
     ${sql.literal(callOfRun)}
-    WHERE ${isOverdue(sql, presence)}
+    WHERE ${isOverdue(sql, uptime)}
     LIMIT ${batch}`
   return { runs, isFull: runs.length === batch }
 })

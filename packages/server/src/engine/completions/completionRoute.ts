@@ -2,12 +2,12 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { EventQuota, plainBody } from "../../http/index.ts"
-import { type Callback, Completions, type Receipt } from "./Completions.ts"
+import { type CompletionReport, Completions, type Receipt } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
- * Answers call-backs before the router, in plain text like pings: whoever sends them may be a shell.
- * Everything else goes on to `answer`.
+ * Answers requests to completion URLs before the router, in plain text like pings, because the
+ * sender may be a shell. Everything else goes on to `answer`.
  */
 export const completionsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -29,7 +29,10 @@ export const completionsOr = <E, R>(
 
 const shape = /^\/complete\/([^/?]+)(?:\/(fail|log))?(?:\?.*)?$/
 
-const kinds: Readonly<Record<string, Callback["what"]>> = { fail: "failed", log: "progress" }
+const kinds: Readonly<Record<string, CompletionReport["what"]>> = {
+  fail: "failed",
+  log: "progress"
+}
 
 const plain = (status: number, text: string) =>
   HttpServerResponse.text(`${text}\n`, { status, headers: { "cache-control": "no-store" } })
@@ -68,5 +71,5 @@ const answerCallback = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (what === "progress" && !quota.take(attempt.id, now)) return tooManyLines
   const body = yield* plainBody(request, maxResponseBodyBytes)
-  return answers[yield* completions.hear({ ...attempt, what, body })]
+  return answers[yield* completions.receive({ ...attempt, what, body })]
 })

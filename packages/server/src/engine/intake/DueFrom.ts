@@ -5,14 +5,14 @@ const lateMs = 10_000
  * After a search of the whole index, the next one waits for this many times as long as the search
  * took.
  */
-const restPerLook = 100
+const restPerSearch = 100
 
 const longestRestMs = 5_000
 
 /**
- * The time from which on there may be due runs. A look from the beginning of the index walks over
+ * The time from which on there may be due runs. A search from the beginning of the index walks over
  * everything that was done since the oldest transaction began, so the longer it takes, the less
- * often it is done. It finds runs that come in with an old time: those of lost nodes and of missed
+ * often it is done. It finds runs that are added with an old time: runs of lost nodes and of missed
  * slots.
  */
 export class DueFrom {
@@ -23,12 +23,12 @@ export class DueFrom {
     return nowMs >= this.#allAgainAtMs ? 0 : this.#fromMs
   }
 
-  /** Lets the next look start from the very beginning. */
+  /** Lets the next search start from the very beginning. */
   forget(): void {
     this.#allAgainAtMs = Number.NEGATIVE_INFINITY
   }
 
-  learn(look: {
+  learn(search: {
     readonly fromMs: number
     readonly askedMs: number
     readonly answeredMs: number
@@ -36,9 +36,9 @@ export class DueFrom {
     /** On the database's clock. */
     readonly nowMs: number
   }): void {
-    this.#fromMs = Math.min(look.nextDueMs ?? look.nowMs, look.nowMs - lateMs)
-    if (look.fromMs > 0) return
-    const tookMs = look.answeredMs - look.askedMs
-    this.#allAgainAtMs = look.answeredMs + Math.min(longestRestMs, restPerLook * tookMs)
+    this.#fromMs = Math.min(search.nextDueMs ?? search.nowMs, search.nowMs - lateMs)
+    if (search.fromMs > 0) return
+    const tookMs = search.answeredMs - search.askedMs
+    this.#allAgainAtMs = search.answeredMs + Math.min(longestRestMs, restPerSearch * tookMs)
   }
 }

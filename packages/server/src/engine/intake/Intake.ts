@@ -35,7 +35,7 @@ export class Intake {
   /** Each run from its lease until it is settled. */
   readonly #known = new Map<string, LeasedRun>()
   /**
-   * Runs that are tried again, and were leased before this node has heard that the try before was
+   * Runs that are tried again, and were leased before this node knows that the previous attempt was
    * written.
    */
   readonly #early = new Map<string, LeasedRun>()

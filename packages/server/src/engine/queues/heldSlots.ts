@@ -15,8 +15,8 @@ export const longestLostCallSeconds = slackSeconds + longestCallSeconds
 
 /**
  * SQL for how long the call of a row of `runs`, joined with its `call`, may go on, wherever its node
- * or agent is, and for whether its job may go on without them, until its call-back. The first is
- * null if the run has no queue.
+ * or agent is, and for whether its job may go on without them, until its completion. `call_ends_ms`
+ * is null if the run has no queue.
  */
 export const lostSlotColumns = `
   runs.queue_id,
@@ -31,7 +31,7 @@ export interface LostSlot {
   readonly completes_later: boolean
 }
 
-export const lockQueuesOf = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostSlot>) =>
+export const lockQueuesOfLostSlots = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostSlot>) =>
   sql`
     SELECT id
     FROM queues

@@ -37,7 +37,7 @@ export interface Admitter {
 /**
  * Gives free slots to the runs in named queues. The loop runs `admitSome`:
  *
- * 1. `QueueLooks.take` returns the queues that were named. If there is none, the loop waits for one.
+ * 1. `QueueChecks.take` returns the queues that were named. If there is none, the loop waits for one.
  * 2. Queues that were full a moment ago have a free slot now. Of the others, `findOpenNow` finds those
  *    that have a free slot and a run for it. Runs of deleted queues leave them.
  * 3. `admitOf`: one transaction gives the free slots to the most overdue runs
@@ -49,7 +49,7 @@ export const makeAdmitter = Effect.fnUntraced(function* (
   engine: Engine
 ): Effect.fn.Return<Admitter, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
-  const { budget, clock, feedBell, intake, queues } = engine
+  const { budget, clock, feedWaker, intake, queues } = engine
   let walkedTo = firstQueue
 
   /** Queues that were full a moment ago. If one of them is named again, it has a free slot. */
@@ -68,11 +68,11 @@ export const makeAdmitter = Effect.fnUntraced(function* (
       })
     )
     engine.hold(admitted.leased)
-    if (admitted.isMore) feedBell.ring()
+    if (admitted.isMore) feedWaker.wake()
     for (const id of admitted.full) full.add(id)
     const others = likely.filter((id) => !full.has(id) && !admitted.busy.includes(id))
-    queues.look([...admitted.open, ...others], clock.now())
-    queues.look(admitted.busy, clock.now() + busyMs)
+    queues.checkAt([...admitted.open, ...others], clock.now())
+    queues.checkAt(admitted.busy, clock.now() + busyMs)
   })
 
   return {
@@ -81,11 +81,11 @@ export const makeAdmitter = Effect.fnUntraced(function* (
       const ids = queues.take(clock.now(), batch)
       if (ids.length === 0) {
         const now = clock.now()
-        yield* queues.bell.wait(Math.min(rememberMs, (queues.nextMs ?? Infinity) - now))
+        yield* queues.waker.wait(Math.min(rememberMs, (queues.nextMs ?? Infinity) - now))
         return
       }
       yield* admitOf(ids).pipe(
-        Effect.onError(() => Effect.sync(() => queues.look(ids, clock.now())))
+        Effect.onError(() => Effect.sync(() => queues.checkAt(ids, clock.now())))
       )
       yield* Effect.sleep(pauseMs)
     }),
@@ -94,7 +94,7 @@ export const makeAdmitter = Effect.fnUntraced(function* (
       full.clear()
       const parked = yield* findParked(sql, walkedTo)
       walkedTo = parked.length < passedAtOnce ? firstQueue : (parked.at(-1)?.id ?? firstQueue)
-      queues.look(
+      queues.checkAt(
         parked.map(({ id }) => id),
         clock.now()
       )
@@ -108,7 +108,7 @@ export const makeAdmitter = Effect.fnUntraced(function* (
  */
 const findOpenNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { clock, feedBell, queues }: Engine,
+  { clock, feedWaker, queues }: Engine,
   ids: ReadonlyArray<string>
 ) {
   if (ids.length === 0) return []
@@ -116,14 +116,14 @@ const findOpenNow = Effect.fnUntraced(function* (
   const gone = open.filter(({ is_there }) => !is_there).map(({ id }) => id)
   if (gone.length > 0) {
     yield* leaveQueue(sql, gone)
-    feedBell.ring()
-    queues.look(gone, clock.now())
+    feedWaker.wake()
+    queues.checkAt(gone, clock.now())
   }
   const now: Array<string> = []
   for (const { at_ms, id, is_there, now_ms } of open) {
     if (!is_there) continue
     if (at_ms <= now_ms) now.push(id)
-    else if (at_ms < now_ms + rememberMs) queues.look([id], clock.now() + at_ms - now_ms)
+    else if (at_ms < now_ms + rememberMs) queues.checkAt([id], clock.now() + at_ms - now_ms)
   }
   return now
 })

@@ -6,7 +6,7 @@ import { makeSecretsCache } from "../calling/secretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
 import { endOf, type Executed, type Execution, makeExecute } from "../calling/Execute.ts"
-import { briefly, Tracing } from "../../core/index.ts"
+import { shortMessage, Tracing } from "../../core/index.ts"
 import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
 import { start } from "../transitions/start.ts"
 import { notifyStarted } from "../notifyChanges.ts"
@@ -134,7 +134,7 @@ export const makeCalls = Effect.fnUntraced(function* (
       return endOf(run, execution, { status: "cancelled", error: cancelledError })
     }
     if (Cause.hasInterrupts(cause)) return undefined
-    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${briefly(cause)}`))
+    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${shortMessage(cause)}`))
     return endOf(run, execution, {
       status: "failed",
       error: executionError("internal", "internal error")
@@ -191,7 +191,7 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
   const sql = yield* SqlClient.SqlClient
   const batch = startedTogether[(yield* Store).kind]
   const runFork = Effect.runForkWith(yield* Effect.context())
-  const { clock, intake, meters, results, startBell } = engine
+  const { clock, intake, meters, results, startWaker } = engine
 
   /** The runs keep their slots until they are due, a quarter of a second at most. */
   const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
@@ -236,21 +236,21 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
     const now = clock.now()
     const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
     const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
-    if (taken.length === 0) yield* startBell.wait(askAtMs() - now)
+    if (taken.length === 0) yield* startWaker.wait(askAtMs() - now)
     else yield* startTaken(taken, owner, now)
   })
 })
 
 /** Makes the start guard decide again whether the runs may start here. */
 const askAgain = (
-  { clock, intake, startBell }: Engine,
+  { clock, intake, startWaker }: Engine,
   runs: ReadonlyArray<{ readonly id: string }>
 ) => {
   intake.putBack(
     runs.map(({ id }) => id),
     clock.now()
   )
-  startBell.ring()
+  startWaker.wake()
 }
 
 /** A run that was started long ahead of its time got that from a clock that was stepped. */

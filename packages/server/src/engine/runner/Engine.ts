@@ -4,8 +4,8 @@ import { ConnectionsLimits } from "@scheduling/calls/Call"
 import { DueFrom } from "../intake/DueFrom.ts"
 import { Intake } from "../intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
-import { Doorbell, Meters, type NodeMeters } from "../../core/index.ts"
-import { QueueLooks } from "./QueueLooks.ts"
+import { Meters, type NodeMeters, Waker } from "../../core/index.ts"
+import { QueueChecks } from "./QueueChecks.ts"
 import { UnwrittenResults } from "./UnwrittenResults.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
@@ -36,14 +36,14 @@ export class Engine {
   readonly budget: ByteBudget
   readonly loads: Semaphore.Semaphore
   readonly dueFrom = new DueFrom()
-  /** The named queues to look at. */
-  readonly queues = new QueueLooks()
+  /** The named queues to check. */
+  readonly queues = new QueueChecks()
   readonly meters: EngineMeters
   readonly results = new UnwrittenResults()
-  /** Rings when there is room for more runs, or something new is due. */
-  readonly feedBell = new Doorbell()
-  /** Rings when a run may have become startable. */
-  readonly startBell = new Doorbell()
+  /** Wakes the feed when there is room for more runs, or something new is due. */
+  readonly feedWaker = new Waker()
+  /** Wakes the start loop when a run may have become startable. */
+  readonly startWaker = new Waker()
 
   readonly #counts: RunnerCounts = {
     fired: 0,
@@ -92,7 +92,7 @@ export class Engine {
   hold(runs: ReadonlyArray<LeasedRun>): void {
     if (runs.length === 0) return
     this.intake.add(runs, this.clock.now())
-    this.startBell.ring()
+    this.startWaker.wake()
   }
 
   /**
@@ -144,8 +144,8 @@ export class Engine {
    * statement.
    */
   slotFreed(): void {
-    this.startBell.ring()
-    if (this.#hasBacklog && this.intake.free >= this.intake.turnover / 4) this.feedBell.ring()
+    this.startWaker.wake()
+    if (this.#hasBacklog && this.intake.free >= this.intake.turnover / 4) this.feedWaker.wake()
   }
 
   /**
@@ -168,7 +168,7 @@ export class Engine {
     this.count("claimed", leased.length + started.length)
     this.hold(leased.map(inPlace))
     const admitted = this.intake.admit(started.map(inPlace), this.clock.now())
-    if (admitted.length < started.length) this.startBell.ring()
+    if (admitted.length < started.length) this.startWaker.wake()
     return admitted
   }
 
@@ -186,7 +186,8 @@ export class Engine {
     })
     const written = new Set(ids)
     let again = false
-    // A run that was to await its call-back and was not written had it already, before the answer.
+    // A run that was to await its completion and was not written had its completion already, before
+    // the answer.
     // Only a chain may then have a next step that this node does not know of.
     for (const { completes_by_ms, id, position, status } of settlements) {
       again = this.intake.forget(id) || again
@@ -200,9 +201,9 @@ export class Engine {
       }
     }
     this.hold(steps)
-    if (again) this.startBell.ring()
-    if (leased.length + started.length < slots.length) this.queues.look(queues, this.clock.now())
-    if (released || settlements.some(isTriedAgain)) this.feedBell.ring()
+    if (again) this.startWaker.wake()
+    if (leased.length + started.length < slots.length) this.queues.checkAt(queues, this.clock.now())
+    if (released || settlements.some(isTriedAgain)) this.feedWaker.wake()
   }
 }
 

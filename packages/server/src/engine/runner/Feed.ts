@@ -48,7 +48,7 @@ const fruitlessPauseMs = 20
  *    may have one.
  * 5. `compare`: every half a minute, and after a lost answer, the node takes up the runs that the
  *    database says are leased to it.
- * 6. The round rests until there is more work, or until the bell rings.
+ * 6. The round rests until there is more work, or until `feedWaker` wakes it.
  *
  * A node leases as many runs ahead of time as it can hold, but only as many overdue runs as it can
  * start.
@@ -60,7 +60,7 @@ export const makeFeed = Effect.fnUntraced(function* (
   engine: Engine,
   calls: Calls
 ): Effect.fn.Return<Effect.Effect<void, SqlError.SqlError>, never, SqlClient.SqlClient> {
-  const { feedBell, intake, options } = engine
+  const { feedWaker, intake, options } = engine
   const { lookAheadMs, pollMs } = options
   const { compare, handBackWaiting, startOver } = yield* makeLeases(engine)
   const findWork = yield* makeFindWork(engine, startOver)
@@ -76,8 +76,8 @@ export const makeFeed = Effect.fnUntraced(function* (
     const hasMoreToFire =
       next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
     const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
-    // This is set while claiming too, so that a slot that becomes free meanwhile rings for the next
-    // round.
+    // This is set while claiming too, so that a slot that becomes free during the claim wakes the
+    // next round.
     const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
     engine.noteBacklog(hasBacklog)
     let hurry = hasMoreToFire
@@ -91,7 +91,7 @@ export const makeFeed = Effect.fnUntraced(function* (
     yield* handBackWaiting
     yield* compare
 
-    if (!hurry) yield* feedBell.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
+    if (!hurry) yield* feedWaker.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
     yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
   })
 })
@@ -154,7 +154,7 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
     engine.count("fired", fired)
     engine.meters.batch("fire", fired)
     engine.hold(leased)
-    engine.queues.look(queues, clock.now())
+    engine.queues.checkAt(queues, clock.now())
     const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
     fireFrom = isDone ? null : (reached ?? beginningOf(0))
     return !isDone
@@ -223,7 +223,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
 /** Claims runs with one statement, and makes the calls of those that the statement has started. */
 const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
   const sql = yield* SqlClient.SqlClient
-  const { clock, intake, startBell } = engine
+  const { clock, intake, startWaker } = engine
 
   return Effect.fnUntraced(function* (
     claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
@@ -237,7 +237,7 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
     engine.meters.batch("claim", leased.length + started.length)
     engine.hold(leased)
     const admitted = intake.admit(started, clock.now())
-    if (admitted.length < started.length) startBell.ring()
+    if (admitted.length < started.length) startWaker.wake()
     yield* calls.begin(admitted, owner, askedMs)
     return { claimed: leased.length + started.length, reached }
   }, Effect.uninterruptible)
@@ -278,7 +278,7 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
 })
 
 /**
- * How long a round rests unless the bell rings. If no task has a schedule, that is the longest time
+ * How long a round rests unless it is woken. If no task has a schedule, that is the longest time
  * allowed.
  */
 export const restMs = (

@@ -3,7 +3,7 @@ import { Clock, Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { elapsedMs, loop } from "../../core/index.ts"
 import { onConnection, Store } from "../../store/index.ts"
-import { type Endings, listenOn, Signals } from "../../events/index.ts"
+import { type EndSignals, listenOn, Signals } from "../../events/index.ts"
 import { declareAllDead, nodeLocks, register, renewal, unregister } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import type { Engine } from "./Engine.ts"
@@ -47,9 +47,9 @@ export interface Membership {
  *    back their runs.
  * 2. `enroll` inserts the row of the node.
  * 3. On PostgreSQL, the loop runs `session`: a connection of the node's own that listens for signals.
- * 4. `makeBeat`: on that connection, the node takes its advisory lock, renews its lease and hears of
- *    cancelled runs, again and again. If it finds that it was declared dead and that others have its
- *    runs, `onLost` runs and the node enrolls again.
+ * 4. `makeBeat`: on that connection, the node takes its advisory lock, renews its lease and learns
+ *    which runs were cancelled, again and again. If it finds that it was declared dead and that
+ *    others have its runs, `onLost` runs and the node enrolls again.
  * 5. A session that fails is opened again. When the scope ends, `signOff` gives back what the node
  *    still has and removes its row.
  */
@@ -59,7 +59,7 @@ export const join = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Membership,
   SqlError.SqlError,
-  Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals | Endings
+  Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals | EndSignals
 > {
   const sql = yield* SqlClient.SqlClient
   const pg = yield* PgClient.PgClient

@@ -1,9 +1,9 @@
 import { Clock, Effect, Random } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Completions } from "../completions/Completions.ts"
-import type { Presence } from "../completions/awaitingRuns.ts"
-import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
-import { eachInTurn, elapsedMs } from "../../core/index.ts"
+import type { NodeUptime } from "../completions/awaitingRuns.ts"
+import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
+import { elapsedMs, runAllInTurn } from "../../core/index.ts"
 import { judge } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
@@ -30,7 +30,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
   { mayJudge, mayJudgeAgents, thereForMs }: Membership,
   walk: Admitter["walk"]
 ): Effect.fn.Return<
-  Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | Endings>,
+  Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | EndSignals>,
   never,
   SqlClient.SqlClient | Completions
 > {
@@ -39,7 +39,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
   const { endOverdue } = yield* Completions
   let completionDueInMs: number | null = null
 
-  const presence = (): Presence | undefined =>
+  const uptime = (): NodeUptime | undefined =>
     mayJudge() && engine.clock.doubt === undefined
       ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
       : undefined
@@ -52,20 +52,20 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     engine.dueFrom.forget()
     // The dead node may have written changes that it announced to nobody.
     changes.resetAll()
-    engine.feedBell.ring()
+    engine.feedWaker.wake()
   })
 
   return Effect.gen(function* () {
     const dueInMs = completionDueInMs
     completionDueInMs = null
-    yield* endOverdueWithin(everyMs, dueInMs, endOverdue, presence)
-    const present = presence()
+    yield* endOverdueWithin(everyMs, dueInMs, endOverdue, uptime)
+    const present = uptime()
     if (present === undefined) return
     const judged = yield* engine.clock.sample(judge(sql, present))
     if (engine.clock.doubt !== undefined) return
     completionDueInMs = judged.completion_due_in_ms
-    if (judged.released) engine.feedBell.ring()
-    yield* eachInTurn([
+    if (judged.released) engine.feedWaker.wake()
+    yield* runAllInTurn([
       judged.to_take_back ? recoverLost : Effect.void,
       judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
       judged.overdue ? endOverdue(present) : Effect.void,
@@ -89,14 +89,14 @@ const endOverdueWithin = Effect.fnUntraced(function* (
   dueInMs: number | null,
   endOverdue: Completions["Service"]["endOverdue"],
   /** Undefined if this node may not decide about others. */
-  presence: () => Presence | undefined
+  uptime: () => NodeUptime | undefined
 ) {
   const clock = yield* Clock.Clock
   const endsAtMs = elapsedMs(clock) + waitMs
   const leftMs = () => Math.max(0, endsAtMs - elapsedMs(clock))
   for (let nextMs = dueInMs; nextMs !== null && nextMs < leftMs();) {
     yield* Effect.sleep(Math.max(0, nextMs) + gatherMs + (yield* Random.next) * spreadMs)
-    const now = presence()
+    const now = uptime()
     nextMs = now === undefined ? null : yield* endOverdue(now)
   }
   yield* Effect.sleep(leftMs())

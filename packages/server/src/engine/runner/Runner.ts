@@ -12,10 +12,10 @@ import { makeCalls } from "./Calls.ts"
 import { removeAbsences } from "../Absences.ts"
 import { removeReplaced } from "../chains/ChainVersions.ts"
 import { handBack } from "../transitions/handBack.ts"
-import { type Endings, Signals } from "../../events/index.ts"
+import { type EndSignals, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { Doorbell, eachInTurn, loop, mayBeStuck } from "../../core/index.ts"
+import { loop, restartIfStuck, runAllInTurn, Waker } from "../../core/index.ts"
 import { join } from "./Membership.ts"
 import { removeTombstones } from "../Nodes.ts"
 import { makeNodeWatch } from "./NodeWatch.ts"
@@ -30,7 +30,7 @@ type Requirements =
   | PgClient.PgClient
   | Store
   | Signals
-  | Endings
+  | EndSignals
   | Partitions
   | Call
   | SigningSecrets
@@ -85,13 +85,13 @@ export class Runner extends Context.Service<
 
       // The parts. None of them does anything yet.
       const engine = yield* makeEngine
-      const { feedBell, intake, options } = engine
-      const stopBell = new Doorbell()
+      const { feedWaker, intake, options } = engine
+      const stopWaker = new Waker()
       const calls = yield* makeCalls(engine)
       const settler = yield* makeSettler(engine, calls.begin)
       const takeRuns = yield* makeFeed(engine, calls)
       const { admitSome, walk } = yield* makeAdmitter(engine)
-      const clearStopped = yield* makeStopper(stopBell)
+      const clearStopped = yield* makeStopper(stopWaker)
 
       const forgetAll = Effect.gen(function* () {
         intake.dropAll()
@@ -105,7 +105,7 @@ export class Runner extends Context.Service<
       const watchNodes = yield* makeNodeWatch(engine, membership, walk)
 
       // 2. Results. Stopping waits until all are written.
-      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, mayBeStuck))
+      yield* Effect.forkScoped(loop("settling runs", settler.settleSome, restartIfStuck))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
       // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
@@ -128,17 +128,17 @@ export class Runner extends Context.Service<
 
       // 4. The signals that wake the loops.
       yield* signals.listen({
-        wake: Effect.sync(() => feedBell.ring()),
+        wake: Effect.sync(() => feedWaker.wake()),
         cancel: calls.cancel,
-        stop: Effect.sync(() => stopBell.ring()),
-        admit: (queueIds) => Effect.sync(() => engine.queues.look(queueIds, engine.clock.now()))
+        stop: Effect.sync(() => stopWaker.wake()),
+        admit: (queueIds) => Effect.sync(() => engine.queues.checkAt(queueIds, engine.clock.now()))
       })
 
       // 5. The loops.
-      yield* Effect.forkScoped(loop("starting runs", calls.startDue, mayBeStuck))
-      yield* Effect.forkScoped(loop("taking runs", takeRuns, mayBeStuck))
-      yield* Effect.forkScoped(loop("admitting runs", admitSome, mayBeStuck))
-      yield* Effect.forkScoped(loop("stopping runs", clearStopped, mayBeStuck))
+      yield* Effect.forkScoped(loop("starting runs", calls.startDue, restartIfStuck))
+      yield* Effect.forkScoped(loop("taking runs", takeRuns, restartIfStuck))
+      yield* Effect.forkScoped(loop("admitting runs", admitSome, restartIfStuck))
+      yield* Effect.forkScoped(loop("stopping runs", clearStopped, restartIfStuck))
       yield* Effect.forkScoped(loop("looking after nodes", watchNodes))
       yield* Effect.forkScoped(
         loop(
@@ -146,7 +146,7 @@ export class Runner extends Context.Service<
           Effect.gen(function* () {
             if (engine.clock.doubt !== undefined) return false
             const isDone = yield* Effect.exit(partitions.maintain(options.retentionDays))
-            yield* eachInTurn([
+            yield* runAllInTurn([
               isDone,
               removeHistoryOfGoneWorkspaces(sql),
               removeTombstones(sql),

@@ -1,15 +1,15 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { againAfterCollision, isDatabaseAway } from "../../store/index.ts"
-import { briefly, elapsedMs, Tracing } from "../../core/index.ts"
+import { isDatabaseAway, retryAfterDeadlock } from "../../store/index.ts"
+import { elapsedMs, shortMessage, Tracing } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
 import { handOver } from "../transitions/handOver.ts"
 import { makeNotifyFinished } from "../afterSettled.ts"
 import { finish } from "../transitions/finish.ts"
 import type { Settled } from "../Settled.ts"
 import { type Claimed, nothingClaimed } from "../transitions/claim.ts"
-import type { Endings } from "../../events/index.ts"
+import type { EndSignals } from "../../events/index.ts"
 import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
 import { traceSettled } from "./traceRuns.ts"
@@ -71,7 +71,7 @@ type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, Sql
 export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine,
   begin: Calls["begin"]
-): Effect.fn.Return<Settler, never, SqlClient.SqlClient | Endings> {
+): Effect.fn.Return<Settler, never, SqlClient.SqlClient | EndSignals> {
   const sql = yield* SqlClient.SqlClient
   const clock = yield* Clock.Clock
   const { write, writeOnly } = yield* makeWrite(engine, begin)
@@ -117,8 +117,8 @@ export const makeSettler = Effect.fnUntraced(function* (
   return {
     settleSome: Effect.gen(function* () {
       if (aside.isDue(elapsedMs(clock))) yield* writeAside
-      // The bell may still ring for results that are written already.
-      if (results.count === 0) return yield* results.bell.wait(60_000)
+      // The waker may still wake for results that are written already.
+      if (results.count === 0) return yield* results.waker.wait(60_000)
       if (results.count < batch) yield* gather(engine, clock, writtenMs)
       yield* writeNext
     }),
@@ -180,7 +180,7 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
   }
 
   const writeOnly = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    yield* afterCommit(settlements, yield* againAfterCollision(finish(sql, settlements)))
+    yield* afterCommit(settlements, yield* retryAfterDeadlock(finish(sql, settlements)))
   })
 
   /** The slots of the runs in `handing` go to the next runs, in the same transaction. */
@@ -197,13 +197,15 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
       return { settled, next }
     })
     const { next, settled } = yield* engine.leasing(
-      againAfterCollision(sql.withTransaction(handingOver))
+      retryAfterDeadlock(sql.withTransaction(handingOver))
     )
     yield* afterCommit(settlements, settled, next)
     // If this fails, the calls are begun a little later, as those of other runs are.
     yield* begin(engine.takeOver(next), owner, askedMs).pipe(
       Effect.catchCause((cause) =>
-        Effect.logWarning(`runs that took free slots could not begin at once: ${briefly(cause)}`)
+        Effect.logWarning(
+          `runs that took free slots could not begin at once: ${shortMessage(cause)}`
+        )
       )
     )
   }, Effect.uninterruptible)

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Endings, Signals } from "../../events/index.ts"
-import type { Doorbell } from "../../core/index.ts"
+import { type EndSignals, Signals } from "../../events/index.ts"
+import type { Waker } from "../../core/index.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
-import { againAfterCollision } from "../../store/index.ts"
+import { retryAfterDeadlock } from "../../store/index.ts"
 import { clearSome, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
-/** Nodes are told of a stop. This is for nodes that did not hear it. */
+/** Nodes get a signal of a stop. This interval is for nodes that missed the signal. */
 const pollMs = 5_000
 
 /** The pause if other transactions have locked all that is left. */
@@ -17,11 +17,11 @@ const lockedMs = 100
  * hold up the others. Nodes do so side by side, each with runs that no other has locked.
  */
 export const makeStopper = Effect.fnUntraced(function* (
-  bell: Doorbell
+  waker: Waker
 ): Effect.fn.Return<
   Effect.Effect<void, SqlError.SqlError>,
   never,
-  SqlClient.SqlClient | Signals | Endings
+  SqlClient.SqlClient | Signals | EndSignals
 > {
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
@@ -29,7 +29,7 @@ export const makeStopper = Effect.fnUntraced(function* (
 
   /** Returns how many runs were found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
-    const { found, isFull, requested, settled, settlements } = yield* againAfterCollision(
+    const { found, isFull, requested, settled, settlements } = yield* retryAfterDeadlock(
       sql.withTransaction(clearSome(sql, stop))
     )
     yield* afterSettled(settlements, settled)
@@ -42,6 +42,6 @@ export const makeStopper = Effect.fnUntraced(function* (
     const stops = yield* listStops(sql)
     let found = 0
     for (const stop of stops) found += yield* clear(stop)
-    if (found === 0) yield* bell.wait(stops.length === 0 ? pollMs : lockedMs)
+    if (found === 0) yield* waker.wait(stops.length === 0 ? pollMs : lockedMs)
   })
 })

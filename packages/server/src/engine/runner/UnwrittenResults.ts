@@ -1,4 +1,4 @@
-import { Doorbell } from "../../core/index.ts"
+import { Waker } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
 
 /**
@@ -6,13 +6,13 @@ import type { Settlement } from "../Run.ts"
  * it, and the settler takes from it.
  */
 export class UnwrittenResults {
-  /** Rings when a result was added. It may ring for results that are written already. */
-  readonly bell = new Doorbell()
+  /** Wakes the settler when a result was added, sometimes for results that are written already. */
+  readonly waker = new Waker()
   #waiting: Array<Settlement> = []
 
   add(settlement: Settlement): void {
     this.#waiting.push(settlement)
-    this.bell.ring()
+    this.waker.wake()
   }
 
   get count(): number {

@@ -52,7 +52,7 @@ export const beginTrace = (tracer: Tracer, run: StartedRun, takenMs: number) => 
           }),
           ...(end?.status_code != null && { "http.response.status_code": end.status_code })
         },
-        error: end === undefined ? "abandoned" : lineOf(end)
+        error: end === undefined ? "abandoned" : describeError(end)
       })
     }
   }
@@ -70,7 +70,7 @@ export const traceSettled = (
     if (!written.has(run.id)) continue
     const traceId = traceOf(run)
     const spanId = spanIdOf(run.id)
-    const error = run.status === "failed" ? lineOf(run) : undefined
+    const error = run.status === "failed" ? describeError(run) : undefined
     tracer.span({
       traceId,
       spanId: makeSpanId(),
@@ -105,7 +105,7 @@ export const traceSettled = (
   }
 }
 
-const lineOf = ({ error }: Pick<Settlement, "error">) =>
+const describeError = ({ error }: Pick<Settlement, "error">) =>
   error === null ? undefined : errorLine(error)
 
 /** Without the path, which may hold a secret. */

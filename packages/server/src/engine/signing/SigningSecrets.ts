@@ -149,7 +149,7 @@ const toSigningSecret = (
   message_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
 })
 
-/** What comes of a call that nothing can sign: its target could not tell it from a forged one. */
+/** The error of a call that nothing can sign, because its target could not verify it. */
 export const cannotSign = executionError(
   "internal",
   "the workspace has no signing secret that can be opened: rotate it to have a new one"

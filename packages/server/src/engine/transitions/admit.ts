@@ -51,7 +51,7 @@ const turnsLeft = `
     )
   END`
 
-export interface Look {
+export interface OpenQueue {
   readonly id: string
   /** False if the queue is gone. Its runs are to leave it. */
   readonly is_there: boolean
@@ -63,7 +63,7 @@ export interface Look {
 /** Finds the queues that have a free slot and a run for it, now or later. */
 export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
   const parked = sql.literal(isInPhase("parked"))
-  return sql<Look>`
+  return sql<OpenQueue>`
     SELECT
       asked.id,
       queues.id IS NOT NULL AS is_there,

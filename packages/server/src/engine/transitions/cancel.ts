@@ -69,8 +69,8 @@ const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
 export const isNotCalling = ({ state }: StoppableRun): boolean => state !== "running"
 
 /**
- * Ends the runs that are queued or await a call-back. What follows (`makeAfterSettled`) is to be done
- * after the commit.
+ * Ends the runs that are queued or await their completion. What follows (`makeAfterSettled`) is to
+ * be done after the commit.
  */
 export const recordAsCancelled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { announceFinished } from "../../events/index.ts"
-import { undoneAlone } from "../../store/index.ts"
+import { inSavepoint } from "../../store/index.ts"
 import { type FollowUp, findFollowUps } from "../chains/ChainRuns.ts"
 import { disableFailing } from "../disableFailing.ts"
 import type { Settlement } from "../Run.ts"
@@ -82,7 +82,7 @@ const disable = (
     .filter((one) => written.has(one.id) && !followUps.get(one.id)?.next && hasFailed(one))
     .map(({ task_id }) => task_id)
   if (failed.length === 0) return Effect.succeed([])
-  return undoneAlone(sql)(disableFailing(sql, failed)).pipe(
+  return inSavepoint(sql)(disableFailing(sql, failed)).pipe(
     Effect.catch((error) =>
       Effect.as(Effect.logWarning("failing tasks could not be paused", error), [])
     )

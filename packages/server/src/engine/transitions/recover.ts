@@ -4,8 +4,13 @@ import type { SqlClient, Statement } from "effect/sql"
 import { callOfRun } from "../callOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import { Signals } from "../../events/index.ts"
-import { againAfterCollision } from "../../store/index.ts"
-import { holdSlots, lockQueuesOf, type LostSlot, lostSlotColumns } from "../queues/heldSlots.ts"
+import { retryAfterDeadlock } from "../../store/index.ts"
+import {
+  holdSlots,
+  lockQueuesOfLostSlots,
+  type LostSlot,
+  lostSlotColumns
+} from "../queues/heldSlots.ts"
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import { nextTurn } from "../RunState.ts"
@@ -100,9 +105,9 @@ const settleLost = (
   settlements: ReadonlyArray<Settlement>,
   keepSlots: ReadonlyArray<LostRun>
 ) => {
-  if (keepSlots.length === 0) return againAfterCollision(finish(sql, settlements))
+  if (keepSlots.length === 0) return retryAfterDeadlock(finish(sql, settlements))
   const finishAndHold = Effect.gen(function* () {
-    yield* lockQueuesOf(sql, keepSlots)
+    yield* lockQueuesOfLostSlots(sql, keepSlots)
     const settled = yield* finish(sql, settlements)
     const ids = new Set(settled.ids)
     yield* holdSlots(
@@ -111,7 +116,7 @@ const settleLost = (
     )
     return settled
   })
-  return againAfterCollision(sql.withTransaction(finishAndHold))
+  return retryAfterDeadlock(sql.withTransaction(finishAndHold))
 }
 
 /** What is written about a run whose node, or whose worker, was lost. */

@@ -118,7 +118,7 @@ const removeQueued = Effect.fnUntraced(function* (
 const isOfWorkspace = (stop: Stop) => stop.id === stop.workspace_id
 
 /**
- * Removes the stop if nothing is left to clear. Runs that are still going on have been told to end.
+ * Removes the stop if nothing is left to clear. Running calls have been asked to end.
  */
 export const removeStop = (sql: SqlClient.SqlClient, stop: Stop) =>
   sql`

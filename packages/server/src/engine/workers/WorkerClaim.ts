@@ -7,7 +7,7 @@ import { columnsOfAnyLength } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
 /** Runs of a workspace that are due and name the same labels. */
-export interface DueForWorkers {
+export interface DueWorkerRuns {
   readonly workspace_id: string
   readonly labels: ReadonlyArray<string>
   /** At most `mostCounted`, with those of `upcoming_ms`. */
@@ -25,7 +25,7 @@ const mostSets = 64
  * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops
  * from one set of labels to the next, so that its cost does not depend on how many runs wait.
  */
-export const findDueForWorkers = Effect.fnUntraced(function* (
+export const findDueWorkerRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaces: ReadonlyArray<AuthorizedWorkspaceId>
 ) {
@@ -85,7 +85,7 @@ export const findDueForWorkers = Effect.fnUntraced(function* (
     ) AS counted ON true`
   return {
     now_ms: rows[0]?.now_ms ?? 0,
-    found: rows.filter((row): row is DueRow & DueForWorkers => row.workspace_id !== null)
+    found: rows.filter((row): row is DueRow & DueWorkerRuns => row.workspace_id !== null)
   }
 })
 

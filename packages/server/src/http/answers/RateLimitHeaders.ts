@@ -1,21 +1,21 @@
-import { type Standing, windowSeconds } from "../fairness/RateLimits.ts"
+import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
 
 /** A property on the request, not a map: a long-lived map would stop requests from dying young. */
-const standing = Symbol("what the credential of a request may still do")
+const rate = Symbol("what the credential of a request may still do")
 
 interface Counted {
-  [standing]?: Standing
+  [rate]?: RateState
 }
 
-export const noteStanding = (request: object, known: Standing): void => {
-  ;(request as Counted)[standing] = known
+export const noteRateState = (request: object, known: RateState): void => {
+  ;(request as Counted)[rate] = known
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers-11. Undefined for a request without a credential. */
 export const rateLimitHeaders = (perMinute: number) => {
   const policy = `"default";q=${perMinute};w=${windowSeconds}`
   return (request: object): Readonly<Record<string, string>> | undefined => {
-    const known = (request as Counted)[standing]
+    const known = (request as Counted)[rate]
     return known === undefined
       ? undefined
       : {

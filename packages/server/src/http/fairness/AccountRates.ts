@@ -1,4 +1,4 @@
-import { RateLimits, type Standing } from "./RateLimits.ts"
+import { RateLimits, type RateState } from "./RateLimits.ts"
 
 /**
  * A rate for each credential or workspace, and one for its account with all of them, because
@@ -17,7 +17,7 @@ export class AccountRates {
    * Takes from both, and returns the state of the one that has less left. The account comes last,
    * so a refused credential takes nothing from the others.
    */
-  take(id: string, lane: bigint, nowMs: number, amount = 1): Standing {
+  take(id: string, lane: bigint, nowMs: number, amount = 1): RateState {
     const own = this.#each.take(id, nowMs, amount)
     if (own.isOver) return own
     const ofAccount = this.#accounts.take(lane, nowMs, amount)

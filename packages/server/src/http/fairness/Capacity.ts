@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { respond } from "../answers/Errors.ts"
 import type { Client } from "./Clients.ts"
-import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
+import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 
 /** The most that all requests together may take of a node. */
 export interface CapacityLimits {
@@ -36,7 +36,7 @@ export class Capacity {
    * Without turns, a hundred bodies of 250 kB that arrive together are read in one go, and no other
    * request is served meanwhile.
    */
-  readonly longBodies = new FairQueue<Client>({ atOnce: 1, pause: afterEverythingElse })
+  readonly longBodies = new FairQueue<Client>({ atOnce: 1, pause: yieldToEventLoop })
   readonly limits: CapacityLimits
 
   constructor(limits: CapacityLimits) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import type { Socket } from "node:net"
-import { afterEverythingElse, FairQueue } from "./FairQueue.ts"
+import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 import { networkOf } from "./networkOf.ts"
 
 /**
@@ -40,7 +40,7 @@ class Address implements Holdings {
 
 /**
  * One credential used from one address. Behind an untrusted proxy all clients have the same
- * address, and only the credential tells them apart.
+ * address, and only the credential distinguishes them.
  */
 export class Client implements Holdings {
   requests = 0
@@ -66,7 +66,7 @@ export class Client implements Holdings {
   get uploads(): FairQueue<Client> {
     return (this.#uploads ??= new FairQueue({
       atOnce: uploadsAtOnce,
-      pause: afterEverythingElse
+      pause: yieldToEventLoop
     }))
   }
 

@@ -14,7 +14,7 @@ export interface FairQueueOptions<Refusal> {
 }
 
 /** Lets the event loop handle everything else before the next work starts. */
-export const afterEverythingElse = (next: () => void) => void setImmediate(next)
+export const yieldToEventLoop = (next: () => void) => void setImmediate(next)
 
 /** The next work starts after a rest as long as the work was. */
 export const afterARest = (next: () => void, tookMs: number) => {

@@ -1,5 +1,5 @@
 /** The state of a credential's rate. */
-export interface Standing {
+export interface RateState {
   /** True if this request was one too many. */
   readonly isOver: boolean
   /** Requests that would be answered now, one after another. */
@@ -37,7 +37,7 @@ export class RateLimits<Key = string> {
    * Takes one request out of the bucket, or one with the work of many. A refused request takes
    * nothing. The amount is limited to a full bucket.
    */
-  take(credential: Key, nowMs: number, requests = 1): Standing {
+  take(credential: Key, nowMs: number, requests = 1): RateState {
     const takenMs = Math.min(requests, this.#perWindow) * this.#refillMs
     const missingMs = this.#missingMs(credential, nowMs)
     const windowMs = this.#windowMs

@@ -105,11 +105,11 @@ export class Idempotency extends Context.Service<
         /** A refusal undoes the create, which could not be repeated without its answer. */
         const keep = Effect.fnUntraced(function* (use: Use, lane: bigint, answer: string) {
           const sealed = seal(answerKeys, contextOf(use), answer)
-          const standing = rates.take(use.owner_id, lane, elapsedMs(clock), sealed.length)
-          if (standing.isOver) {
+          const rate = rates.take(use.owner_id, lane, elapsedMs(clock), sealed.length)
+          if (rate.isOver) {
             return yield* new RateLimited({
-              retry_after: standing.seconds,
-              message: tooManyBytes(standing.seconds)
+              retry_after: rate.seconds,
+              message: tooManyBytes(rate.seconds)
             })
           }
           yield* sql`

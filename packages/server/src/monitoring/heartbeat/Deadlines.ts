@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop, mayBeStuck } from "../../core/index.ts"
+import { loop, restartIfStuck } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
@@ -29,7 +29,7 @@ export class Deadlines extends Context.Service<
      */
     readonly check: Effect.Effect<number>
     /** Corrects the times that were written before the clock was set back. */
-    readonly setRight: Effect.Effect<void>
+    readonly correctTimes: Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/heartbeat/Deadlines") {
   static readonly layer: Layer.Layer<
@@ -58,7 +58,7 @@ export class Deadlines extends Context.Service<
       }, transactionOf(sql))
 
       /** Returns the last heartbeat of the batch, or undefined if there are no more. */
-      const setSomeRight = Effect.fnUntraced(function* (after: string) {
+      const correctSome = Effect.fnUntraced(function* (after: string) {
         const at = yield* now
         const rows = yield* repo.findLaterForUpdate(at, after, batch)
         yield* repo.updateLocked(
@@ -71,9 +71,9 @@ export class Deadlines extends Context.Service<
       }, transactionOf(sql))
 
       return Deadlines.of({
-        setRight: Effect.gen(function* () {
+        correctTimes: Effect.gen(function* () {
           for (let after: string | undefined = firstMonitor; after !== undefined;) {
-            after = yield* setSomeRight(after)
+            after = yield* correctSome(after)
           }
         }),
 
@@ -99,7 +99,7 @@ export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effect
     const { check } = yield* Deadlines
     yield* Effect.forkScoped(
       loop("checking the deadlines of heartbeats", check, {
-        ...mayBeStuck,
+        ...restartIfStuck,
         between: (ms) => Effect.sleep(ms)
       })
     )

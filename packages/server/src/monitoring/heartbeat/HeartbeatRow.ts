@@ -4,7 +4,7 @@ import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows
 import { alertAt, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
 
 /** The columns that are written with every ping. */
-export interface HeardColumns {
+export interface PingColumns {
   readonly last_ping_at: Date | null
   readonly began_at: Date | null
   readonly last_duration_ms: number | null
@@ -14,7 +14,7 @@ export interface HeardColumns {
   readonly runs: HeartbeatState["runs"]
 }
 
-export interface HeartbeatColumns extends HeartbeatRules, HeardColumns {
+export interface HeartbeatColumns extends HeartbeatRules, PingColumns {
   readonly check_at: Date | null
 }
 
@@ -57,7 +57,7 @@ export const heartbeatState = (row: HeartbeatRow): HeartbeatState => ({
   runs: row.runs
 })
 
-export const heardOf = (rules: HeartbeatRules, state: HeartbeatState): HeardColumns => ({
+export const toPingColumns = (rules: HeartbeatRules, state: HeartbeatState): PingColumns => ({
   last_ping_at: dateOrNull(state.last_ping_at),
   began_at: dateOrNull(state.began_at),
   last_duration_ms: state.last_duration_ms,

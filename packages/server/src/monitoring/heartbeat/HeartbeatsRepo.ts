@@ -6,11 +6,11 @@ import { columnsOfKind, type MonitorRows, monitorRows } from "../MonitorRows.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
 import type { HeartbeatState } from "./decideHeartbeat.ts"
 import {
-  type HeardColumns,
-  heardOf,
   type HeartbeatColumns,
   type HeartbeatRow,
-  heartbeatTable
+  heartbeatTable,
+  type PingColumns,
+  toPingColumns
 } from "./HeartbeatRow.ts"
 import { type OrdinaryPing, ordinaryPings } from "./ordinaryPings.ts"
 
@@ -75,7 +75,9 @@ export class HeartbeatsRepo extends Context.Service<
     HeartbeatsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql.literal(columnsOfKind(heartbeatTable))
-      const heard = sql.literal(heardNames.map((name) => `${name} = input.${name}`).join(", "))
+      const received = sql.literal(
+        pingColumnNames.map((name) => `${name} = input.${name}`).join(", ")
+      )
 
       return HeartbeatsRepo.of({
         ...monitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl>(sql, heartbeatTable),
@@ -127,7 +129,7 @@ export class HeartbeatsRepo extends Context.Service<
               UPDATE heartbeats AS h
               SET
                 version = h.version + 1,
-                ${heard},
+                ${received},
                 check_at = CASE
                   WHEN input.alert_at IS NULL THEN h.check_at
                   ELSE least(h.check_at, input.alert_at)
@@ -151,7 +153,7 @@ export class HeartbeatsRepo extends Context.Service<
           if (decided.length === 0) return
           yield* sql`
             UPDATE heartbeats AS h
-            SET version = h.version + 1, ${heard}, check_at = input.alert_at
+            SET version = h.version + 1, ${received}, check_at = input.alert_at
             FROM (${decidedTable(sql, decided)}) AS input
             WHERE h.monitor_id = input.monitor_id`
         }, Effect.orDie),
@@ -169,7 +171,7 @@ export class HeartbeatsRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-const heardNames: ReadonlyArray<keyof HeardColumns> = [
+const pingColumnNames: ReadonlyArray<keyof PingColumns> = [
   "last_ping_at",
   "began_at",
   "last_duration_ms",
@@ -181,7 +183,9 @@ const heardNames: ReadonlyArray<keyof HeardColumns> = [
 
 /** Each row with what it becomes. */
 const decidedTable = (sql: SqlClient.SqlClient, decided: ReadonlyArray<Decided>) => {
-  const column = columnsOf(decided.map(({ row, state }) => ({ ...row, ...heardOf(row, state) })))
+  const column = columnsOf(
+    decided.map(({ row, state }) => ({ ...row, ...toPingColumns(row, state) }))
+  )
   return sql`
     SELECT
       monitor_id, version, last_ping_at, began_at, last_duration_ms, last_rid, expected_at,

@@ -30,7 +30,7 @@ export class Pings extends Context.Service<
   Pings,
   {
     /** False if there is no such URL. */
-    readonly hear: (ping: Ping) => Effect.Effect<boolean>
+    readonly receive: (ping: Ping) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/monitoring/heartbeat/Pings") {
   static readonly layer: Layer.Layer<
@@ -120,7 +120,7 @@ export class Pings extends Context.Service<
           }))
         if (ordinary.length === 0) return batch
         const bodiless = budget.overdrawn(elapsedMs(clock))
-        const heard = yield* repo.updateByOrdinary(
+        const received = yield* repo.updateByOrdinary(
           ordinary.map(({ ms, waiting: { hashes, ping } }, ordinal) => ({
             ping_hash: hashes[0],
             at: new Date(ms),
@@ -130,15 +130,15 @@ export class Pings extends Context.Service<
           })),
           [...bodiless]
         )
-        const isHeard = ({ hashes }: Waiting) => heard.has(hashes[0])
+        const isReceived = ({ hashes }: Waiting) => received.has(hashes[0])
         for (const { ms, waiting } of ordinary) {
-          const owner = heard.get(waiting.hashes[0])
+          const owner = received.get(waiting.hashes[0])
           if (owner === undefined || !quota.take(waiting.ping.pingId, ms)) continue
           if (bodiless.has(owner.workspace_id)) continue
           budget.charge(owner, waiting.ping.details, waiting.arrivedMs)
         }
-        answer(batch.filter(isHeard), Exit.succeed(true))
-        return batch.filter((waiting) => !isHeard(waiting))
+        answer(batch.filter(isReceived), Exit.succeed(true))
+        return batch.filter((waiting) => !isReceived(waiting))
       })
 
       const hearByDeciding = Effect.fnUntraced(function* (pings: ReadonlyArray<Waiting>, at: Date) {
@@ -204,7 +204,7 @@ export class Pings extends Context.Service<
       })
 
       return Pings.of({
-        hear: (ping) =>
+        receive: (ping) =>
           Effect.callback((resume) => {
             const hashes = urls.hashesOf(ping.pingId)
             gathered.add({ ping, hashes, arrivedMs: elapsedMs(clock), resume })

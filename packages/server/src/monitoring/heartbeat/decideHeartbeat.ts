@@ -81,7 +81,7 @@ export const decideHeartbeat = (
 ): HeartbeatDecision => {
   const passed = pass(signal.type === "rules" ? signal.before : rules, before, at)
   if (signal.type === "time") return passed
-  const { cause = null, state, ...record } = hear(rules, passed.state, signal, at)
+  const { cause = null, state, ...record } = applySignal(rules, passed.state, signal, at)
   const from = passed.state.status
   return {
     state,
@@ -159,19 +159,19 @@ const withOverruns = (rules: HeartbeatRules, state: HeartbeatState, at: number):
     : state
 }
 
-interface Heard {
+interface SignalEffect {
   readonly state: HeartbeatState
   readonly type?: HeartbeatEventType
   readonly duration_ms?: number | null
   readonly cause?: IncidentCause
 }
 
-const hear = (
+const applySignal = (
   rules: HeartbeatRules,
   state: HeartbeatState,
   signal: Exclude<HeartbeatSignal, { readonly type: "time" }>,
   at: number
-): Heard => {
+): SignalEffect => {
   switch (signal.type) {
     case "pause":
       return state.status === "paused"
@@ -221,7 +221,7 @@ const start = (
   state: HeartbeatState,
   rid: string | null,
   at: number
-): Heard => {
+): SignalEffect => {
   const others = state.runs.filter((run) => run.rid !== rid)
   const isAgain = rid !== null && others.length < state.runs.length
   const fault = isAgain ? undefined : tooSoon(rules, state, at)
@@ -246,7 +246,7 @@ const end = (
   state: HeartbeatState,
   signal: Extract<HeartbeatSignal, { readonly rid: string | null }>,
   at: number
-): Heard => {
+): SignalEffect => {
   const { rid } = signal
   const run = state.runs.find((one) => one.rid === rid)
   const isAgain = run === undefined && rid !== null && rid === state.last_rid

@@ -13,10 +13,10 @@ import {
   type Heartbeat,
   type HeartbeatColumns,
   type HeartbeatRow,
-  heardOf,
-  heartbeatTable,
   heartbeatState,
-  toHeartbeat
+  heartbeatTable,
+  toHeartbeat,
+  toPingColumns
 } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo, type SealedPingUrl } from "./HeartbeatsRepo.ts"
 import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
@@ -80,9 +80,9 @@ const decide = (
     signal,
     at.getTime()
   )
-  const heard = heardOf(rules, state)
+  const received = toPingColumns(rules, state)
   return {
-    columns: { ...rules, ...heard, check_at: heard.alert_at },
+    columns: { ...rules, ...received, check_at: received.alert_at },
     changes: changesOf(row, changes),
     events: eventsOf(row, records)
   }

@@ -1,6 +1,6 @@
 /** Heartbeat monitors wait for pings of jobs that run elsewhere. */
 import { Layer } from "effect"
-import { whereRunning } from "../../core/index.ts"
+import { onRunnerNodes } from "../../core/index.ts"
 import { Deadlines, DeadlinesLayer } from "./Deadlines.ts"
 import { heartbeatTable } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
@@ -10,7 +10,7 @@ import { PingUrls } from "./PingUrls.ts"
 
 export const heartbeatMonitors = {
   table: heartbeatTable,
-  layer: Layer.mergeAll(HeartbeatMonitorsHandlers, whereRunning(DeadlinesLayer)).pipe(
+  layer: Layer.mergeAll(HeartbeatMonitorsHandlers, onRunnerNodes(DeadlinesLayer)).pipe(
     Layer.provideMerge(Layer.mergeAll(Deadlines.layer, Pings.layer)),
     Layer.provide([HeartbeatsRepo.layer, PingUrls.layer])
   )

@@ -16,10 +16,10 @@ export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServe
       "scheduling_pings_total",
       "Pings of heartbeats: `unknown` names no monitor.",
       "outcome",
-      ["heard", "unknown", "bad"]
+      ["received", "unknown", "bad"]
     )
     const counted = (response: HttpServerResponse.HttpServerResponse) => {
-      count(response.status === 200 ? "heard" : response === bad ? "bad" : "unknown")
+      count(response.status === 200 ? "received" : response === bad ? "bad" : "unknown")
       return response
     }
     return Effect.flatMap(
@@ -70,7 +70,7 @@ const plain = (status: number, text: string) =>
     headers: { "cache-control": "no-store", "ping-body-limit": String(maxPingBodyBytes) }
   })
 
-const heard = plain(200, "OK")
+const received = plain(200, "OK")
 const notFound = plain(404, "not found")
 const bad = plain(400, "bad rid or exit status")
 
@@ -85,7 +85,7 @@ const answerPing = Effect.fnUntraced(function* (
   const body = request.method === "POST" ? yield* plainBody(request, maxPingBodyBytes) : ""
   const ip = Option.getOrUndefined(request.remoteAddress)
   const user_agent = request.headers["user-agent"]?.slice(0, 200)
-  const isKnown = yield* pings.hear({
+  const isKnown = yield* pings.receive({
     pingId,
     signal,
     details: {
@@ -97,5 +97,5 @@ const answerPing = Effect.fnUntraced(function* (
       ...(body === "" ? {} : { body })
     }
   })
-  return isKnown ? heard : notFound
+  return isKnown ? received : notFound
 })

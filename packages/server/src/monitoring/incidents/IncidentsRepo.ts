@@ -21,11 +21,11 @@ import { SqlClient } from "effect/sql"
 import {
   columnsOf,
   type PageRequest,
+  repeatUntilFewerThan,
   timestampOf,
-  timestampOrNull,
-  untilFewerThan
+  timestampOrNull
 } from "../../store/index.ts"
-import { type Change, LiveChanges, tellAfterCommit } from "../../events/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 
 export interface IncidentRow {
   readonly id: IncidentId
@@ -60,11 +60,11 @@ export interface NewIncident {
   readonly cause: IncidentCause
 }
 
-type ToldIncident = Pick<NewIncident, "id" | "workspace_id" | "monitor_id" | "kind">
+type ChangedIncident = Pick<NewIncident, "id" | "workspace_id" | "monitor_id" | "kind">
 
-const toldAs =
+const toChange =
   (change: Extract<Change, { readonly type: "incident" }>["change"]) =>
-  ({ id, kind, monitor_id }: ToldIncident): Change => ({
+  ({ id, kind, monitor_id }: ChangedIncident): Change => ({
     type: "incident",
     kind,
     incident_id: IncidentId.make(id),
@@ -132,7 +132,7 @@ export class IncidentsRepo extends Context.Service<
     IncidentsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const tell = tellAfterCommit(sql, yield* LiveChanges)
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
       const none = sql.literal("")
 
       return IncidentsRepo.of({
@@ -163,7 +163,7 @@ export class IncidentsRepo extends Context.Service<
         updateClosed: Effect.fn("IncidentsRepo.updateClosed")(function* (ends) {
           if (ends.length === 0) return new Map()
           const column = columnsOf(ends)
-          const closed = yield* sql<ToldIncident>`
+          const closed = yield* sql<ChangedIncident>`
             UPDATE incidents
             SET closed_at = to_timestamp(ends.at / 1000)
             FROM unnest(
@@ -173,7 +173,7 @@ export class IncidentsRepo extends Context.Service<
             WHERE incidents.monitor_id = ends.monitor_id
               AND incidents.closed_at IS NULL
             RETURNING id, workspace_id, incidents.monitor_id, kind`
-          yield* tell(closed, toldAs("closed"))
+          yield* publish(closed, toChange("closed"))
           return new Map(closed.map(({ id, monitor_id }) => [monitor_id, id]))
         }, Effect.orDie),
 
@@ -199,7 +199,7 @@ export class IncidentsRepo extends Context.Service<
             ) AS begun (
               id, workspace_id, monitor_id, kind, opened_ms, closed_ms, cause_code, cause_message
             )`
-          yield* tell(incidents, toldAs("opened"))
+          yield* publish(incidents, toChange("opened"))
         }, Effect.orDie),
 
         updateAcknowledged: Effect.fn("IncidentsRepo.updateAcknowledged")(function* (
@@ -208,14 +208,14 @@ export class IncidentsRepo extends Context.Service<
           by,
           now
         ) {
-          const acknowledged = yield* sql<ToldIncident>`
+          const acknowledged = yield* sql<ChangedIncident>`
             UPDATE incidents
             SET acknowledged_by = ${by}, acknowledged_at = ${now}
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
               AND acknowledged_at IS NULL
             RETURNING id, workspace_id, monitor_id, kind`
-          yield* tell(acknowledged, toldAs("acknowledged"))
+          yield* publish(acknowledged, toChange("acknowledged"))
         }, Effect.orDie),
 
         listDeliveries: Effect.fn("IncidentsRepo.listDeliveries")(function* (workspaceId, id) {
@@ -232,7 +232,7 @@ export class IncidentsRepo extends Context.Service<
         }, Effect.orDie),
 
         removeClosed: Effect.fn("IncidentsRepo.removeClosed")(function* (before) {
-          yield* untilFewerThan(
+          yield* repeatUntilFewerThan(
             batch,
             sql`
               DELETE FROM incidents

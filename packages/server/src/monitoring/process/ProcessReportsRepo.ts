@@ -3,7 +3,7 @@ import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessM
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { type Failing, type Heard, silentAfterMs } from "./decideProcess.ts"
+import { type Failing, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
 import { columnsOfKind } from "../MonitorRows.ts"
 import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
@@ -18,9 +18,9 @@ export interface NewReport {
   readonly failing: Failing | null
 }
 
-interface HeardRow {
+interface ReportSummaryRow {
   readonly monitor_id: string
-  readonly heard_at: Date
+  readonly reported_at: Date
   readonly workers: number
   readonly count: number
   readonly rss_bytes: number
@@ -45,10 +45,10 @@ export class ProcessReportsRepo extends Context.Service<
       at: Date
     ) => Effect.Effect<void>
     /** What was reported on each monitor. With labels, only workers that are online count. */
-    readonly findHeard: (
+    readonly findReportSummaries: (
       rows: ReadonlyArray<ProcessRow>,
       at: Date
-    ) => Effect.Effect<ReadonlyMap<string, Heard>>
+    ) => Effect.Effect<ReadonlyMap<string, ReportSummary>>
   }
 >()("@scheduling/server/monitoring/process/ProcessReportsRepo") {
   static readonly layer: Layer.Layer<ProcessReportsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -110,12 +110,15 @@ export class ProcessReportsRepo extends Context.Service<
               failing = excluded.failing`
         }, Effect.orDie),
 
-        findHeard: Effect.fn("ProcessReportsRepo.findHeard")(function* (rows, at) {
+        findReportSummaries: Effect.fn("ProcessReportsRepo.findReportSummaries")(function* (
+          rows,
+          at
+        ) {
           const column = columnsOf(rows)
-          const heard = yield* sql<HeardRow>`
+          const reported = yield* sql<ReportSummaryRow>`
             SELECT
               p.monitor_id,
-              max(r.reported_at) AS heard_at,
+              max(r.reported_at) AS reported_at,
               (count(*) FILTER (WHERE r.counts))::int AS workers,
               coalesce(sum((r.report ->> 'count')::float8) FILTER (WHERE r.counts), 0) AS count,
               coalesce(sum((r.report ->> 'rss_bytes')::float8) FILTER (WHERE r.counts), 0)
@@ -134,13 +137,13 @@ export class ProcessReportsRepo extends Context.Service<
             FROM unnest(
               ${column("uuid", ({ monitor_id }) => monitor_id)},
               ${column("timestamptz", (row) => new Date(at.getTime() - silentAfterMs(row)))}
-            ) AS asked (monitor_id, heard_after)
+            ) AS asked (monitor_id, reported_after)
             JOIN process_monitors AS p ON p.monitor_id = asked.monitor_id
             CROSS JOIN LATERAL (
               SELECT
                 r.*,
                 p.worker_id IS NOT NULL
-                  OR (s.id IS NOT NULL AND r.reported_at > asked.heard_after) AS counts
+                  OR (s.id IS NOT NULL AND r.reported_at > asked.reported_after) AS counts
               FROM process_reports AS r
               JOIN workers AS w ON w.id = r.worker_id
               LEFT JOIN nodes AS s
@@ -153,23 +156,23 @@ export class ProcessReportsRepo extends Context.Service<
                 AND (p.worker_id = w.id OR p.labels <@ w.labels)
             ) AS r
             GROUP BY p.monitor_id`
-          return new Map(heard.map((row) => [row.monitor_id, toHeard(row)]))
+          return new Map(reported.map((row) => [row.monitor_id, toReportSummary(row)]))
         }, Effect.orDie)
       })
     )
   )
 }
 
-const toHeard = ({
+const toReportSummary = ({
   count,
   cpu_percent,
   failing,
-  heard_at,
+  reported_at,
   refused,
   rss_bytes,
   workers
-}: HeardRow): Heard => ({
-  atMs: heard_at.getTime(),
+}: ReportSummaryRow): ReportSummary => ({
+  atMs: reported_at.getTime(),
   together: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
   failing
 })

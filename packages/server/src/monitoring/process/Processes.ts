@@ -7,10 +7,10 @@ import { agentsBackMs, findLastAway } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import {
-  asksForJudgement,
   decideProcess,
-  type Heard,
+  isDecisionDue,
   judgeReport,
+  type ReportSummary,
   silentAfterMs
 } from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
@@ -56,14 +56,14 @@ export class Processes extends Context.Service<
       /** Reports are read after the rows were locked, so that none is missed. */
       const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
-        const heard = yield* reports.findHeard(rows, at)
+        const reported = yield* reports.findReportSummaries(rows, at)
         const awayUntil = yield* Effect.orDie(findLastAway(sql))
         const ms = at.getTime()
         for (const row of rows) {
           const { cause, checkAtMs, state } = decideProcess(
             row,
             processState(row),
-            heard.get(row.monitor_id) ?? nothing,
+            reported.get(row.monitor_id) ?? nothing,
             ms,
             awayUntil?.getTime()
           )
@@ -133,7 +133,7 @@ export class Processes extends Context.Service<
   )
 }
 
-const nothing: Heard = { atMs: null, together: null, failing: null }
+const nothing: ReportSummary = { atMs: null, together: null, failing: null }
 
 /** The result of a report, and whether it may change the status of the monitor. */
 const judgeOne = (
@@ -156,8 +156,8 @@ const judgeOne = (
         }
   const isNew = isFirst || (before === null) !== (failing === null)
   const checkAtMs = row.check_at?.getTime() ?? null
-  const standing = { status: row.status, checkAtMs }
-  const isDue = asksForJudgement(row, standing, { failing, isNew }, nowMs)
+  const state = { status: row.status, checkAtMs }
+  const isDue = isDecisionDue(row, state, { failing, isNew }, nowMs)
   return { row, report, failing, isDue }
 }
 

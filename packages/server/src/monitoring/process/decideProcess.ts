@@ -31,7 +31,7 @@ export interface ProcessState {
 type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refused">
 
 /** What the workers have reported. */
-export interface Heard {
+export interface ReportSummary {
   /** The time of the latest report of any worker. */
   readonly atMs: number | null
   /** The sum of the reports of workers that count. Null if there is none. */
@@ -66,7 +66,7 @@ export const judgeReport = (
 export const decideProcess = (
   rules: ProcessRules,
   before: ProcessState,
-  heard: Heard,
+  reported: ReportSummary,
   nowMs: number,
   awayUntilMs = -Infinity
 ): ProcessDecision => {
@@ -74,22 +74,22 @@ export const decideProcess = (
   const ofMany = rules.worker_id === null
   const areTogether = ofMany && rules.judge === "together"
   const failing = !areTogether
-    ? heard.failing
-    : heard.together === null
+    ? reported.failing
+    : reported.together === null
       ? before.failing
-      : judgeReport(rules, before.failing, heard.together, nowMs)
+      : judgeReport(rules, before.failing, reported.together, nowMs)
   const backAtMs = awayUntilMs + agentsBackMs + rules.interval_seconds * 1_000
-  const heardAtMs = Math.max(sinceMs, heard.atMs ?? sinceMs)
-  const silentAtMs = Math.max(heardAtMs + silentAfterMs(rules), backAtMs)
+  const reportedAtMs = Math.max(sinceMs, reported.atMs ?? sinceMs)
+  const silentAtMs = Math.max(reportedAtMs + silentAfterMs(rules), backAtMs)
   const downAtMs =
     failing === null ? Infinity : Math.max(failing.sinceMs + rules.grace_seconds * 1_000, backAtMs)
   const isSilent = nowMs >= silentAtMs
   const isDown = isSilent || nowMs >= downAtMs
-  const isWell = !isDown && failing === null && heard.together !== null
+  const isWell = !isDown && failing === null && reported.together !== null
   const next = isDown ? "down" : isWell ? "up" : status
   // A worker that goes offline stops counting, and sends no report about it.
-  const changesUnheard = ofMany && (areTogether || next === "down")
-  const againAtMs = changesUnheard ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
+  const changesWithoutReport = ofMany && (areTogether || next === "down")
+  const againAtMs = changesWithoutReport ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
   return {
     state: { status: next, sinceMs, failing: areTogether ? failing : null },
     checkAtMs: isSilent ? null : Math.min(isDown ? Infinity : downAtMs, againAtMs, silentAtMs),
@@ -110,7 +110,7 @@ export const silentAfterMs = ({
   (interval_seconds + grace_seconds) * 1_000 + agentLeaseMs
 
 /** Whether a report may change the status, so that the decision does not wait for `check_at`. */
-export const asksForJudgement = (
+export const isDecisionDue = (
   { grace_seconds, worker_id }: Pick<ProcessRules, "grace_seconds" | "worker_id">,
   { checkAtMs, status }: { readonly checkAtMs: number | null; readonly status: string },
   { failing, isNew }: { readonly failing: Failing | null; readonly isNew: boolean },
@@ -127,8 +127,8 @@ export const asksForJudgement = (
 const silence = (ofMany: boolean): IncidentCause => ({
   code: "worker_offline",
   message: ofMany
-    ? "nothing was heard of any worker with its labels for too long"
-    : "nothing was heard of the worker for too long"
+    ? "no worker with its labels has reported for too long"
+    : "the worker has not reported for too long"
 })
 
 /** The first rule that the report breaks. No rule holds if the agent did not look at the processes. */

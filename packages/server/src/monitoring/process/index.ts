@@ -1,7 +1,7 @@
 /** Process monitors watch processes on the machines of workers. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { whereRunning } from "../../core/index.ts"
+import { onRunnerNodes } from "../../core/index.ts"
 import { isAhead } from "../../store/index.ts"
 import { ProcessMonitorsHandlers } from "./http.ts"
 import { Processes, SilencesLayer } from "./Processes.ts"
@@ -11,11 +11,11 @@ import { processTable } from "./ProcessRow.ts"
 
 export const processMonitors = {
   table: processTable,
-  layer: Layer.mergeAll(ProcessMonitorsHandlers, whereRunning(SilencesLayer)).pipe(
+  layer: Layer.mergeAll(ProcessMonitorsHandlers, onRunnerNodes(SilencesLayer)).pipe(
     Layer.provideMerge(Processes.layer),
     Layer.provide([ProcessMonitorsRepo.layer, ProcessReportsRepo.layer])
   ),
-  setRight: (sql: SqlClient.SqlClient) => [
+  correctTimes: (sql: SqlClient.SqlClient) => [
     sql`
       UPDATE process_reports
       SET reported_at = least(reported_at, now()), failing_since = least(failing_since, now())

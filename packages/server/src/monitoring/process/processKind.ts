@@ -78,7 +78,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
 
 type Times = Pick<ProcessRules, "grace_seconds" | "interval_seconds">
 
-/** A worker that is never heard of makes the monitor go down, too. */
+/** A worker that never reports makes the monitor go down, too. */
 const silentAt = (at: Date, times: Times) => new Date(at.getTime() + silentAfterMs(times))
 
 /** Earlier reports are ignored from now on. */

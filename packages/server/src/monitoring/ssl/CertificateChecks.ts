@@ -3,7 +3,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Doorbell, elapsedMs, loop } from "../../core/index.ts"
+import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import { type Announcement, Outbox } from "../../events/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
@@ -37,8 +37,8 @@ export class CertificateChecks extends Context.Service<
     readonly begin: Effect.Effect<number>
     /** Waits until all checks that were begun have ended. */
     readonly ended: Effect.Effect<void>
-    /** Rings when there is room again. */
-    readonly bell: Doorbell
+    /** Wakes the loop when there is room for another check. */
+    readonly waker: Waker
   }
 >()("@scheduling/server/monitoring/ssl/CertificateChecks") {
   static readonly layer: Layer.Layer<
@@ -55,7 +55,7 @@ export class CertificateChecks extends Context.Service<
       const probe = yield* TlsProbe
       const repo = yield* SslMonitorsRepo
       const statusChanges = yield* StatusChanges
-      const bell = new Doorbell()
+      const waker = new Waker()
       const fibers = yield* FiberSet.make<void>()
       const run = yield* FiberSet.runtime(fibers)<never>()
       const underWay = new Map<AuthorizedWorkspaceId, number>()
@@ -111,7 +111,7 @@ export class CertificateChecks extends Context.Service<
       })
 
       return CertificateChecks.of({
-        bell,
+        waker,
 
         begin: Effect.gen(function* () {
           const room = checksAtOnce - (yield* FiberSet.size(fibers))
@@ -136,7 +136,7 @@ export class CertificateChecks extends Context.Service<
                 Effect.ensuring(
                   Effect.sync(() => {
                     count(row.workspace_id, -1)
-                    bell.ring()
+                    waker.wake()
                   })
                 )
               )
@@ -156,9 +156,9 @@ export class CertificateChecks extends Context.Service<
 export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { begin, bell } = yield* CertificateChecks
+      const { begin, waker } = yield* CertificateChecks
       yield* Effect.forkScoped(
-        loop("checking certificates", begin, { between: (ms) => bell.wait(ms) })
+        loop("checking certificates", begin, { between: (ms) => waker.wait(ms) })
       )
     })
   )

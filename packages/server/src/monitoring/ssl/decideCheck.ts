@@ -19,7 +19,7 @@ export interface SslState {
 interface SeenCertificate {
   readonly fingerprint: string
   /** The days that were left when its end was announced. Null if it was not. */
-  readonly told_days: number | null
+  readonly announced_days: number | null
 }
 
 export interface SslRules {
@@ -71,7 +71,8 @@ export const decideCheck = (
   const found = check.certificate
   const known = before.seen.find(({ fingerprint }) => fingerprint === found?.fingerprint_sha256)
   const left = found === null ? undefined : warning(rules, found, nowMs)
-  const expiringDays = left !== undefined && left < (known?.told_days ?? Infinity) ? left : null
+  const expiringDays =
+    left !== undefined && left < (known?.announced_days ?? Infinity) ? left : null
   const failures = withoutCertificate.has(check.verification) ? before.failures + 1 : 0
   const status = statusAfter(before, check, failures, left)
   const afterMs =
@@ -93,7 +94,7 @@ export const decideCheck = (
           : [
               {
                 fingerprint: found.fingerprint_sha256,
-                told_days: expiringDays ?? known?.told_days ?? null
+                announced_days: expiringDays ?? known?.announced_days ?? null
               },
               ...before.seen.filter((one) => one !== known)
             ].slice(0, maxSeen)

@@ -2,14 +2,14 @@
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { whereRunning } from "../../core/index.ts"
+import { onRunnerNodes } from "../../core/index.ts"
 import { isAhead } from "../../store/index.ts"
 import { CertificateChecks, CertificateChecksLayer } from "./CertificateChecks.ts"
 import { SslMonitorsHandlers } from "./http.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { sslTable } from "./SslRow.ts"
 
-const CheckingLayer = whereRunning(
+const CheckingLayer = onRunnerNodes(
   CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer), Layer.provide(TlsProbe.layer))
 )
 
@@ -18,7 +18,7 @@ export const sslMonitors = {
   layer: Layer.mergeAll(SslMonitorsHandlers, CheckingLayer).pipe(
     Layer.provide(SslMonitorsRepo.layer)
   ),
-  setRight: (sql: SqlClient.SqlClient) => [
+  correctTimes: (sql: SqlClient.SqlClient) => [
     sql`
       UPDATE ssl_monitors
       SET check_at = now(), last_check_at = least(last_check_at, now())

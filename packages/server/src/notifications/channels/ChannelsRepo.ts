@@ -7,7 +7,7 @@ import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Id
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../core/index.ts"
-import { intoWorkspace, type PageRequest, timestampOf } from "../../store/index.ts"
+import { orWorkspaceNotFound, type PageRequest, timestampOf } from "../../store/index.ts"
 import { updateNext } from "../sending/updateNext.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
@@ -87,7 +87,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           },
           (insertion, { key }) =>
             keyIsTaken("notification_channel", "A notification channel", key)(insertion),
-          intoWorkspace
+          orWorkspaceNotFound
         ),
 
         find: (workspaceId: AuthorizedWorkspaceId, id: string) =>

@@ -79,7 +79,7 @@ export const messageOf = (source: MessageSource): Message => {
         ? []
         : [cut(oneLine(only.reason), 500)]
       : [
-          ...shown.map((event) => cut(lineOf(event), 200)),
+          ...shown.map((event) => cut(eventLine(event), 200)),
           ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])
         ],
     facts: isOne
@@ -134,7 +134,7 @@ const still: Partial<Record<DeliveredEvent, string>> = {
 const titleOf = ({ event, name, reminder }: MessageEvent) =>
   `${(reminder === true ? still[event] : undefined) ?? verbs[event]}: ${oneLine(name)}`
 
-const lineOf = (event: MessageEvent) =>
+const eventLine = (event: MessageEvent) =>
   event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`
 
 const groupTitle = ({ begun, ended, other }: GroupCounts) =>

@@ -23,7 +23,7 @@ export const discord = httpKind({
   spacingMs: 500,
   request: ({ url }, message) => {
     const target = new URL(url)
-    // Without it failures are told to nobody.
+    // Without `wait`, Discord reports no failures.
     target.searchParams.set("wait", "true")
     return {
       method: "POST",

@@ -3,13 +3,13 @@ import type {
   NotificationEvent
 } from "@scheduling/domain/notifications/NotificationEvent"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { AnnouncementData, subjectGone } from "../../events/index.ts"
+import type { AnnouncementData, subjectRemoved } from "../../events/index.ts"
 
 /** A row of the outbox: something that happened and is not routed yet. */
 export interface OutboxEvent {
   readonly ordinal: bigint
   readonly workspace_id: AuthorizedWorkspaceId
-  readonly event: DeliveredEvent | typeof subjectGone
+  readonly event: DeliveredEvent | typeof subjectRemoved
   readonly subject_id: string
   readonly tags: ReadonlyArray<string>
   readonly at: Date

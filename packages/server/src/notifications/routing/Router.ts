@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig, Ids, loop, mayBeStuck, Meters } from "../../core/index.ts"
-import { Outbox, OutboxBell, Signals } from "../../events/index.ts"
+import { AppConfig, Ids, loop, Meters, restartIfStuck } from "../../core/index.ts"
+import { Outbox, OutboxWaker, Signals } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
@@ -172,38 +172,38 @@ export class Router extends Context.Service<Router>()(
 
 /** Routes in the background. `wakeSender` is called when there may be new deliveries. */
 export const routing = Effect.fnUntraced(function* (wakeSender: () => void) {
-  const bell = yield* OutboxBell
+  const waker = yield* OutboxWaker
   const router = yield* Router
   const signals = yield* Signals
   yield* Effect.acquireRelease(
-    Effect.sync(() => void (bell.isAnswered = true)),
-    () => Effect.sync(() => void (bell.isAnswered = false))
+    Effect.sync(() => void (waker.isWatched = true)),
+    () => Effect.sync(() => void (waker.isWatched = false))
   )
-  yield* signals.hear({
-    heard: (payload) => {
-      if (payload === "outbox") bell.ring()
+  yield* signals.subscribe({
+    received: (payload) => {
+      if (payload === "outbox") waker.wake()
     },
-    connected: () => bell.ring()
+    connected: () => waker.wake()
   })
-  const inTurns = (yield* Semaphore.make(1)).withPermit
+  const runInSlices = (yield* Semaphore.make(1)).withPermit
 
   const routeAll = Effect.gen(function* () {
-    const progress = yield* inTurns(router.route)
+    const progress = yield* runInSlices(router.route)
     wakeSender()
-    if (progress === "all") yield* bell.wait(pollMs)
+    if (progress === "all") yield* waker.wait(pollMs)
     if (progress === "busy") yield* Effect.sleep(whileBusyMs)
   })
-  yield* Effect.forkScoped(loop("routing notifications", routeAll, mayBeStuck))
+  yield* Effect.forkScoped(loop("routing notifications", routeAll, restartIfStuck))
 
   const remindAll = Effect.gen(function* () {
-    const progress = yield* inTurns(router.remind)
+    const progress = yield* runInSlices(router.remind)
     if (progress === "all") yield* Effect.sleep("15 seconds")
     if (progress === "busy") yield* Effect.sleep(whileBusyMs)
   })
   yield* Effect.forkScoped(loop("reminding", remindAll))
 })
 
-/** Events for which nobody rings are found after this time. */
+/** Events without a signal are found after this time. */
 const pollMs = 1_000
 
 /** The node that routes now may have begun before the latest event, and is done in a moment. */

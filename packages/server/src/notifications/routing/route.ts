@@ -8,7 +8,7 @@ import type {
   NotificationRule,
   NotificationSettings
 } from "@scheduling/domain/notifications/NotificationSettings"
-import { subjectGone } from "../../events/index.ts"
+import { subjectRemoved } from "../../events/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
 import { noSettings } from "../settings/SettingsRepo.ts"
@@ -117,7 +117,7 @@ export const channelsToAsk = (
 
 /** Whether it matters for the event which channels were notified of the problem. */
 export const needsNotified = ({ data, event }: OutboxEvent): boolean =>
-  event === subjectGone || isRecovery(event) || data.reminder === true
+  event === subjectRemoved || isRecovery(event) || data.reminder === true
 
 /**
  * How long after a failure it is checked whether a success was missed. Two statements that settle runs
@@ -161,7 +161,7 @@ const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now:
     }
     if (notice === undefined) continue
     const task = state.tasks.get(subject_id)
-    const isGone = written.event === subjectGone
+    const isGone = written.event === subjectRemoved
     notices.push({
       event,
       type: notice,
@@ -183,7 +183,7 @@ const alertOf = (written: OutboxEvent, known: ProblemRow | undefined): AlertEven
   if (callback_url !== null || event === "task.succeeded" || event === "chain.succeeded") {
     return undefined
   }
-  if (event !== subjectGone) return { ...written, event }
+  if (event !== subjectRemoved) return { ...written, event }
   if (known === undefined || !isProblem(known.event)) return undefined
   const data = { ...known.data, reminder: false, reason: "It was paused or deleted." }
   return { ...written, event: recoveries[known.event], data }
@@ -292,7 +292,7 @@ const routeCallbacks = (
   nextId: () => string
 ): ReadonlyArray<NewDelivery> => {
   const callbacks = events.flatMap(({ callback_url: target, event, ...rest }) =>
-    target === null || event === subjectGone ? [] : [{ ...rest, event, target }]
+    target === null || event === subjectRemoved ? [] : [{ ...rest, event, target }]
   )
   const byWorkspace = Map.groupBy(callbacks, ({ workspace_id }) => workspace_id)
   return [...byWorkspace].flatMap(([workspace_id, own]) => {

@@ -9,7 +9,7 @@ import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { OutboxBell } from "../../events/index.ts"
+import { OutboxWaker } from "../../events/index.ts"
 import { Ids, orNotFound } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
@@ -34,7 +34,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
-      const bell = yield* OutboxBell
+      const waker = yield* OutboxWaker
       const channels = yield* ChannelsRepo
       const disableChannel = yield* DisableChannel
       const ids = yield* Ids
@@ -182,7 +182,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
             subjects: new Set(row.subjects)
           })
           yield* repo.write([again], now)
-          yield* sql.afterCommit(Effect.sync(() => bell.ring()))
+          yield* sql.afterCommit(Effect.sync(() => waker.wake()))
           return toDelivery(yield* found(repo.find(workspaceId, again.id)))
         }, transaction),
 

@@ -14,9 +14,9 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type PageRequest,
+  repeatUntilFewerThan,
   timestampOf,
-  timestampOrNull,
-  untilFewerThan
+  timestampOrNull
 } from "../../store/index.ts"
 import type { SealedConfig } from "../channels/ChannelSecrets.ts"
 import type { ChannelRow } from "../channels/ChannelsRepo.ts"
@@ -486,7 +486,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       }, Effect.orDie)
 
       const removeOlder = (areOfKind: string, before: Date) =>
-        untilFewerThan(
+        repeatUntilFewerThan(
           batch,
           sql`
             DELETE FROM notification_deliveries

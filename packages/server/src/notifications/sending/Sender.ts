@@ -1,6 +1,6 @@
 import { Context, Effect, Fiber, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { briefly, Doorbell, loop, mayBeStuck, Meters } from "../../core/index.ts"
+import { loop, Meters, restartIfStuck, shortMessage, Waker } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { DisableChannel } from "../channels/DisableChannel.ts"
 import { messageOf } from "../kinds/Message.ts"
@@ -169,8 +169,8 @@ export const sending = Effect.gen(function* () {
     () => forAlerts.underWay() < alerts.most
   )
   return () => {
-    forAlerts.bell.ring()
-    forCallbacks.bell.ring()
+    forAlerts.waker.wake()
+    forCallbacks.waker.wake()
   }
 })
 
@@ -180,7 +180,7 @@ const sendQueue = Effect.fnUntraced(function* (
   mayBegin: () => boolean
 ) {
   const sender = yield* Sender
-  const bell = new Doorbell()
+  const waker = new Waker()
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const underWay = new Map<Fiber.Fiber<void>, ClaimedDelivery>()
   yield* Effect.addFinalizer(() =>
@@ -195,22 +195,22 @@ const sendQueue = Effect.fnUntraced(function* (
     for (const delivery of claimed) {
       const fiber = runFork(
         Effect.catchCause(sender.send(delivery), (cause) =>
-          Effect.logWarning(`delivery ${delivery.id} is tried again: ${briefly(cause)}`)
+          Effect.logWarning(`delivery ${delivery.id} is tried again: ${shortMessage(cause)}`)
         )
       )
       underWay.set(fiber, delivery)
       fiber.addObserver(() => {
         underWay.delete(fiber)
-        bell.ring()
+        waker.wake()
       })
     }
     if (claimed.length > 0) return
     const ms = yield* sender.idleMs(queue)
     // What is due and was not claimed is another node's, or of a share that has enough.
-    yield* bell.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
+    yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
   })
-  yield* Effect.forkScoped(loop(loopName, sendSome, mayBeStuck))
-  return { bell, underWay: () => underWay.size }
+  yield* Effect.forkScoped(loop(loopName, sendSome, restartIfStuck))
+  return { waker, underWay: () => underWay.size }
 })
 
 /** The keys that at least so many of the items have. */

@@ -4,7 +4,7 @@ import type { Signing } from "@scheduling/calls/signing"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
-import { AppConfig, briefly, cut, Secrets } from "../../core/index.ts"
+import { AppConfig, cut, Secrets, shortMessage } from "../../core/index.ts"
 import { cannotSign, SigningSecrets } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
@@ -118,7 +118,7 @@ export class Transport extends Context.Service<Transport>()(
             Effect.catchDefect((defect) =>
               Effect.as(
                 Effect.logError(
-                  `delivery ${transmission.delivery_id} failed: ${briefly(Cause.die(defect))}`
+                  `delivery ${transmission.delivery_id} failed: ${shortMessage(Cause.die(defect))}`
                 ),
                 unanswered("internal error")
               )

@@ -5,7 +5,7 @@ import {
 } from "@scheduling/domain/notifications/NotificationSettings"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { intoWorkspace, timestampOf } from "../../store/index.ts"
+import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
 /** The settings that are stored as one value. */
 export type Rules = Omit<NotificationSettings, "version" | "updated_at">
@@ -95,7 +95,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
                     AND version = ${version}
                   RETURNING version`
           return changed.length > 0
-        }, intoWorkspace)
+        }, orWorkspaceNotFound)
       }
     })
   }

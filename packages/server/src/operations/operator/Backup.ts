@@ -6,14 +6,14 @@ import * as path from "node:path"
 /**
  * The parts of a data directory that a backup contains. The rest belongs to the running process.
  */
-export const backedUp = ["postgres", "app-secret"] as const
+export const backupParts = ["postgres", "app-secret"] as const
 
 /**
- * Copies the embedded store while it runs. It has one session, and nothing is written while that
- * has an open transaction. Everything acknowledged before is on disk by then, so the copy is like
- * the disk after a power cut, which PostgreSQL recovers from its log. All requests wait for the
- * copy, so a checkpoint comes first, and the copy shares its blocks with the original where the
- * file system can.
+ * Copies the embedded store while it runs. The store has one session, so nothing else is written
+ * while that session has an open transaction. All acknowledged changes are on disk by then, so the
+ * copy is like a disk after a power cut, from which PostgreSQL recovers with its log. All requests
+ * wait for the copy. To make it short, a checkpoint comes first, and the copy shares blocks with
+ * the original if the file system can do so.
  */
 export const backUp = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -27,12 +27,13 @@ export const backUp = Effect.fnUntraced(function* (
 const copyInto = (dataDir: string, to: string) =>
   Effect.promise(async () => {
     await fs.mkdir(path.dirname(to), { recursive: true })
-    // Nobody may find half a backup under the name of a complete one.
+    // The folder gets its final name at the end, so that nobody takes half a backup for a whole
+    // one.
     const unfinished = `${to}.unfinished`
     await fs.mkdir(unfinished, { mode: 0o700 })
     try {
-      for (const name of backedUp) {
-        await copy(path.join(dataDir, name), path.join(unfinished, name))
+      for (const name of backupParts) {
+        await copyFiles(path.join(dataDir, name), path.join(unfinished, name))
       }
       await fs.rename(unfinished, to)
     } catch (error) {
@@ -41,8 +42,7 @@ const copyInto = (dataDir: string, to: string) =>
     }
   })
 
-/** Copies files and folders with their modes. */
-export const copy = async (from: string, to: string): Promise<void> => {
+export const copyFiles = async (from: string, to: string): Promise<void> => {
   const there = await fs.stat(from).catch(() => undefined)
   if (there === undefined) return
   await fs.cp(from, to, { recursive: true, mode: fs.constants.COPYFILE_FICLONE })

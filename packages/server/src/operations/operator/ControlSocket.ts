@@ -5,7 +5,7 @@ import * as path from "node:path"
 import { AppConfig, makeFolder } from "../../core/index.ts"
 import { Operator } from "./Operator.ts"
 
-export const socketIn = (dataDir: string): string => path.join(dataDir, "control.sock")
+export const controlSocketPath = (dataDir: string): string => path.join(dataDir, "control.sock")
 
 export interface ControlAnswer {
   readonly ok: boolean
@@ -13,9 +13,9 @@ export interface ControlAnswer {
 }
 
 /**
- * Receives the operator's commands on a socket that only the user of the process can open. So they
- * work beside the running server on either store: no other process could open the embedded one. A
- * server that cannot create the socket runs without it.
+ * Receives the operator's commands on a socket that only the user of the process can open. The
+ * running server carries them out, because no other process can open the embedded store. A server
+ * that cannot create the socket runs without it.
  */
 export const ControlSocketLayer: Layer.Layer<
   never,
@@ -25,7 +25,7 @@ export const ControlSocketLayer: Layer.Layer<
   Effect.gen(function* () {
     const { dataDir } = yield* AppConfig
     const operator = yield* Operator
-    const file = socketIn(dataDir)
+    const file = controlSocketPath(dataDir)
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
 
     const answerTo = (line: string): Promise<ControlAnswer> =>
@@ -34,16 +34,16 @@ export const ControlSocketLayer: Layer.Layer<
           Effect.map((text) => ({ ok: true, text })),
           Effect.catchTag("Refused", ({ message }) => Effect.succeed({ ok: false, text: message })),
           Effect.catchCause((cause) =>
-            Effect.as(Effect.logError("a command of the operator failed", cause), {
+            Effect.as(Effect.logError("an operator's command failed", cause), {
               ok: false,
-              text: "It failed; the log of the server says why."
+              text: "The command failed. The log of the server says why."
             })
           )
         )
       )
 
     const listen = Effect.tryPromise(async () => {
-      if (await isAnswered(file)) throw new Error("another server has it")
+      if (await isAnswered(file)) throw new Error("another server uses the socket")
       makeFolder(dataDir)
       fs.rmSync(file, { force: true })
       const server = net.createServer((socket) => serve(socket, answerTo))
@@ -53,7 +53,9 @@ export const ControlSocketLayer: Layer.Layer<
 
     yield* Effect.acquireRelease(listen, (server) => Effect.sync(() => server.close())).pipe(
       Effect.catch(({ cause }) =>
-        Effect.logWarning(`no socket for \`npm run account\` at ${file}: ${String(cause)}`)
+        Effect.logWarning(
+          `operator commands such as \`npm run account\` do not work, because the socket ${file} cannot be created: ${String(cause)}`
+        )
       )
     )
   })
@@ -83,7 +85,7 @@ const wordsIn = (line: string): ReadonlyArray<string> => {
   return Array.isArray(words) ? words.map(String) : []
 }
 
-/** The socket is bound within the call, while the mask is set, so it is never open to others. */
+/** Binds the socket while the mask is set, so that it is never open to other users. */
 const listenOwnerOnly = (server: net.Server, file: string) =>
   new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -95,7 +97,7 @@ const listenOwnerOnly = (server: net.Server, file: string) =>
     }
   })
 
-/** Whether a process listens there: the socket file of a killed process stays. */
+/** Returns whether a process listens on the socket. The socket file of a killed process stays. */
 const isAnswered = (file: string) =>
   new Promise<boolean>((resolve) => {
     const socket = net.connect(file)

@@ -12,7 +12,6 @@ import {
   countRelations,
   explainSqlError,
   fingerprint,
-  inOrder,
   listMigrations,
   listPartitions,
   listSequences,
@@ -20,6 +19,7 @@ import {
   migrate,
   migrations,
   openEmbeddedPostgres,
+  sortByReferences,
   type Table
 } from "../../store/index.ts"
 
@@ -27,14 +27,15 @@ export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", {
   message: Schema.String
 }) {}
 
-export interface Moved {
+export interface MovedTable {
   readonly table: string
   readonly rows: number
 }
 
 /**
- * Copies everything from the embedded store, on which no server may run, into an empty PostgreSQL
- * database. The target gets all of it, compared row by row, or nothing. The source is only read.
+ * Copies the embedded store, on which no server can run during the copy, into an empty PostgreSQL
+ * database. The target gets all rows, each table compared with a checksum, or nothing. The source
+ * is only read.
  */
 export const move = Effect.fn("move")(
   function* ({ dataDir, to }: { readonly dataDir: string; readonly to: Redacted.Redacted }) {
@@ -45,7 +46,7 @@ export const move = Effect.fn("move")(
       Effect.catchTag("DataDirInUse", ({ message }) =>
         Effect.fail(
           new CannotMove({
-            message: `${message}. Stop it first: what it accepts while its data is copied would be lost`
+            message: `${message}. Stop the server first: changes during the copy would be lost`
           })
         )
       )
@@ -74,8 +75,8 @@ export const move = Effect.fn("move")(
 // ---------------------------------------------------------------------------
 
 /**
- * Makes both sides write and read values in the same way. A table may take longer than a request
- * may.
+ * Makes both databases write and read values in the same way. There is no timeout, because copying
+ * a table takes long.
  */
 const session = {
   applicationName: "scheduling-service move",
@@ -93,7 +94,7 @@ const checkSource = Effect.fnUntraced(function* (from: SqlClient.SqlClient) {
   if (!(yield* hasOurSchema(from))) {
     return yield* new CannotMove({
       message:
-        "the store was written by another version of the service. Start that of this version on it once, and stop it again"
+        "the store was written by another version of the service. Start and stop this version of the service on the store once, then try again"
     })
   }
 })
@@ -115,34 +116,39 @@ const hasOurSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return applied.map(({ name }) => name).join() === Object.keys(migrations).join()
 })
 
-/** Creates the schema in an empty database, and otherwise checks that it is ours. */
+/**
+ * Creates the schema in an empty database, or checks that an existing schema is of this version.
+ */
 const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   const [found] = yield* countRelations(target)
   if (found === undefined || found.relations === 0) {
     yield* Effect.provideService(migrate, SqlClient.SqlClient, target)
   } else if (!found.has_migrations) {
     return yield* new CannotMove({
-      message: "the target is not empty: it has tables of something else. Make a new database"
+      message:
+        "the target is not empty: it has tables of another program. Create a new database and name it"
     })
   } else if (!(yield* hasOurSchema(target))) {
     return yield* new CannotMove({
-      message: "the target has the schema of another version of the service. Make a new database"
+      message:
+        "the target has the schema of another version of the service. Create a new database and name it"
     })
   }
   const tables = yield* listTables(target)
   for (const { name } of tables) {
-    // Nobody writes to it from now on. It has one row from the beginning.
+    // The lock keeps other sessions from writing to the table.
     yield* target`LOCK TABLE ${target(name)} IN ACCESS EXCLUSIVE MODE`
+    // A new schema has one row in this table, which is replaced below.
     if (name === progress) continue
     const [row] = yield* target`SELECT FROM ${target(name)} LIMIT 1`
     if (row !== undefined) {
       return yield* new CannotMove({
-        message: `the target is not empty: there are rows in ${name}. Make a new database`
+        message: `the target is not empty: the table ${name} has rows. Create a new database and name it`
       })
     }
   }
   yield* target`DELETE FROM ${target(progress)}`
-  return inOrder(tables)
+  return sortByReferences(tables)
 })
 
 const progress = "execution_stats_progress"
@@ -154,14 +160,14 @@ const copyAll = Effect.fnUntraced(function* (
   yield* from`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
   const tables = yield* prepare(target)
   yield* copyPartitions(target, yield* listPartitions(from), yield* listPartitions(target))
-  const moved: Array<Moved> = []
+  const moved: Array<MovedTable> = []
   for (const table of tables) {
     moved.push({ table: table.name, rows: yield* copyTable(from, target, table) })
     yield* compare(from, target, table)
   }
   for (const { name } of yield* listSequences(from)) yield* copySequence(from, target, name)
-  // The node of the embedded store has a lease without end, so on PostgreSQL nobody would take its
-  // runs back.
+  // The node of the embedded store has a lease without end. Declaring it dead lets the nodes on
+  // PostgreSQL take its runs back.
   yield* declareAllDead(target)
   return moved
 })
@@ -172,6 +178,8 @@ const compare = Effect.fnUntraced(function* (
   { name }: Table
 ) {
   if ((yield* fingerprint(from, name)) !== (yield* fingerprint(target, name))) {
-    return yield* new CannotMove({ message: `the rows of ${name} did not arrive as they were` })
+    return yield* new CannotMove({
+      message: `the copied rows of the table ${name} differ from the source, so nothing was moved`
+    })
   }
 })

@@ -24,7 +24,7 @@ import {
 } from "../../accounts/index.ts"
 import { AppConfig } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { Endings } from "../../events/index.ts"
+import { EndSignals } from "../../events/index.ts"
 import { pageRequest, Store, timestampOf, transactionOf } from "../../store/index.ts"
 
 import { backUp } from "./Backup.ts"
@@ -42,10 +42,10 @@ npm run audit:verify -- HASH    also checks that the event with this hash is sti
 npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
 npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
 
-/** A command that cannot be carried out, with the reason. */
+/** The reason why a command cannot be carried out. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
-/** What the operator may do about accounts. Commands come from this machine only. */
+/** The operator's commands about accounts, the audit log and backups. */
 export class Operator extends Context.Service<
   Operator,
   { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, Refused> }
@@ -59,7 +59,7 @@ export class Operator extends Context.Service<
     | AuditLog
     | ChangeMails
     | EmailLinks
-    | Endings
+    | EndSignals
     | PasswordResets
     | SecondFactors
     | SessionsRepo
@@ -78,18 +78,18 @@ export class Operator extends Context.Service<
       const changeMails = yield* ChangeMails
       const chain = yield* AuditChain
       const emailLinks = yield* EmailLinks
-      const endings = yield* Endings
+      const endSignals = yield* EndSignals
       const factors = yield* SecondFactors
       const resets = yield* PasswordResets
       const sessions = yield* SessionsRepo
       const users = yield* UsersRepo
 
       const record = (action: AccountAction, { id }: UserRow) =>
-        audit.recordForAccount(action, id, { actor_id: null, origin: here })
+        audit.recordForAccount(action, id, { actor_id: null, origin: operatorOrigin })
 
       const tokenFor = Effect.fnUntraced(function* (user: UserRow) {
-        const token = yield* resets.make(user, here)
-        return `${Redacted.value(token)}\nIt sets a new password within an hour, at /reset-password of the control panel, or by POST /v1/auth/password/reset with the fields token and new_password.`
+        const token = yield* resets.make(user, operatorOrigin)
+        return `${Redacted.value(token)}\nThis token sets a new password within an hour, at /reset-password of the control panel, or by POST /v1/auth/password/reset with the fields token and new_password.`
       })
 
       const commands: Readonly<Record<string, (user: UserRow) => Effect.Effect<string, Refused>>> =
@@ -101,15 +101,15 @@ export class Operator extends Context.Service<
             if (Option.isNone(token)) {
               return yield* new Refused({ message: `${user.email} is already verified.` })
             }
-            return `${Redacted.value(token.value)}\nIt verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
+            return `${Redacted.value(token.value)}\nThis token verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
           }),
 
           disable: Effect.fnUntraced(function* (user) {
             yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
             const ended = yield* sessions.removeAll(user.id)
             yield* record("account.disabled", user)
-            yield* sql.afterCommit(Effect.sync(() => endings.tell([user.id])))
-            return `${user.email} is disabled; ${ended} sessions have ended.`
+            yield* sql.afterCommit(Effect.sync(() => endSignals.send([user.id])))
+            return `${user.email} is disabled, and ${ended} sessions have ended.`
           }, transaction),
 
           enable: Effect.fnUntraced(function* (user) {
@@ -123,14 +123,14 @@ export class Operator extends Context.Service<
               return yield* new Refused({ message: `${user.email} has no second factor.` })
             }
             yield* record("totp.disabled", user)
-            yield* changeMails.send(user, "second factor off", here)
-            return `${user.email} logs in with the password alone.`
+            yield* changeMails.send(user, "second factor off", operatorOrigin)
+            return `The second factor of ${user.email} is removed: the password alone logs in now.`
           }, transaction)
         }
 
       const create = Effect.fnUntraced(function* (email: string) {
         const { id } = yield* accounts
-          .create(email, here)
+          .create(email, operatorOrigin)
           .pipe(Effect.mapError(({ message }) => new Refused({ message })))
         return yield* tokenFor(yield* userWith(id))
       })
@@ -140,15 +140,19 @@ export class Operator extends Context.Service<
       const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
         const { events, lastHash, problems } = yield* chain.verify(knownHash)
         if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
-        const last = lastHash === "" ? "" : ` The last one has the hash ${lastHash}`
+        const last = lastHash === "" ? "" : ` The last event has the hash ${lastHash}`
         return `${events} events are unchanged.${last}`
       })
 
       const backup = Effect.fnUntraced(function* (to: string) {
         if (store.kind !== "embedded") {
-          return yield* new Refused({ message: "This is PostgreSQL: pg_dump makes its backups." })
+          return yield* new Refused({
+            message: "The store is PostgreSQL. Back it up with pg_dump."
+          })
         }
-        if (existsSync(to)) return yield* new Refused({ message: `${to} already exists.` })
+        if (existsSync(to)) {
+          return yield* new Refused({ message: `${to} already exists. Name a new folder.` })
+        }
         return yield* backUp(sql, { dataDir, to })
       })
 
@@ -169,7 +173,9 @@ export class Operator extends Context.Service<
         run: Effect.fn("Operator.run")(function* ([command = "", text = "", ...more]) {
           if (command === "list" && text === "") {
             const rows = yield* users.listAll(maxListed)
-            return rows.length === 0 ? "There are no accounts." : rows.map(lineOf).join("\n")
+            return rows.length === 0
+              ? "There are no accounts."
+              : rows.map(describeAccount).join("\n")
           }
           if (command === "verify-audit" && text === "") return yield* verifyAudit()
           if (command === "verify-audit" && isEventHash(text)) return yield* verifyAudit(text)
@@ -201,11 +207,11 @@ const isEventHash = (text: string) => /^[\w-]{43}$/.test(text)
 
 const decodeEmail = Schema.decodeUnknownEffect(Email)
 
-const here: RequestOrigin = { ip: null, user_agent: null, request_id: "operator" }
+const operatorOrigin: RequestOrigin = { ip: null, user_agent: null, request_id: "operator" }
 
 const maxListed = 10_000
 
-const lineOf = ({ created_at, disabled_at, email, has_second_factor }: AccountRow) =>
+const describeAccount = ({ created_at, disabled_at, email, has_second_factor }: AccountRow) =>
   [
     email,
     `since ${timestampOf(created_at)}`,

@@ -1,11 +1,12 @@
 import * as net from "node:net"
-import { type ControlAnswer, socketIn } from "./ControlSocket.ts"
+import { type ControlAnswer, controlSocketPath } from "./ControlSocket.ts"
 
-/** Sends a command to the server that runs on the data directory. */
 export const askServer = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
   new Promise((resolve, reject) => {
     let text = ""
-    const socket = net.connect(socketIn(dataDir), () => socket.write(`${JSON.stringify(words)}\n`))
+    const socket = net.connect(controlSocketPath(dataDir), () =>
+      socket.write(`${JSON.stringify(words)}\n`)
+    )
     socket.setEncoding("utf8")
     socket.on("data", (chunk) => (text += chunk))
     socket.on("error", reject)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Prints the result of an operator's command, or in one line why it failed. */
+/** Prints the result of an operator's command, or the reason why the command failed. */
 export const runCommand = async (
   command: Effect.Effect<string, { readonly message: string }>
 ): Promise<void> => {

@@ -4,7 +4,7 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import type { Chunk, ToWorker } from "./channel.ts"
 import { flowClosed, flowUnread, makeFlow } from "./channel.ts"
 
-/** The client's end of a connection to the store. To the driver it is a socket. */
+/** The client's end of a connection to the store, which the driver uses as a socket. */
 export class Connection extends Duplex {
   readonly #port: MessagePort
   readonly #flow: Int32Array
@@ -20,14 +20,14 @@ export class Connection extends Duplex {
     port1.on("message", (chunk: Chunk) => {
       this.#inbox.push(chunk)
       this.#deliver()
-      // After a cancel request nobody reads, but the end must be delivered as by a real socket.
+      // After a cancel request the driver does not read, but a real socket would report the end.
       if (chunk === null) this.read(0)
     })
     const connect: ToWorker = { _tag: "Connect", port: port2, flow }
     worker.postMessage(connect, [port2])
   }
 
-  /** The number of bytes that the store has sent and nobody has read. */
+  /** The number of bytes that the store has sent and the driver has not read. */
   get unreadBytes(): number {
     return Atomics.load(this.#flow, flowUnread)
   }
@@ -52,7 +52,7 @@ export class Connection extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#inbox.length = 0
     Atomics.store(this.#flow, flowClosed, 1)
-    // This value changes too, because the store may be about to sleep until it changes.
+    // This value changes too, because the store may be about to sleep until `flowUnread` changes.
     Atomics.store(this.#flow, flowUnread, 0)
     Atomics.notify(this.#flow, flowUnread)
     this.#port.close()

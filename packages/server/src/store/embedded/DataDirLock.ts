@@ -5,9 +5,8 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
-import { restrict } from "./ownerOnly.ts"
+import { restrict } from "./restrictToOwner.ts"
 
-/** Another process uses the data directory. */
 export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
   readonly dataDir: string
   readonly holder: string
@@ -22,10 +21,10 @@ const sqliteBusy = 5
 /**
  * Holds the data directory until the scope closes.
  *
- * The lock is the kernel's lock on a file. It is taken through SQLite because Node has no call for
- * it. The kernel drops it when the process dies, however it dies, so no lock is ever stale. A pid
+ * The lock is the kernel's lock on a file, taken through SQLite because Node has no call for it.
+ * The kernel drops the lock when the process dies, however it dies, so no lock is ever stale. A pid
  * in a file would prove nothing: pids are reused, and in containers every service is pid 1. The
- * lock also holds between two containers that share a volume. An abstract socket would not, because
+ * lock also works between two containers that share a volume. An abstract socket would not, because
  * it belongs to one network namespace. The file beside the lock only names the holder for people.
  */
 export const holdDataDir = (
@@ -39,7 +38,7 @@ export const holdDataDir = (
         const lock = new DatabaseSync(file, { timeout: 0 })
         try {
           restrict(file, 0o600)
-          // With the journal in memory, SQLite does nothing here but lock.
+          // With the journal in memory, SQLite writes no file beside the lock.
           lock.exec("PRAGMA journal_mode = MEMORY")
           lock.exec("BEGIN EXCLUSIVE")
         } catch (cause) {

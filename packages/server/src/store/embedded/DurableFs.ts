@@ -32,22 +32,21 @@ interface NodeFsOps {
 }
 
 /**
- * Removes the permissions of other users, because PGlite creates files that everybody may write.
+ * Removes the permissions of other users, because PGlite creates files that everybody can write.
  */
 const ownerMode = (mode: number): number => mode & ~0o077
 
 const isWalSegment = (file: OpenFile): boolean => /^[0-9A-F]{24}$/.test(file.node.name)
 
 /**
- * PGlite runs with fsync off, and its file system has no fsync at all: a power cut could lose
- * acknowledged rows and tear pages. This file system adds fsync as a group commit. An fsync of the
- * WAL is only recorded, and `flush` does it once. The worker calls `flush` before it sends any
- * answer. 32 pipelined commits then cost one fdatasync (0.1 ms where it was measured) instead of
- * 32.
+ * Adds fsync to PGlite, which runs with fsync off and whose file system has none. Without fsync a
+ * power cut could lose acknowledged rows and tear pages. An fsync of the WAL is only noted, and
+ * `flush` does it, once for many commits. The worker calls `flush` before it sends an answer. So 32
+ * pipelined commits cost one fdatasync (measured: 0.1 ms) and not 32.
  *
  * PostgreSQL relies on the WAL being on disk before anything else changes, so every other change on
- * disk flushes first. A failed fsync throws, which stops the worker. Trying again would be wrong:
- * the kernel may have dropped the pages that it could not write, and would then report success.
+ * disk flushes first. A failed fsync throws, which stops the worker. A second try would be wrong,
+ * because the kernel may have dropped the pages that it could not write and would report success.
  */
 export class DurableFs extends NodeFS {
   #walBytes = 0

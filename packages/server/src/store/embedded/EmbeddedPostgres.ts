@@ -9,28 +9,28 @@ import { Connection } from "./Connection.ts"
 import { DataDirInUse, holdDataDir } from "./DataDirLock.ts"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
 import { initializeDirectory, initializeTemplate } from "./initialize.ts"
-import { ownerOnly } from "./ownerOnly.ts"
+import { restrictToOwner } from "./restrictToOwner.ts"
 
 export { DataDirInUse, EmbeddedStoreError }
 
 export interface EmbeddedPostgresOptions {
   /**
-   * The parent of the directory `postgres`, which has the store. If undefined, the store is in
+   * The directory in which the store has the directory `postgres`. If undefined, the store is in
    * memory.
    */
   readonly dataDir: string | undefined
   /** The packed files of the initial store in memory. If undefined, it is created empty. */
   readonly template?: string
   /**
-   * A checkpoint runs after this many bytes of WAL. A single-user backend has no checkpoints of its
-   * own, so the WAL and the recovery after a crash would grow for ever.
+   * The bytes of WAL after which a checkpoint runs. A single-user backend runs no checkpoints by
+   * itself, so the WAL and the recovery after a crash would grow for ever.
    */
   readonly checkpointAfterBytes?: number
   /** The interval at which a table is vacuumed, because a single-user backend has no autovacuum. */
   readonly maintainEvery?: Duration.Input
   /**
-   * The store is killed if it does not close within this time. Docker kills a container 10 s after
-   * it asked it to stop, and other parts must close too.
+   * The time after which a store that does not close is killed. Docker kills a container 10 s after
+   * a stop, and other parts must close too.
    */
   readonly closeWithin?: Duration.Input
 }
@@ -39,7 +39,7 @@ const defaultCheckpointAfterBytes = 32 * 1024 * 1024
 
 /**
  * Opens PostgreSQL (PGlite) in a thread of its own, so that a query never blocks the thread that
- * answers HTTP. The returned function is the driver's `stream`: each call is a new connection,
+ * answers HTTP. The returned function is the driver's `stream`: each call opens a connection,
  * without a port or a socket file.
  *
  * There is one backend, so the pool must have `maxConnections: 1`. Another connection waits until
@@ -86,7 +86,12 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
             checkpointAfterBytes: options.checkpointAfterBytes ?? defaultCheckpointAfterBytes,
             maintainEveryMillis: Duration.toMillis(options.maintainEvery ?? "1 minute")
           },
-          (reason) => runFork(Effect.logError("The embedded store stopped", { reason }))
+          (reason) =>
+            runFork(
+              Effect.logError("The embedded store stopped; the next statement starts it again", {
+                reason
+              })
+            )
         )
     ),
     (store) =>
@@ -112,11 +117,10 @@ const initialize = async (
   }
   const directory = path.join(dataDir, "postgres")
   await initializeDirectory(directory, signal)
-  ownerOnly(directory)
+  restrictToOwner(directory)
   return { _tag: "Directory", path: directory }
 }
 
-/** The current worker and the connections to it. */
 class Store {
   readonly #options: WorkerOptions
   readonly #onFailure: (reason: string) => void
@@ -179,7 +183,7 @@ class Store {
     })
     worker.on("exit", () => {
       this.#running = undefined
-      // Closed only now, because clients connect again at once and start the next thread.
+      // Connections are closed only now, because their clients reconnect and start a new thread.
       const error = new Error(`The embedded store stopped: ${reason}`)
       for (const connection of connections) connection.destroy(error)
       onFailed(new Error(reason))

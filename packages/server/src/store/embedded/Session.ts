@@ -22,9 +22,9 @@ const maxChunksTogether = 128
 const jumpToMainLoop = 100
 
 /**
- * Does the work of autovacuum, which a single-user backend does not have. Without it the tables of
- * the queue only grow, and the planner has no statistics. The thresholds are those of autovacuum.
- * The last one keeps the catalogs from running out of transaction ids.
+ * SQL that finds the table to vacuum next. A single-user backend has no autovacuum, without which
+ * the tables of the queue only grow and the planner has no statistics. The thresholds are those of
+ * autovacuum. The last threshold keeps the catalogs from running out of transaction ids.
  */
 const nextVacuum = `
   SELECT format('VACUUM (ANALYZE) %I.%I', s.schemaname, s.relname) AS command
@@ -42,11 +42,11 @@ export interface SessionOptions {
   /** Undefined for a store in memory, which needs no fsync. */
   readonly disk: DurableFs | undefined
   readonly checkpointAfterBytes: number
-  /** Ends the thread when the backend is broken. The WAL repairs it at the next start. */
+  /** Ends the thread when the backend is broken. The next start recovers from the WAL. */
   readonly stop: (cause: unknown) => never
 }
 
-/** The session of the only backend. One client uses it at a time, and the others wait. */
+/** The session of the only backend. One client at a time uses the session, and the others wait. */
 export class Session {
   readonly #pg: PGlite
   readonly #disk: DurableFs | undefined
@@ -76,8 +76,8 @@ export class Session {
     port.on("message", (chunk: Chunk) => {
       try {
         receive(chunk)
-        // Input that has arrived meanwhile shares the fsync, which doubles or triples the commits
-        // per second.
+        // Input that has arrived by now shares the fsync, which doubles or triples the commits per
+        // second.
         for (let more = 0; more < maxChunksTogether; more++) {
           const next: { readonly message: Chunk } | undefined = receiveMessageOnPort(port)
           if (next === undefined) break
@@ -99,11 +99,13 @@ export class Session {
     return this.#pg.close()
   }
 
-  /** Runs between two statements. It vacuums the one table that needs it most, then checkpoints. */
+  /**
+   * Vacuums the table that needs it most, then runs a checkpoint. Called between two statements.
+   */
   async maintain(): Promise<void> {
     if (!this.#idle) return
     // PGlite awaits between the two calls, but only promises that are already resolved, so no
-    // statement gets in.
+    // statement of a client runs in between.
     const [due] = await this.#pg.exec(nextVacuum)
     const command: unknown = due?.rows[0]?.["command"]
     if (typeof command === "string") await this.#pg.exec(command)
@@ -112,8 +114,8 @@ export class Session {
 
   #receive(client: Client, input: Input): void {
     switch (input._tag) {
-      // The engine cannot be interrupted. A cancel request is read and not answered, as by a server
-      // that finds nothing to cancel.
+      // The engine cannot be interrupted. A cancel request gets no answer, like at a server that
+      // finds nothing to cancel.
       case "Cancel":
       case "Terminate":
         return this.#leave(client)
@@ -123,7 +125,7 @@ export class Session {
         this.#waiting.push(client)
         return
       case "Messages":
-        // Clients send messages only after the greeting, so these come from the active one.
+        // Clients send messages only after the greeting, so these come from the active client.
         if (client === this.#active) this.#answer(client, input.bytes, input.complete)
     }
   }
@@ -161,9 +163,7 @@ export class Session {
     if (this.#idle && walBytes > this.#checkpointAfterBytes) this.#checkpoint()
   }
 
-  /**
-   * Flushes the WAL before an answer is sent, because the client relies on a commit it has seen.
-   */
+  /** Flushes the WAL before an answer is sent, because an acknowledged commit must last. */
   #send(client: Client): void {
     if (client !== this.#active || this.#used === 0) return
     this.#disk?.flush()
@@ -187,7 +187,7 @@ export class Session {
 
   /** Ends the client's session: its batch, its transaction and its settings. */
   #reset(): void {
-    // Each is a message of its own, because DISCARD ALL refuses to run inside a transaction.
+    // Three messages, because DISCARD ALL refuses to run inside a transaction.
     const messages = [sync, query("ROLLBACK"), query("DISCARD ALL")]
     for (const message of messages) this.#run(message, ignore)
     this.#idle = true
@@ -216,7 +216,7 @@ class Client {
     this.#flow = new Int32Array(flow)
   }
 
-  /** Sends a chunk. Sleeps while the client has too much unread. */
+  /** Sends a chunk, then sleeps while the client has more than `maxUnreadBytes` unread. */
   post(chunk: Uint8Array<ArrayBuffer>): void {
     if (Atomics.load(this.#flow, flowClosed) === 1) return
     let unread = Atomics.add(this.#flow, flowUnread, chunk.length) + chunk.length
@@ -234,8 +234,9 @@ class Client {
 }
 
 /**
- * PGlite calls the main loop again whatever was thrown. After a FATAL error (a COPY that meets the
- * end of its input) or a WebAssembly trap, that is an endless loop on a broken backend.
+ * Stops the thread at an error that breaks the backend. PGlite calls the main loop again whatever
+ * was thrown. After a FATAL error (a COPY that meets the end of its input) or a WebAssembly trap,
+ * that would be an endless loop.
  */
 const stopAtFatalError = (pg: PGlite, stop: (cause: unknown) => never): void => {
   const engine = pg.Module

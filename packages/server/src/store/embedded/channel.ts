@@ -2,7 +2,7 @@
 import type { MessagePort } from "node:worker_threads"
 
 export interface WorkerOptions {
-  /** A directory to work in, or a template to load into memory. */
+  /** The directory of the store, or the template that is loaded into memory. */
   readonly files: { readonly _tag: "Directory" | "Template"; readonly path: string }
   readonly checkpointAfterBytes: number
   readonly maintainEveryMillis: number
@@ -17,15 +17,15 @@ export type FromWorker =
   | { readonly _tag: "Failed"; readonly reason: string }
 
 /**
- * A message on a connection's port. The store sends null before it closes a port. A port that
- * closes without it belonged to a thread that crashed.
+ * A message on a connection's port. The store sends null before it closes a port. If a port closes
+ * without null, the thread has crashed.
  */
 export type Chunk = Uint8Array<ArrayBuffer> | null
 
 /**
- * Two numbers in shared memory limit what a connection holds in flight. The engine answers
- * synchronously and cannot be paused, so a large result would otherwise pile up in the port. With
- * them the store's thread sleeps, as a server does when its client does not read.
+ * The positions of two numbers in shared memory, which limit the unread bytes of a connection. The
+ * engine answers synchronously and cannot be paused, so a large result would pile up in the port.
+ * With these numbers the store's thread sleeps, like a server whose client does not read.
  */
 export const flowUnread = 0
 export const flowClosed = 1

@@ -1,10 +1,10 @@
 /**
- * A script that creates the files of a new store: `node initdb.ts directory <empty directory>` or
+ * Creates the files of a new store: `node initdb.ts directory <empty directory>` or
  * `node initdb.ts template <file>`.
  *
- * It is a process of its own because initdb runs nearly all of PostgreSQL once, and optimizing that
- * code doubles the memory: 1060 MB at its peak, 560 MB without. V8 can turn the optimizer off only
- * for a whole process, and the store that serves needs it.
+ * This script runs in a process of its own, because initdb runs nearly all of PostgreSQL once, and
+ * optimizing that code doubles the memory: 1060 MB at its peak, 560 MB without. V8 can turn the
+ * optimizer off only for a whole process, and a store that serves requests needs the optimizer.
  */
 import { PGlite } from "@electric-sql/pglite"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
@@ -17,7 +17,7 @@ import { writeTemplate } from "./template.ts"
 for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) v8.setFlagsFromString(flag)
 
 const createDirectory = async (directory: string): Promise<void> => {
-  // Fails if the directory is gone: then a later start has removed it. NodeFS would create it.
+  // Fails if a later start has removed the directory. NodeFS would create it again.
   fs.accessSync(directory)
   const files = new NodeFS(directory)
   const pg = await PGlite.create({

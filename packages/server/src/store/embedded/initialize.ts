@@ -4,15 +4,15 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import {
   claimTemplateDirectory,
-  readTemplate,
+  readDatabaseTemplate,
   templateDirectory,
   templateFile
 } from "./template.ts"
 
 /**
- * Creates the store's files if there are none yet. They are renamed to their final name in one
- * step, so a kill half way leaves only a directory that nobody uses. The name of that directory is
- * used only once, because the process that fills it may outlive the one that was killed.
+ * Creates the store's files if there are none yet. The finished directory is renamed to its final
+ * name, so a kill half way leaves only a directory that nobody uses. The name of that directory is
+ * used only once, because the process that fills it may outlive the process that was killed.
  */
 export const initializeDirectory = async (
   directory: string,
@@ -21,7 +21,7 @@ export const initializeDirectory = async (
   const parent = path.dirname(directory)
   const newPrefix = `${path.basename(directory)}.new-`
   for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(newPrefix))) {
-    // Retried, because such a process may still add a file to the directory.
+    // Removing is retried, because such a process may still add a file to the directory.
     fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 10 })
   }
   if (fs.existsSync(path.join(directory, "PG_VERSION"))) return
@@ -36,14 +36,14 @@ export const initializeDirectory = async (
   }
 }
 
-/** The file from which a store in memory starts. The first process that needs it creates it. */
+/** Returns the file from which a store in memory starts, and creates the file if it is missing. */
 export const initializeTemplate = async (
   signal: AbortSignal,
   directory = templateDirectory()
 ): Promise<string> => {
   claimTemplateDirectory(directory)
   const file = templateFile(directory)
-  if (readTemplate(file) === undefined) await runInitdb("template", file, signal)
+  if (readDatabaseTemplate(file) === undefined) await runInitdb("template", file, signal)
   return file
 }
 
@@ -57,7 +57,7 @@ const runInitdb = (
     execFile(
       process.execPath,
       ["--no-warnings", script, kind, target],
-      // An empty environment, because that of the service contains its secrets.
+      // The environment is empty, because the environment of the service contains its secrets.
       { env: {}, killSignal: "SIGKILL", signal },
       (error, _stdout, stderr) => {
         if (error === null) resolve()

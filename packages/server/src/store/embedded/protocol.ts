@@ -1,7 +1,6 @@
 /**
- * The part of the PostgreSQL wire protocol that the embedded store must understand itself: where a
- * message ends, and what the first packet of a connection asks for. Everything else goes to the
- * engine unread.
+ * The part of the PostgreSQL wire protocol that the embedded store reads itself: where a message
+ * ends, and what the first packet of a connection asks for. The engine reads everything else.
  */
 
 const protocolVersion3 = 3
@@ -10,7 +9,7 @@ const terminateType = 0x58
 const queryType = 0x51
 const syncType = 0x53
 const errorType = 0x45
-/** Far more than any statement of this service. PostgreSQL's own limit for a message is 1 GiB. */
+/** The limit of a message, far above any statement of this service. PostgreSQL's limit is 1 GiB. */
 const maxMessageBytes = 256 * 1024 * 1024
 /** PostgreSQL's limit for the startup packet (MAX_STARTUP_PACKET_LENGTH). */
 const maxStartupBytes = 10_000
@@ -21,7 +20,7 @@ const notSettings: ReadonlySet<string> = new Set(["user", "database", "replicati
 export type Input =
   | { readonly _tag: "Startup"; readonly packet: Uint8Array }
   | { readonly _tag: "Cancel" }
-  /** `complete`: after the last message the engine reports that it is ready. */
+  /** `complete` means that the engine reports that it is ready after the last message. */
   | { readonly _tag: "Messages"; readonly bytes: Uint8Array; readonly complete: boolean }
   | { readonly _tag: "Terminate" }
 
@@ -39,8 +38,8 @@ export class InputReader {
   #chunks: Array<Uint8Array> = []
   #length = 0
   /**
-   * The number of bytes to wait for before the next scan, so that half of a large message is not
-   * scanned repeatedly.
+   * The number of bytes to wait for before the next scan, so that an incomplete large message is
+   * not scanned repeatedly.
    */
   #needed = 1
   #started = false
@@ -121,7 +120,6 @@ export class InputReader {
   }
 }
 
-/** The settings of the new session in a startup packet. */
 export const startupSettings = (packet: Uint8Array): ReadonlyArray<readonly [string, string]> => {
   const words = new TextDecoder().decode(packet.subarray(8)).split("\0")
   const settings: Array<readonly [string, string]> = []
@@ -132,7 +130,6 @@ export const startupSettings = (packet: Uint8Array): ReadonlyArray<readonly [str
   return settings
 }
 
-/** A simple-protocol Query message. */
 export const query = (sql: string): Uint8Array => {
   const text = new TextEncoder().encode(sql)
   const message = new Uint8Array(6 + text.length)
@@ -142,10 +139,9 @@ export const query = (sql: string): Uint8Array => {
   return message
 }
 
-/** Ends an extended-protocol batch, including one that stopped half way at an error. */
+/** The message that ends a batch of the extended protocol, also after an error half way. */
 export const sync: Uint8Array = Uint8Array.of(syncType, 0, 0, 0, 4)
 
-/** The first ErrorResponse among the engine's messages. */
 export const findError = (
   messages: Uint8Array<ArrayBuffer>
 ): Uint8Array<ArrayBuffer> | undefined => {

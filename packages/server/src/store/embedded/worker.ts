@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
 import { DurableFs } from "./DurableFs.ts"
 import { Session } from "./Session.ts"
 import { diskStartParams, memoryStartParams } from "./settings.ts"
-import { readTemplate } from "./template.ts"
+import { readDatabaseTemplate } from "./template.ts"
 
 const options: WorkerOptions = workerData
 const port = parentPort
@@ -13,7 +13,7 @@ if (port === null) throw new Error("worker.ts runs as a worker thread")
 
 const post = (message: FromWorker): void => port.postMessage(message)
 
-/** PostgreSQL's last error: the reason if the store does not start or if it stops. */
+/** The last error that PostgreSQL reported, which says why the store does not start or stops. */
 let lastError = ""
 const onStderr = (line: string): boolean => {
   if (!/ (LOG|WARNING|NOTICE|DETAIL|HINT|CONTEXT|STATEMENT): /.test(line)) lastError = line
@@ -33,7 +33,7 @@ const open = async (): Promise<Session> => {
     const pg = await PGlite.create({ fs: disk, startParams: diskStartParams, onStderr })
     return new Session({ pg, disk, checkpointAfterBytes, stop })
   }
-  const tar = readTemplate(files.path)
+  const tar = readDatabaseTemplate(files.path)
   if (tar === undefined)
     throw new Error(`${files.path} is missing or damaged; restart the service to create it again`)
   const pg = await PGlite.create({

@@ -5,7 +5,7 @@ import baseline from "./0001_baseline.ts"
 /** Each migration under the name of its file. */
 export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
 
-/** In order. A migration is never edited once released. */
+/** All migrations, in order. A released migration is never edited. */
 export const migrations: Migrations = {
   "0001_baseline": baseline
 }

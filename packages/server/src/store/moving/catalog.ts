@@ -2,9 +2,9 @@ import type { SqlClient } from "effect/sql"
 
 export interface Table {
   readonly name: string
-  /** Without computed columns. */
+  /** The columns that are stored, without computed columns. */
   readonly columns: ReadonlyArray<string>
-  /** The tables that rows of this one refer to. */
+  /** The tables to which the foreign keys of this table refer. */
   readonly refers_to: ReadonlyArray<string>
   readonly has_triggers: boolean
 }
@@ -15,7 +15,7 @@ export interface Partition {
   readonly bounds: string
 }
 
-/** All tables of the service except the list of migrations. A partitioned table is one of them. */
+/** Lists the tables of the service, without the table of migrations and without partitions. */
 export const listTables = (sql: SqlClient.SqlClient) => sql<Table>`
   SELECT
     relname::text AS name,
@@ -48,7 +48,7 @@ export const listTables = (sql: SqlClient.SqlClient) => sql<Table>`
     AND relname <> 'effect_sql_migrations'
   ORDER BY relname`
 
-/** Detached days no longer belong to the history and are left out. */
+/** Lists the partitions. Detached partitions are left out, because they are being deleted. */
 export const listPartitions = (sql: SqlClient.SqlClient) => sql<Partition>`
   SELECT
     parents.relname::text AS parent,
@@ -68,7 +68,7 @@ export const listSequences = (sql: SqlClient.SqlClient) => sql<{ readonly name: 
     AND relkind = 'S'
   ORDER BY relname`
 
-/** The applied migrations, by the names of their files. */
+/** Lists the applied migrations, by the names of their files. */
 export const listMigrations = (sql: SqlClient.SqlClient) => sql<{ readonly name: string }>`
   SELECT lpad(migration_id::text, 4, '0') || '_' || name AS name
   FROM effect_sql_migrations
@@ -85,8 +85,8 @@ export const countRelations = (sql: SqlClient.SqlClient) => sql<{
   WHERE relnamespace = current_schema()::regnamespace
     AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')`
 
-/** Sorts tables so that each comes after those that its rows refer to. */
-export const inOrder = (tables: ReadonlyArray<Table>): ReadonlyArray<Table> => {
+/** Sorts tables so that each comes after the tables to which its foreign keys refer. */
+export const sortByReferences = (tables: ReadonlyArray<Table>): ReadonlyArray<Table> => {
   const byName = new Map(tables.map((table) => [table.name, table]))
   const ordered = new Set<Table>()
   const visit = (table: Table, path: ReadonlySet<Table>): void => {

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Partition, Table } from "./catalog.ts"
 
-/** How much of a table is in memory at a time, as far as the size of its next rows can be known. */
+/** How much of a table to hold in memory at a time. The size of the next rows is an estimate. */
 const batchBytes = 2 * 1024 * 1024
 
 const firstBatch = 50
@@ -10,8 +10,8 @@ const firstBatch = 50
 const largestBatch = 5_000
 
 /**
- * Copies the rows in the text form of the database, so that no value passes through a type that
- * could change it. Both databases must be in a transaction. Returns the number of rows.
+ * Copies the rows as text of the database, so that no conversion can change a value. Both databases
+ * must be in a transaction. Returns the number of rows.
  */
 export const copyTable = Effect.fnUntraced(function* (
   from: SqlClient.SqlClient,
@@ -19,7 +19,7 @@ export const copyTable = Effect.fnUntraced(function* (
   { columns, has_triggers, name }: Table
 ) {
   const fields = columns.map((column) => to`(whole).${to(column)}`)
-  // Rows that triggers created are copied too.
+  // Triggers are off, because the rows that they created in the source are copied too.
   if (has_triggers) yield* to`ALTER TABLE ${to(name)} DISABLE TRIGGER USER`
   yield* from`
     DECLARE moving NO SCROLL CURSOR FOR
@@ -50,23 +50,23 @@ export const copyTable = Effect.fnUntraced(function* (
   return copied
 })
 
-/** Gives the target the same days of history, and `ahead` the same beginning. */
+/** Gives the target the same partitions as the source, with the same bounds. */
 export const copyPartitions = Effect.fnUntraced(function* (
   to: SqlClient.SqlClient,
   wanted: ReadonlyArray<Partition>,
-  made: ReadonlyArray<Partition>
+  existing: ReadonlyArray<Partition>
 ) {
-  for (const { name, parent } of made) {
+  for (const { name, parent } of existing) {
     yield* to`ALTER TABLE ${to(parent)} DETACH PARTITION ${to(name)}`
   }
-  const names = new Set(made.map(({ name }) => name))
+  const names = new Set(existing.map(({ name }) => name))
   for (const { bounds, name, parent } of wanted) {
     if (!names.has(name)) yield* to`CREATE TABLE ${to(name)} (LIKE ${to(parent)} INCLUDING ALL)`
     yield* to`ALTER TABLE ${to(parent)} ATTACH PARTITION ${to(name)} ${to.literal(bounds)}`
   }
 })
 
-/** The next number of the target is the one that the source would have given. */
+/** Sets the sequence of the target so that it continues where the source would. */
 export const copySequence = Effect.fnUntraced(function* (
   from: SqlClient.SqlClient,
   to: SqlClient.SqlClient,
@@ -79,7 +79,7 @@ export const copySequence = Effect.fnUntraced(function* (
   yield* to`SELECT setval(${name}::regclass, ${at.last_value}::bigint, ${at.is_called})`
 })
 
-/** Equal in two databases if the table has the same rows in both, in any order. */
+/** A checksum of a table. It is equal in two databases if the rows are equal, in any order. */
 export const fingerprint = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
   const [found] = yield* sql<{ readonly print: string }>`
     SELECT count(*) || ' rows ' ||

@@ -1,15 +1,15 @@
 import { Effect, type Scope, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 
-/** Counts the connections of a node to the database, and lets transactions wait for one. */
+/**
+ * Counts the connections of a node to the database, and lets transactions wait for a connection.
+ */
 export class PoolUse {
   /** The number of open connections, including those of the engine. */
   connections = 0
-  /** The number of open transactions of requests. Each has a connection of its own. */
+  /** The number of open transactions of requests. Each transaction has a connection of its own. */
   transactions = 0
-  /** The number of transactions that wait for a connection. */
   waiting = 0
-  /** The most connections that requests may open. */
   readonly size: number
   readonly #permits: Semaphore.Semaphore
 
@@ -18,13 +18,13 @@ export class PoolUse {
     this.#permits = Semaphore.makeUnsafe(transactionsAtOnce)
   }
 
-  opened<Socket extends Duplex>(socket: Socket): Socket {
+  countConnection<Socket extends Duplex>(socket: Socket): Socket {
     this.connections++
     socket.once("close", () => this.connections--)
     return socket
   }
 
-  /** Waits until a transaction may begin. Its permit is released when the scope closes. */
+  /** Waits until a transaction can begin. The permit is released when the scope closes. */
   permit(
     interruptible: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ): Effect.Effect<void, never, Scope.Scope> {

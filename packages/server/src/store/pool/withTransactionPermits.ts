@@ -3,9 +3,9 @@ import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { PoolUse } from "./PoolUse.ts"
 
 /**
- * Gives each transaction a connection of its own, and limits their number. A transaction keeps its
- * connection until its last statement, 0.2 s on a busy node; on a shared connection single
- * statements would wait for it.
+ * Gives each transaction a connection of its own, and limits the number of transactions. A
+ * transaction keeps its connection until its last statement, 0.2 s on a busy node. On a shared
+ * connection, single statements would wait that long.
  */
 export const withTransactionPermits = <Client extends SqlClient.SqlClient>(
   sql: Client,
@@ -30,7 +30,9 @@ export const withTransactionPermits = <Client extends SqlClient.SqlClient>(
 const control = (on: SqlConnection.Connection, statement: string) =>
   Effect.asVoid(on.execute(statement, [], undefined))
 
-/** PostgreSQL answers `ROLLBACK` to the `COMMIT` of a transaction in which a statement failed. */
+/**
+ * Fails if PostgreSQL answers `ROLLBACK`, as it does after a statement of the transaction failed.
+ */
 const commit = (on: SqlConnection.Connection) =>
   Effect.flatMap(on.executeRaw("COMMIT", []), (answer) =>
     (answer as { readonly command?: string }).command === "ROLLBACK"

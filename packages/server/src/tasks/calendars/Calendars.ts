@@ -25,7 +25,7 @@ interface Given {
   readonly excluded_calendar?: { readonly url: string } | null
 }
 
-/** Longer than it takes to read one and to tell its tasks. After that another node may. */
+/** Longer than it takes to read a calendar and to recompute its tasks. Then another node may. */
 const leaseMs = 5 * 60_000
 
 const hourMs = 3_600_000
@@ -93,8 +93,8 @@ export class Calendars extends Context.Service<
         if (yield* repo.isKnown(workspace_id, url)) return
         const { lane, used } = yield* repo.findUse(workspace_id)
         yield* limits.allowAfter(workspace_id, "calendars", saves === "a change" ? used - 1 : used)
-        const standing = rates.take(workspace_id, lane, elapsedMs(clock))
-        if (standing.isOver) return yield* tooManyReads(standing.seconds)
+        const rate = rates.take(workspace_id, lane, elapsedMs(clock))
+        if (rate.isOver) return yield* tooManyReads(rate.seconds)
         const read = yield* reader.read({ workspace_id, lane, url })
         if (read === "busy") return yield* tooManyReads(busySeconds)
         if (Result.isFailure(read)) {
@@ -104,7 +104,7 @@ export class Calendars extends Context.Service<
       })
 
       /** Each task in a transaction of its own, so that none is locked for long. */
-      const tellTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+      const recomputeTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
         let after = firstId
         for (;;) {
           const tasks = yield* repo.listTasks(calendar, after)
@@ -120,7 +120,7 @@ export class Calendars extends Context.Service<
         }
       })
 
-      const look = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
+      const check = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
         const { days, workspace_id } = calendar
         const begunAt = yield* now
         yield* repo.removeUnused(workspace_id, begunAt)
@@ -138,10 +138,10 @@ export class Calendars extends Context.Service<
         if (calendar.is_applied && isDeepStrictEqual(found.days, days)) {
           return yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
         }
-        // Whoever reads it next tells the tasks, if this node dies meanwhile.
+        // If this node dies now, the node that reads the calendar next recomputes the tasks.
         const again = new Date(begunAt.getTime() + leaseMs)
         yield* repo.updateFound(calendar, { ...found, is_applied: false, check_at: again })
-        yield* tellTasks(calendar)
+        yield* recomputeTasks(calendar)
         yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
       })
 
@@ -155,7 +155,7 @@ export class Calendars extends Context.Service<
           const at = yield* now
           const until = new Date(at.getTime() + leaseMs)
           const due = yield* repo.claimDue(at, until, readsAtOnce)
-          yield* Effect.forEach(due, look, { concurrency: readsAtOnce, discard: true })
+          yield* Effect.forEach(due, check, { concurrency: readsAtOnce, discard: true })
           return due.length === readsAtOnce
         }).pipe(Effect.withSpan("Calendars.refresh"))
       })

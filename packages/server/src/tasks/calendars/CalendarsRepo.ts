@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
 import { scheduledColumns } from "../Schedules.ts"
 import type { ScheduledRow } from "../Schedules.ts"
-import { intoWorkspace } from "../../store/index.ts"
+import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
 export interface ClaimedCalendar {
@@ -21,7 +21,7 @@ export interface ClaimedCalendar {
 
 type Named = Pick<ClaimedCalendar, "workspace_id" | "url">
 
-/** What came of a look. */
+/** The result of reading a calendar. */
 export interface Found {
   readonly days: ReadonlyArray<string>
   readonly fetched_at: Date | undefined
@@ -113,7 +113,7 @@ export class CalendarsRepo extends Context.Service<
           yield* sql`
               INSERT INTO calendars ${sql.insert({ ...calendar, days, fetched_at: now, used_at: now })}
               ON CONFLICT DO NOTHING`
-        }, intoWorkspace),
+        }, orWorkspaceNotFound),
 
         removeUnused: Effect.fn("CalendarsRepo.removeUnused")(function* (workspaceId, now) {
           yield* sql`

@@ -4,7 +4,7 @@ import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { insertVersion, removeReplaced } from "../../engine/index.ts"
-import { intoWorkspace } from "../../store/index.ts"
+import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { type TasksRepo, tasksRepo } from "../TasksRepo.ts"
@@ -93,7 +93,7 @@ export class ChainsRepo extends Context.Service<
           ...tasks,
 
           insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
-            yield* tasks.insert({ ...chain, ...(yield* intoWorkspace(versionOf(chain))) })
+            yield* tasks.insert({ ...chain, ...(yield* orWorkspaceNotFound(versionOf(chain))) })
           }),
 
           findStepNames: Effect.fn("ChainsRepo.findStepNames")(function* (workspaceId, id) {

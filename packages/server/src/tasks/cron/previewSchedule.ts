@@ -4,8 +4,8 @@ import { previewInSteps } from "@scheduling/schedules/slots"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { afterEverythingElse, FairQueue } from "../../http/index.ts"
-import { inTurns } from "../../core/index.ts"
+import { FairQueue, yieldToEventLoop } from "../../http/index.ts"
+import { runInSlices } from "../../core/index.ts"
 import { findCalendars } from "../../engine/index.ts"
 import { checkPrecision } from "../Schedules.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
@@ -13,7 +13,7 @@ import type { PreviewQuery } from "./PreviewQuery.ts"
 /** Lists the next slots of a schedule that need not be that of a task. */
 export const previewSchedule = (sql: SqlClient.SqlClient) => {
   // Slices of several at once would add up before the event loop turns.
-  const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: afterEverythingElse })
+  const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })
 
   return Effect.fn("CronTasks.preview")(
     function* (workspaceId: AuthorizedWorkspaceId, query: PreviewQuery) {
@@ -43,7 +43,7 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
         ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
       }
       const steps = previewInSteps(schedule, timezone, now, count, rule)
-      return { data: yield* turns.run(workspaceId, inTurns(steps)) }
+      return { data: yield* turns.run(workspaceId, runInSlices(steps)) }
     },
     Effect.catchTag("SqlError", Effect.die)
   )

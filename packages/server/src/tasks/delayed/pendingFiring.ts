@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
-import { StoreClock, transactionOf, undoneAlone } from "../../store/index.ts"
+import { inSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
 import type { Firing } from "../Firing.ts"
 import type { LastRunRow } from "../LastRunRepo.ts"
 import { queueCheck } from "../queueCheck.ts"
@@ -44,7 +44,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
 ) {
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
-  const alone = undoneAlone(sql)
+  const alone = inSavepoint(sql)
   const now = Effect.orDie((yield* StoreClock)(sql))
   const limits = yield* Limits
   const queue = yield* RunQueue

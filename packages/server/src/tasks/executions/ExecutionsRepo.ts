@@ -80,7 +80,7 @@ export const toExecution = (row: ExecutionRow): Execution => ({
 export const shownError = (stored: string | null): ExecutionError | null =>
   stored === null ? null : parseErrorLine(stored)
 
-/** Only of runs that await a call-back. */
+/** Set only while the run awaits its completion. */
 export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Date | null }) =>
   awaiting_since === null ? {} : { awaiting_completion_since: timestampOf(awaiting_since) }
 

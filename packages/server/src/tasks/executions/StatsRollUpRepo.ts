@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { transactionOf, untilFewerThan } from "../../store/index.ts"
+import { repeatUntilFewerThan, transactionOf } from "../../store/index.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**
@@ -177,7 +177,7 @@ export class StatsRollUpRepo extends Context.Service<
         ),
 
         removeOlderThan: Effect.fn("StatsRollUpRepo.removeOlderThan")(function* (days) {
-          yield* untilFewerThan(
+          yield* repeatUntilFewerThan(
             removeBatch,
             sql`
               DELETE FROM execution_stats

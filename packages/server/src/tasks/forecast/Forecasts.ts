@@ -11,7 +11,7 @@ import {
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
-import { inTurns } from "../../core/index.ts"
+import { runInSlices } from "../../core/index.ts"
 import { busiestOf, Counts, firesIn } from "./Counts.ts"
 import { type CountedRhythm, ForecastRepo, type ForecastTaskRow } from "./ForecastRepo.ts"
 
@@ -40,7 +40,7 @@ export class Forecasts extends Context.Service<
       const repo = yield* ForecastRepo
       // Slices of several at once would add up before the event loop turns.
       const oneAtATime = Semaphore.withPermit(yield* Semaphore.make(1))
-      const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(inTurns(steps))
+      const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(runInSlices(steps))
 
       const collidingIn = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,

@@ -1,4 +1,4 @@
-import type { DueForWorkers } from "../../engine/index.ts"
+import type { DueWorkerRuns } from "../../engine/index.ts"
 
 /** The runs of a workspace that need the same labels. Times are on the database's clock. */
 interface Entry {
@@ -20,7 +20,7 @@ export class Agenda {
    */
   learn(
     workspaceIds: ReadonlyArray<string>,
-    found: ReadonlyArray<DueForWorkers>,
+    found: ReadonlyArray<DueWorkerRuns>,
     keepsOthers = false
   ): void {
     if (keepsOthers) for (const id of workspaceIds) this.#byWorkspace.delete(id)

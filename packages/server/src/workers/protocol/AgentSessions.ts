@@ -14,7 +14,7 @@ import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Processes } from "../../monitoring/index.ts"
-import { type Endings, Outbox, Signals } from "../../events/index.ts"
+import { type EndSignals, Outbox, Signals } from "../../events/index.ts"
 import { loop } from "../../core/index.ts"
 import { agentLeaseMs, handBack, recover } from "../../engine/index.ts"
 import { transactionOf } from "../../store/index.ts"
@@ -49,13 +49,13 @@ export class AgentSessions extends Context.Service<
   static readonly layer: Layer.Layer<
     AgentSessions,
     never,
-    Endings | Outbox | Processes | AgentSessionsRepo | Signals | SqlClient.SqlClient
+    EndSignals | Outbox | Processes | AgentSessionsRepo | Signals | SqlClient.SqlClient
   > = Layer.effect(
     AgentSessions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
-      const context = yield* Effect.context<Endings | Signals>()
+      const context = yield* Effect.context<EndSignals | Signals>()
       const outbox = yield* Outbox
       const processes = yield* Processes
       const repo = yield* AgentSessionsRepo

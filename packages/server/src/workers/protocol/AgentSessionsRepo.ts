@@ -3,7 +3,7 @@ import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthenticat
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
-import { type Change, LiveChanges, tellAfterCommit } from "../../events/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
 import { beatBatch } from "./batches.ts"
 import { watchOf, watchingIn } from "./watchOf.ts"
@@ -85,7 +85,7 @@ export class AgentSessionsRepo extends Context.Service<
     AgentSessionsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const tell = tellAfterCommit(sql, yield* LiveChanges)
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
       const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
@@ -175,7 +175,7 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
-          yield* tell(rows.length === 0 ? [] : [{ id, workspace_id }], changeOf("online"))
+          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], changeOf("online"))
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
@@ -195,7 +195,7 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
-          yield* tell([{ id, workspace_id }], changeOf("offline"))
+          yield* publish([{ id, workspace_id }], changeOf("offline"))
         }, Effect.orDie),
 
         updateLost: sql<Worker>`
@@ -206,7 +206,7 @@ export class AgentSessionsRepo extends Context.Service<
             AND nodes.worker_id IS NOT NULL
             AND workers.node_id = nodes.id
           RETURNING workers.id, workers.workspace_id`.pipe(
-          Effect.flatMap((lost) => tell(lost, changeOf("offline"))),
+          Effect.flatMap((lost) => publish(lost, changeOf("offline"))),
           Effect.orDie
         ),
 

@@ -42,7 +42,7 @@ import {
 } from "../../engine/index.ts"
 import { idly, Stopping } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
-import { type Endings, LiveChanges, type Signals } from "../../events/index.ts"
+import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { type ClaimingAgent, Dispatch, type Sets } from "./Dispatch.ts"
 import { leaseOf } from "./lease.ts"
@@ -76,7 +76,7 @@ export class Claims extends Context.Service<
     never,
     | CompletionUrls
     | Dispatch
-    | Endings
+    | EndSignals
     | GivenRuns
     | AgentSessions
     | Signals

@@ -2,11 +2,11 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Stopping } from "../../http/index.ts"
-import { Doorbell, elapsedMs, loop } from "../../core/index.ts"
+import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import {
   AwaitedRunsOfNode,
-  type DueForWorkers,
-  findDueForWorkers,
+  type DueWorkerRuns,
+  findDueWorkerRuns,
   RunnerOptions
 } from "../../engine/index.ts"
 import { batched, DatabaseClock } from "../../store/index.ts"
@@ -88,9 +88,9 @@ export class Dispatch extends Context.Service<
          * The waiting agents by worker. A worker that claims again has given up its earlier claim.
          */
         const waiters = new Map<string, Waiter>()
-        const newcomers = new Doorbell()
+        const newcomers = new Waker()
         /** Wakes the loop that serves waiting agents. */
-        const bell = new Doorbell()
+        const waker = new Waker()
         /**
          * Workspaces whose agents have runs, with the time at which the last agent stopped waiting.
          */
@@ -100,7 +100,7 @@ export class Dispatch extends Context.Service<
         const dbClock = yield* DatabaseClock
 
         const read = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
-          Effect.map(dbClock.sample(findDueForWorkers(sql, workspaces)), ({ found }) => found)
+          Effect.map(dbClock.sample(findDueWorkerRuns(sql, workspaces)), ({ found }) => found)
 
         /**
          * A claiming agent takes the runs that are due, so waiting agents get only upcoming runs.
@@ -115,7 +115,7 @@ export class Dispatch extends Context.Service<
                 true
               )
               remaining.learn(asked, found, elapsedMs(clock))
-              bell.ring()
+              waker.wake()
               const byWorkspace = Map.groupBy(
                 found.filter(({ due }) => due > 0),
                 ({ workspace_id }) => workspace_id
@@ -143,14 +143,14 @@ export class Dispatch extends Context.Service<
 
         const readForAll = Effect.gen(function* () {
           const beganMs = elapsedMs(clock)
-          awaited.looked(beganMs)
+          awaited.searched(beganMs)
           for (const [id, leftMs] of left) if (leftMs < beganMs - rememberedMs) left.delete(id)
           const workspaces = new Set(left.keys())
           for (const { claimant } of waiters.values()) workspaces.add(claimant.workspace_id)
           const asked = [...workspaces]
           agenda.learn(asked, yield* Effect.orDie(read(asked)))
           const isFruitless = serveAll() === 0 && agenda.nextMs === Number.POSITIVE_INFINITY
-          bell.ring()
+          waker.wake()
           const tookMs = elapsedMs(clock) - beganMs
           yield* Effect.sleep(
             Math.max(
@@ -163,7 +163,7 @@ export class Dispatch extends Context.Service<
         const readWhenDue = Effect.gen(function* () {
           if (waiters.size === 0) return yield* newcomers.wait(60_000)
           const restMs = awaited.restMs(elapsedMs(clock), pollMs)
-          if (restMs > 0) return yield* awaited.bell.wait(Math.min(restMs, 60_000))
+          if (restMs > 0) return yield* awaited.waker.wait(Math.min(restMs, 60_000))
           yield* readForAll
         })
         yield* Effect.forkScoped(loop("reading runs for waiting agents", readWhenDue))
@@ -173,8 +173,8 @@ export class Dispatch extends Context.Service<
         }
 
         const wake = Effect.gen(function* () {
-          if (waiters.size === 0) return yield* bell.wait(60_000)
-          yield* bell.wait(Math.min(sweepMs, agenda.nextMs + marginMs - dbClock.now()))
+          if (waiters.size === 0) return yield* waker.wait(60_000)
+          yield* waker.wait(Math.min(sweepMs, agenda.nextMs + marginMs - dbClock.now()))
           const nowMs = elapsedMs(clock)
           release(({ endsAtMs }) => endsAtMs <= nowMs)
           serveAll()
@@ -200,7 +200,7 @@ export class Dispatch extends Context.Service<
 
           forget: ({ workspace_id }) => remaining.forget(workspace_id),
 
-          miss: Effect.sync(() => awaited.lookAgain(elapsedMs(clock))),
+          miss: Effect.sync(() => awaited.searchAgain(elapsedMs(clock))),
 
           nowMs: () => dbClock.now(),
 
@@ -224,8 +224,8 @@ export class Dispatch extends Context.Service<
               waiters.set(worker_id, waiter)
               awaited.waiting = waiters.size
               if (serve(waiter)) return
-              if (waiters.size === 1) bell.ring()
-              newcomers.ring()
+              if (waiters.size === 1) waker.wake()
+              newcomers.wake()
               return Effect.sync(leave)
             })
         })
@@ -236,5 +236,5 @@ export class Dispatch extends Context.Service<
 const isAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
   needed.every((one) => labels.includes(one))
 
-const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueForWorkers>): Sets =>
+const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueWorkerRuns>): Sets =>
   due.map((one) => one.labels).filter(isAmong(labels))

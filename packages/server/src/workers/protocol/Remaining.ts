@@ -1,4 +1,4 @@
-import type { DueForWorkers } from "../../engine/index.ts"
+import type { DueWorkerRuns } from "../../engine/index.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**
@@ -17,7 +17,7 @@ export class Remaining {
 
   learn(
     workspaceIds: ReadonlyArray<string>,
-    found: ReadonlyArray<DueForWorkers>,
+    found: ReadonlyArray<DueWorkerRuns>,
     nowMs: number
   ): void {
     this.#agenda.learn(

@@ -24,7 +24,7 @@ import {
   settlementOf,
   classifyResult
 } from "../../engine/index.ts"
-import { type Endings, Signals } from "../../events/index.ts"
+import { type EndSignals, Signals } from "../../events/index.ts"
 import { batched } from "../../store/index.ts"
 import { attemptOf } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
@@ -59,7 +59,7 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    AgentSessions | Dispatch | Endings | GivenRuns | Signals | SqlClient.SqlClient
+    AgentSessions | Dispatch | EndSignals | GivenRuns | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {

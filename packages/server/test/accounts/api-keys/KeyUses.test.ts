@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, signUp, standing, times, together } from "../../support/http.ts"
+import { accessStatus, ask, createKey, signUp, times, together } from "../../support/http.ts"
 import { testNodesLayer } from "../../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
@@ -23,7 +23,14 @@ const subject = Effect.gen(function* () {
     }
     assert.strictEqual(yield* lastUsed, expected)
   })
-  return { becomes, id, key, lastUsed, member, use: (at?: "url" | "otherUrl") => standing(key, at) }
+  return {
+    becomes,
+    id,
+    key,
+    lastUsed,
+    member,
+    use: (at?: "url" | "otherUrl") => accessStatus(key, at)
+  }
 })
 
 layer(testNodesLayer())("last_used_at", (it) => {
@@ -83,7 +90,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
       yield* ask("POST", `${member.workspace}/api-keys/${id}/revoke`, {
         token: member.access_token
       })
-      assert.strictEqual(yield* standing(key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key), "401 invalid_api_key")
       yield* TestClock.adjust("2 seconds")
       assert.isNull(yield* lastUsed)
     })

@@ -2,7 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { ask, createKey, outcome, readPages, signUp, standing, times } from "../../support/http.ts"
+import {
+  accessStatus,
+  ask,
+  createKey,
+  outcome,
+  readPages,
+  signUp,
+  times
+} from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 layer(testAppLayer())("API keys", (it) => {
@@ -85,13 +93,13 @@ layer(testAppLayer())("API keys", (it) => {
       const revoke = ask("POST", `${member.workspace}/api-keys/${key.id}/revoke`, {
         token: member.access_token
       })
-      assert.strictEqual(yield* standing(key.key), "200")
+      assert.strictEqual(yield* accessStatus(key.key), "200")
       const first = yield* revoke
       assert.strictEqual(first.status, 200)
       assert.strictEqual(first.body.is_active, false)
       assert.isString(first.body.revoked_at)
       assert.isUndefined(first.body.key)
-      assert.strictEqual(yield* standing(key.key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key.key), "401 invalid_api_key")
       assert.deepStrictEqual((yield* revoke).body, first.body)
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual((yield* revoke).body, first.body)
@@ -163,7 +171,7 @@ layer(testAppLayer())("API keys", (it) => {
       }
       const malformed = yield* ask("GET", `${stranger.workspace}/api-keys/1`, { token })
       assert.strictEqual(malformed.body.detail.resource, "api_key")
-      assert.strictEqual(yield* standing(key.key), "200")
+      assert.strictEqual(yield* accessStatus(key.key), "200")
     })
   )
 

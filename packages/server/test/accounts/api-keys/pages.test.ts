@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cursor } from "@scheduling/domain/shared/requests/Page"
 import { Schema } from "effect"
-import { pageRequest, toPage } from "../../../src/store/Pages.ts"
+import { pageRequest, toPage } from "../../../src/store/Page.ts"
 
 const Uuid = Schema.String.check(Schema.isUUID())
 const isCursor = Schema.is(Cursor)

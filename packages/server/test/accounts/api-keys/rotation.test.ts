@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import {
+  accessStatus,
   ask,
   createKey,
   type Member,
   outcome,
   signUp,
-  standing,
   times,
   together
 } from "../../support/http.ts"
@@ -49,8 +49,8 @@ layer(testAppLayer())("rotation of an API key", (it) => {
         key_prefix: key.slice(0, 12),
         created_at: record.created_at
       })
-      assert.strictEqual(yield* standing(old.key), "401 invalid_api_key")
-      assert.strictEqual(yield* standing(key), "200")
+      assert.strictEqual(yield* accessStatus(old.key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key), "200")
       const after = yield* get(member, old.id)
       assert.isFalse(after.is_active)
       assert.isNull(after.revoked_at)
@@ -65,10 +65,10 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       assert.isNull(rotated.body.expires_at)
       assert.isTrue((yield* get(member, old.id)).is_active)
       yield* TestClock.adjust("59999 millis")
-      assert.strictEqual(yield* standing(old.key), "200")
+      assert.strictEqual(yield* accessStatus(old.key), "200")
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual(yield* standing(old.key), "401 invalid_api_key")
-      assert.strictEqual(yield* standing(rotated.body.key), "200")
+      assert.strictEqual(yield* accessStatus(old.key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(rotated.body.key), "200")
     })
   )
 
@@ -92,7 +92,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       const again = yield* rotate(member, old.id, grace)
       assert.strictEqual(outcome(again), "409 conflict")
       assert.include(again.body.detail.message, successor.body.id)
-      assert.strictEqual(yield* standing(old.key), "200")
+      assert.strictEqual(yield* accessStatus(old.key), "200")
       const next = yield* rotate(member, successor.body.id, grace)
       assert.strictEqual(next.status, 201)
       assert.isNull(next.body.expires_at)
@@ -156,7 +156,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
         assert.strictEqual(outcome(answer), "422 validation_failed", String(grace_seconds))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["grace_seconds"])
       }
-      assert.strictEqual(yield* standing(key.key), "200")
+      assert.strictEqual(yield* accessStatus(key.key), "200")
     })
   )
 })

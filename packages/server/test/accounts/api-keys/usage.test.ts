@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import {
+  accessStatus,
   ask,
   createKey,
   type Member,
   outcome,
   signUp,
-  standing,
   times
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
@@ -125,7 +125,7 @@ layer(testAppLayer())("a key with allowed_ips", (it) => {
         body: {}
       })
       assert.deepStrictEqual(rotated.body.allowed_ips, ["203.0.113.0/24"])
-      assert.strictEqual(yield* standing(rotated.body.key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(rotated.body.key), "401 invalid_api_key")
     })
   )
 })
@@ -141,11 +141,11 @@ layer(testNodesLayer())("a leaked key", (it) => {
       for (const other of [`pak_${"A".repeat(43)}`, "junk", "", key.slice(0, -1)]) {
         assert.strictEqual(outcome(yield* report(other)), "204", other)
       }
-      assert.strictEqual(yield* standing(key), "200")
+      assert.strictEqual(yield* accessStatus(key), "200")
       const answer = yield* report(key)
       assert.strictEqual(answer.status, 204)
       assert.strictEqual(answer.text, "")
-      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
       assert.strictEqual(outcome(yield* report(key)), "204")
       const token = member.access_token
       const audit = yield* ask("GET", `${member.workspace}/audit?limit=1`, { token })

@@ -3,7 +3,7 @@ import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { keyUsage } from "../../../src/accounts/api-keys/keyUsage.ts"
 import type { KeyUseRow } from "../../../src/accounts/api-keys/KeyUsesRepo.ts"
 import { nextWarning } from "../../../src/accounts/api-keys/warnings.ts"
-import { dayMs } from "../../../src/core/millis.ts"
+import { dayMs } from "../../../src/core/milliseconds.ts"
 import { testNow } from "../../support/TestApp.ts"
 
 const now = new Date(testNow)

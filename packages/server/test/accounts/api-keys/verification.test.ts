@@ -2,7 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, outcome, signUp, standing, times, together } from "../../support/http.ts"
+import {
+  accessStatus,
+  ask,
+  createKey,
+  outcome,
+  signUp,
+  times,
+  together
+} from "../../support/http.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 
 const hashOf = Effect.fnUntraced(function* (id: string) {
@@ -41,11 +49,11 @@ layer(testNodesLayer())("verification of an API key", (it) => {
         ({ body }) => body
       )
       yield* TestClock.adjust("119999 millis")
-      assert.strictEqual(yield* standing(key), "200")
+      assert.strictEqual(yield* accessStatus(key), "200")
       assert.isTrue((yield* record).is_active)
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual(yield* standing(key), "401 invalid_api_key")
-      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
       assert.isFalse((yield* record).is_active)
     })
   )
@@ -59,15 +67,15 @@ layer(testNodesLayer())("verification of an API key", (it) => {
         ["DELETE", ""]
       ] as const) {
         const { id, key } = yield* createKey(member)
-        yield* together(times(20, () => standing(key, "otherUrl")))
+        yield* together(times(20, () => accessStatus(key, "otherUrl")))
         yield* ask(method, `${member.workspace}/api-keys/${id}${end}`, { token })
-        const after = yield* together(times(20, () => standing(key, "otherUrl")))
+        const after = yield* together(times(20, () => accessStatus(key, "otherUrl")))
         assert.deepStrictEqual(new Set(after), new Set(["401 invalid_api_key"]))
       }
       const { key } = yield* createKey(member)
-      assert.strictEqual(yield* standing(key, "otherUrl"), "200")
+      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "200")
       assert.strictEqual(outcome(yield* ask("DELETE", member.workspace, { token })), "204")
-      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
     })
   )
 
@@ -102,27 +110,27 @@ layer(testNodesLayer())("verification of an API key", (it) => {
 
       const forgetful = yield* nodeWith([fresh])
       assert.strictEqual(
-        yield* standing(key).pipe(Effect.provideService(TestApp, forgetful)),
+        yield* accessStatus(key).pipe(Effect.provideService(TestApp, forgetful)),
         "401 invalid_api_key"
       )
       assert.strictEqual(
-        yield* standing(member.access_token).pipe(Effect.provideService(TestApp, forgetful)),
+        yield* accessStatus(member.access_token).pipe(Effect.provideService(TestApp, forgetful)),
         "401 invalid_token"
       )
       assert.strictEqual(yield* hashOf(id), oldHash)
 
       const during = yield* nodeWith([fresh, old])
       yield* Effect.gen(function* () {
-        assert.strictEqual(yield* standing(member.access_token), "200")
-        const uses = yield* together(times(10, () => standing(key)))
+        assert.strictEqual(yield* accessStatus(member.access_token), "200")
+        const uses = yield* together(times(10, () => accessStatus(key)))
         assert.deepStrictEqual(new Set(uses), new Set(["200"]))
-        assert.strictEqual(yield* standing(key), "200")
+        assert.strictEqual(yield* accessStatus(key), "200")
       }).pipe(Effect.provideService(TestApp, during))
       assert.notStrictEqual(yield* hashOf(id), oldHash)
 
       // Once it was used, the old secret is not needed for it any more.
       assert.strictEqual(
-        yield* standing(key).pipe(Effect.provideService(TestApp, forgetful)),
+        yield* accessStatus(key).pipe(Effect.provideService(TestApp, forgetful)),
         "200"
       )
     })

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
+  accessStatus,
   ask,
   createKey,
   logIn,
@@ -10,7 +11,6 @@ import {
   randomEmail,
   randomIp,
   signUp,
-  standing,
   times,
   together
 } from "../../support/http.ts"
@@ -206,7 +206,7 @@ layer(testNodesLayer())("an account", (it) => {
       assert.strictEqual(outcome(yield* change("wrong", newPassword)), "401 invalid_credentials")
       const common = yield* change(password, "123456789abc")
       assert.deepStrictEqual(common.body.detail.issues[0].path, ["new_password"])
-      assert.strictEqual(yield* standing(other.access_token), "200")
+      assert.strictEqual(yield* accessStatus(other.access_token), "200")
 
       const changed = yield* change(password, newPassword)
       assert.strictEqual(outcome(changed), "200")
@@ -214,15 +214,18 @@ layer(testNodesLayer())("an account", (it) => {
       const refresh = ({ refresh_token }: { readonly refresh_token: string }) =>
         Effect.map(ask("POST", "/v1/auth/refresh", { body: { refresh_token } }), outcome)
       for (const earlier of [member, other]) {
-        assert.strictEqual(yield* standing(earlier.access_token, "otherUrl"), "401 invalid_token")
+        assert.strictEqual(
+          yield* accessStatus(earlier.access_token, "otherUrl"),
+          "401 invalid_token"
+        )
         assert.strictEqual(yield* refresh(earlier), "401 invalid_refresh_token")
       }
-      assert.strictEqual(yield* standing(changed.body.access_token, "otherUrl"), "200")
+      assert.strictEqual(yield* accessStatus(changed.body.access_token, "otherUrl"), "200")
       assert.strictEqual(yield* refresh(changed.body), "200")
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       const login = yield* logIn(member.email, { password: newPassword })
       assert.strictEqual(login.status, 200)
-      assert.strictEqual(yield* standing(key.key), "200")
+      assert.strictEqual(yield* accessStatus(key.key), "200")
     })
   )
 
@@ -254,7 +257,7 @@ layer(testNodesLayer())("an account", (it) => {
         ask("DELETE", "/v1/auth/me", { token, body: { current_password } })
       assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
       assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
-      assert.strictEqual(yield* standing(key), "200")
+      assert.strictEqual(yield* accessStatus(key), "200")
       // One is created while it goes: it goes too, or is refused.
       const [created, removed] = yield* collide(
         sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
@@ -265,8 +268,8 @@ layer(testNodesLayer())("an account", (it) => {
       )
       assert.strictEqual(outcome(removed!), "204")
       assert.oneOf(outcome(created!), ["201", "401 invalid_token"])
-      assert.strictEqual(yield* standing(key, "otherUrl"), "401 invalid_api_key")
-      assert.strictEqual(yield* standing(token, "otherUrl"), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
+      assert.strictEqual(yield* accessStatus(token, "otherUrl"), "401 invalid_token")
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
       const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`

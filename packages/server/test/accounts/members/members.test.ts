@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import {
+  accessStatus,
   ask,
   createKey,
   joined,
@@ -9,7 +10,6 @@ import {
   outcome,
   password,
   signUp,
-  standing,
   together
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
@@ -182,7 +182,7 @@ layer(testNodesLayer())("members", (it) => {
       assert.strictEqual(outcome(yield* act(admin)("GET", workspace)), "404 not_found")
       assert.strictEqual(outcome(yield* ask("GET", workspace, { token: key })), "200")
       // The session is theirs, not the workspace's: it goes on, and so does its refresh.
-      assert.strictEqual(yield* standing(admin.access_token), "200")
+      assert.strictEqual(yield* accessStatus(admin.access_token), "200")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: admin.refresh_token }
       })

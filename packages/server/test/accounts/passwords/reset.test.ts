@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { mailTo, testAppWithMail } from "../../notifications/support/withMail.ts"
 import { agentOf, workersOf } from "../../workers/workers.ts"
 import {
+  accessStatus,
   type Answer,
   ask,
   createKey,
@@ -14,7 +15,6 @@ import {
   randomEmail,
   randomIp,
   signUp,
-  standing,
   textOf,
   together
 } from "../../support/http.ts"
@@ -50,7 +50,7 @@ layer(testNodesLayer())("a new password", (it) => {
       const answers = yield* together([reset(token), reset(token, newPassword, "otherUrl")])
       assert.deepStrictEqual(answers.map(outcome).toSorted(), ["204", "401 invalid_link"])
       assert.strictEqual(outcome(yield* reset(token)), "401 invalid_link")
-      assert.strictEqual(yield* standing(member.access_token), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(member.access_token), "401 invalid_token")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: member.refresh_token }
       })
@@ -58,7 +58,7 @@ layer(testNodesLayer())("a new password", (it) => {
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
       // Keys belong to the workspace.
-      assert.strictEqual(yield* standing(key), "200")
+      assert.strictEqual(yield* accessStatus(key), "200")
     })
   )
 
@@ -232,7 +232,7 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
     const asOther = (path: string) =>
       ask("GET", `${member.workspace}${path}`, { token: other.access_token })
     return {
-      key: yield* standing(key),
+      key: yield* accessStatus(key),
       worker: outcome(yield* agentOf(token).hello()),
       member: outcome(yield* asOther("")),
       login: outcome(yield* logIn(member.email, { password: newPassword }))

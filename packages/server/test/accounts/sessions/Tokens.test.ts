@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { generateKeyPairSync, randomUUID, sign as signWith } from "node:crypto"
-import { ask, type Member, outcome, signUp, standing } from "../../support/http.ts"
+import { accessStatus, ask, type Member, outcome, signUp } from "../../support/http.ts"
 import { startNode, TestApp, testNodesLayer, testConfig } from "../../support/TestApp.ts"
 import { checkValueOf } from "../../support/testSecret.ts"
 import { forge, hmac, open, signingKey, unsigned } from "./forge.ts"
@@ -65,7 +65,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     Effect.gen(function* () {
       const { access_token } = yield* signUp()
       yield* TestClock.adjust("899 seconds")
-      assert.strictEqual(yield* standing(access_token), "200")
+      assert.strictEqual(yield* accessStatus(access_token), "200")
       yield* TestClock.adjust("1 second")
       yield* assertRefused(access_token, "after 900 s")
     })
@@ -77,8 +77,8 @@ layer(testNodesLayer())("access tokens", (it) => {
       Effect.gen(function* () {
         const member = yield* signUp()
         const { withClaims, withHeader } = yield* forger(member)
-        assert.strictEqual(yield* standing(withClaims({})), "200")
-        assert.strictEqual(yield* standing(withHeader({})), "200")
+        assert.strictEqual(yield* accessStatus(withClaims({})), "200")
+        assert.strictEqual(yield* accessStatus(withHeader({})), "200")
       })
   )
 
@@ -96,7 +96,7 @@ layer(testNodesLayer())("access tokens", (it) => {
         const answer = yield* ask("POST", "/v1/auth/refresh", { body })
         assert.strictEqual(outcome(answer), "401 invalid_refresh_token", token.slice(-2))
       }
-      assert.strictEqual(yield* standing(access_token), "200")
+      assert.strictEqual(yield* accessStatus(access_token), "200")
     })
   )
 
@@ -211,7 +211,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       for (const change of changes) {
         yield* assertRefused(withClaims(change), JSON.stringify(change))
       }
-      assert.strictEqual(yield* standing(withClaims({ nbf: now })), "200")
+      assert.strictEqual(yield* accessStatus(withClaims({ nbf: now })), "200")
     })
   )
 
@@ -244,7 +244,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       }
       const huge = yield* ask("GET", "/v1/auth/me", { token: "A".repeat(20_000) })
       assert.strictEqual(outcome(huge), "431 headers_too_large")
-      assert.strictEqual(yield* standing(access_token), "200")
+      assert.strictEqual(yield* accessStatus(access_token), "200")
     })
   )
 
@@ -258,7 +258,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(refreshed.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
       // Neither cost the session anything.
-      assert.strictEqual(yield* standing(member.access_token), "200")
+      assert.strictEqual(yield* accessStatus(member.access_token), "200")
     })
   )
 
@@ -280,7 +280,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       yield* assertRefused(access_token, "foreign").pipe(Effect.provideService(TestApp, foreign))
       const successor = yield* at([secret])
       yield* Effect.gen(function* () {
-        assert.strictEqual(yield* standing(access_token), "200")
+        assert.strictEqual(yield* accessStatus(access_token), "200")
         const refreshed = yield* ask("POST", "/v1/auth/refresh", { body: { refresh_token } })
         assert.strictEqual(refreshed.status, 200)
         const { id } = yield* signingKey(others)

@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { Throttle } from "../../../src/accounts/throttle/Throttle.ts"
 import { Secrets } from "../../../src/core/Secrets.ts"
 import {
+  accessStatus,
   ask,
   logIn,
   outcome,
@@ -15,7 +16,6 @@ import {
   randomEmail,
   randomIp,
   signUp,
-  standing,
   textOf,
   times,
   together
@@ -56,7 +56,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       assert.hasAllKeys(body, ["access_token", "refresh_token", "token_type", "expires_in"])
       assert.strictEqual(body.token_type, "bearer")
       assert.strictEqual(body.expires_in, 900)
-      assert.strictEqual(yield* standing(body.access_token, "otherUrl"), "200")
+      assert.strictEqual(yield* accessStatus(body.access_token, "otherUrl"), "200")
     })
   )
 

@@ -4,13 +4,13 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import {
+  accessStatus,
   type Answer,
   ask,
   logIn,
   outcome,
   ownAddress,
   signUp,
-  standing,
   textOf,
   times,
   together
@@ -54,7 +54,7 @@ layer(testNodesLayer())("a session", (it) => {
         FROM sessions
         WHERE user_id = ${member.user_id}`
       assert.deepStrictEqual(row, { n: 200, apart: "00:03:18" })
-      assert.strictEqual(yield* standing(member.access_token), "200")
+      assert.strictEqual(yield* accessStatus(member.access_token), "200")
     })
   )
 
@@ -68,8 +68,8 @@ layer(testNodesLayer())("a session", (it) => {
       assert.hasAllKeys(second.body, ["access_token", "refresh_token", "token_type", "expires_in"])
       assert.notStrictEqual(second.body.refresh_token, first.refresh_token)
       yield* TestClock.adjust("10 minutes")
-      assert.strictEqual(yield* standing(first.access_token), dead)
-      assert.strictEqual(yield* standing(second.body.access_token), "200")
+      assert.strictEqual(yield* accessStatus(first.access_token), dead)
+      assert.strictEqual(yield* accessStatus(second.body.access_token), "200")
       const third = yield* refresh(second.body.refresh_token, "otherUrl")
       assert.strictEqual(third.status, 200)
       assert.strictEqual(yield* generation(third.body.access_token), 3)
@@ -86,7 +86,7 @@ layer(testNodesLayer())("a session", (it) => {
       assert.strictEqual(distinct(answers, "refresh_token"), 1)
       assert.strictEqual(yield* generation(refresh_token), 2)
       for (const { body } of answers.slice(0, 5)) {
-        assert.strictEqual(yield* standing(body.access_token), "200")
+        assert.strictEqual(yield* accessStatus(body.access_token), "200")
       }
       assert.strictEqual((yield* refresh(answers[0]?.body.refresh_token)).status, 200)
     })
@@ -108,8 +108,8 @@ layer(testNodesLayer())("a session", (it) => {
         assert.strictEqual(outcome(reused), refused)
         assert.strictEqual(reused.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
         for (const at of ["url", "otherUrl"] as const) {
-          assert.strictEqual(yield* standing(rotated.access_token, at), dead)
-          assert.strictEqual(yield* standing(late.body.access_token, at), dead)
+          assert.strictEqual(yield* accessStatus(rotated.access_token, at), dead)
+          assert.strictEqual(yield* accessStatus(late.body.access_token, at), dead)
           assert.strictEqual(outcome(yield* refresh(rotated.refresh_token, at)), refused)
         }
         const events = yield* sql`
@@ -127,7 +127,7 @@ layer(testNodesLayer())("a session", (it) => {
       const second = (yield* refresh(first.refresh_token)).body
       const third = (yield* refresh(second.refresh_token)).body
       assert.strictEqual(outcome(yield* refresh(first.refresh_token)), refused)
-      assert.strictEqual(yield* standing(third.access_token), dead)
+      assert.strictEqual(yield* accessStatus(third.access_token), dead)
       assert.strictEqual(outcome(yield* refresh(third.refresh_token)), refused)
     })
   )
@@ -151,7 +151,7 @@ layer(testNodesLayer())("a session", (it) => {
       const { access_token, refresh_token } = yield* signUp()
       const sid = String(open(access_token).claims["sid"])
       yield* sql`UPDATE sessions SET expires_at = created_at WHERE id = ${sid}`
-      assert.strictEqual(yield* standing(access_token), dead)
+      assert.strictEqual(yield* accessStatus(access_token), dead)
       assert.strictEqual(outcome(yield* refresh(refresh_token)), refused)
     })
   )
@@ -185,7 +185,7 @@ layer(testNodesLayer())("a session", (it) => {
         const answer = yield* ask("POST", "/v1/auth/refresh", { body })
         assert.strictEqual(outcome(answer), "422 validation_failed")
       }
-      assert.strictEqual(yield* standing(access_token), "200")
+      assert.strictEqual(yield* accessStatus(access_token), "200")
     })
   )
 
@@ -193,13 +193,13 @@ layer(testNodesLayer())("a session", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* logIn(member.email)
-      yield* together(times(10, () => standing(member.access_token, "otherUrl")))
+      yield* together(times(10, () => accessStatus(member.access_token, "otherUrl")))
       const logout = ask("POST", "/v1/auth/logout", { token: member.access_token })
       assert.strictEqual(outcome(yield* logout), "204")
       for (const at of ["url", "otherUrl"] as const) {
-        assert.strictEqual(yield* standing(member.access_token, at), dead)
+        assert.strictEqual(yield* accessStatus(member.access_token, at), dead)
         assert.strictEqual(outcome(yield* refresh(member.refresh_token, at)), refused)
-        assert.strictEqual(yield* standing(other.body.access_token, at), "200")
+        assert.strictEqual(yield* accessStatus(other.body.access_token, at), "200")
       }
       assert.strictEqual(outcome(yield* logout), dead)
     })
@@ -245,10 +245,10 @@ layer(testNodesLayer())("a session", (it) => {
         token: stranger.access_token
       })
       assert.strictEqual(textOf(foreign), textOf(unknown))
-      assert.strictEqual(yield* standing(other.access_token), "200")
+      assert.strictEqual(yield* accessStatus(other.access_token), "200")
       const end = ask("DELETE", path, { token: member.access_token })
       assert.strictEqual(outcome(yield* end), "204")
-      assert.strictEqual(yield* standing(other.access_token, "otherUrl"), dead)
+      assert.strictEqual(yield* accessStatus(other.access_token, "otherUrl"), dead)
       assert.strictEqual(outcome(yield* refresh(other.refresh_token)), refused)
       assert.strictEqual(outcome(yield* end), "404 not_found")
     })

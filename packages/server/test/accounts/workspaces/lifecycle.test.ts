@@ -4,13 +4,13 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import {
+  accessStatus,
   ask,
   createKey,
   type Member,
   outcome,
   readPages,
   signUp,
-  standing,
   textOf,
   times,
   together
@@ -143,7 +143,7 @@ layer(testNodesLayer())("a workspace", (it) => {
         assert.strictEqual(existing?.body.detail.resource, "workspace")
         for (const other of others) assert.strictEqual(other.text, existing?.text)
       }
-      assert.strictEqual(yield* standing(key.key), "200")
+      assert.strictEqual(yield* accessStatus(key.key), "200")
     })
   )
 
@@ -211,7 +211,7 @@ layer(testNodesLayer())("a workspace", (it) => {
         scopes: ["tasks:read"],
         expires_at: record.body.expires_at
       })
-      assert.strictEqual(yield* standing(""), "401 invalid_token")
+      assert.strictEqual(yield* accessStatus(""), "401 invalid_token")
     })
   )
 

@@ -11,7 +11,7 @@ import { eventually } from "../../support/ServerProcess.ts"
 import { testConfig } from "../../support/TestApp.ts"
 
 describe("a collector", () => {
-  it.effect("is reported when it takes nothing, every minute, and when it takes it again", () =>
+  it.effect("is reported every minute while it refuses data, and when it recovers", () =>
     Effect.gen(function* () {
       let status = 503
       let taken = 0
@@ -37,7 +37,7 @@ describe("a collector", () => {
           Layer.provide(Layer.succeed(Meters, meters))
         )
       )
-      /** Answers come in their own time, while the clock of the test goes on. */
+      /** Waits for answers, which arrive in real time, while the clock of the test goes on. */
       const passes = (what: string, isSo: () => boolean) =>
         Effect.raceFirst(
           TestClock.withLive(eventually(what, async () => isSo())),
@@ -50,7 +50,7 @@ describe("a collector", () => {
         )
       yield* passes("a first warning", () => said.length === 1)
       assert.deepStrictEqual(said, [
-        "the collector does not take metrics: it answers with 503; trying again"
+        "the collector does not take metrics: status 503; trying again"
       ])
       yield* passes("a second warning", () => said.length === 2)
       assert.isAbove(collector.failed.metrics, 0)

@@ -30,7 +30,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c"
 const spanId = "b7ad6b7169203331"
 
 describe("a traceparent", () => {
-  it("is read for its ids only, and written as it is read", () => {
+  it("gives only its ids when it is read, and is written in the same format", () => {
     assert.deepStrictEqual(readTraceparent(traceparentOf(traceId, spanId, true)), {
       traceId,
       spanId
@@ -69,7 +69,7 @@ describe("spans", () => {
     error: undefined
   })
 
-  it("are kept by the id of their trace, as the ratio says", () => {
+  it("are kept or dropped by the id of their trace, at the configured ratio", () => {
     const kept: Array<Span> = []
     const tracer = new Tracer((span) => kept.push(span), { ratio: 0.5, spansPerSecond: 10 })
     tracer.span(spanAt(0, `${traceId.slice(0, 24)}7fffffff`))
@@ -77,7 +77,7 @@ describe("spans", () => {
     assert.lengthOf(kept, 1)
   })
 
-  it("are dropped and counted beyond so many per second", () => {
+  it("beyond the limit per second are dropped and counted", () => {
     const kept: Array<Span> = []
     const tracer = new Tracer((span) => kept.push(span), { ratio: 1, spansPerSecond: 10 })
     for (let n = 0; n < 25; n++) tracer.span(spanAt(500))
@@ -94,7 +94,6 @@ interface Received {
   readonly body: any
 }
 
-/** A collector that decodes what it gets. */
 const collector = Effect.gen(function* () {
   const received: Array<Received> = []
   const port = yield* httpTarget((request, response) => {
@@ -147,7 +146,7 @@ const attributesOf = (span: {
 }) => Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })("traces", (it) => {
-  it.effect.each(protocols)("follow each run over all nodes that have it, by %s", (protocol) =>
+  it.effect.each(protocols)("follow each run over all its nodes, by %s", (protocol) =>
     Effect.gen(function* () {
       const { app, collected } = yield* startCollected(protocol)
       yield* Effect.gen(function* () {
@@ -221,7 +220,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "metrics and logs",
   (it) => {
     it.effect.each(protocols)(
-      "are sent too, at the latest when the node stops, by %s",
+      "are exported, at the latest when the node stops, by %s",
       (protocol) =>
         Effect.gen(function* () {
           const { collected } = yield* Effect.scoped(startCollected(protocol))
@@ -242,31 +241,33 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         })
     )
 
-    it.effect.each(protocols)("have the fields of a line as attributes, by %s", (otlpProtocol) =>
-      Effect.gen(function* () {
-        const collected = yield* collector
-        const config = {
-          ...testConfig,
-          logLevel: "info" as const,
-          otlpEndpoint: collected.url.replace(/\/$/, ""),
-          otlpProtocol
-        }
-        yield* Effect.logWarning("an execution failed").pipe(
-          Effect.annotateLogs({ execution_id: "e-1", request_id: "r-1" }),
-          Effect.andThen(Effect.logDebug("not for the collector")),
-          Effect.provide(LoggingLayer.pipe(Layer.provide(Layer.succeed(AppConfig, config))), {
-            local: true
-          })
-        )
-        const records = collected.received
-          .filter(({ path }) => path === "/otlp/v1/logs")
-          .flatMap(({ body }) => body.resourceLogs)
-          .flatMap(({ scopeLogs }) => scopeLogs)
-          .flatMap(({ logRecords }) => logRecords)
-        assert.lengthOf(records, 1)
-        assert.include(JSON.stringify(records[0].body), "an execution failed")
-        assert.deepInclude(attributesOf(records[0]), { execution_id: "e-1", request_id: "r-1" })
-      })
+    it.effect.each(protocols)(
+      "have the fields of a log line as attributes, by %s",
+      (otlpProtocol) =>
+        Effect.gen(function* () {
+          const collected = yield* collector
+          const config = {
+            ...testConfig,
+            logLevel: "info" as const,
+            otlpEndpoint: collected.url.replace(/\/$/, ""),
+            otlpProtocol
+          }
+          yield* Effect.logWarning("an execution failed").pipe(
+            Effect.annotateLogs({ execution_id: "e-1", request_id: "r-1" }),
+            Effect.andThen(Effect.logDebug("not for the collector")),
+            Effect.provide(LoggingLayer.pipe(Layer.provide(Layer.succeed(AppConfig, config))), {
+              local: true
+            })
+          )
+          const records = collected.received
+            .filter(({ path }) => path === "/otlp/v1/logs")
+            .flatMap(({ body }) => body.resourceLogs)
+            .flatMap(({ scopeLogs }) => scopeLogs)
+            .flatMap(({ logRecords }) => logRecords)
+          assert.lengthOf(records, 1)
+          assert.include(JSON.stringify(records[0].body), "an execution failed")
+          assert.deepInclude(attributesOf(records[0]), { execution_id: "e-1", request_id: "r-1" })
+        })
     )
   }
 )
@@ -274,7 +275,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
 layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "without a collector",
   (it) => {
-    it.effect("calls carry no traceparent but the user's own", () =>
+    it.effect("calls carry only a traceparent that the user has set", () =>
       Effect.gen(function* () {
         const { access_token: token, workspace } = yield* signUp()
         const heads: Array<string | undefined> = []

@@ -159,7 +159,7 @@ describe("Configuration", () => {
     })
   )
 
-  it.effect.each(each("good"))("takes $name=$value", ({ field, name, value }) =>
+  it.effect.each(each("good"))("accepts $name=$value", ({ field, name, value }) =>
     Effect.gen(function* () {
       const config = yield* read({ [name]: value })
       const got = config[field]
@@ -190,7 +190,7 @@ describe("Configuration", () => {
     [{ APP_SECRET_FILE: "/nowhere/app" }, "APP_SECRET_FILE: /nowhere/app cannot be read"],
     [
       { APP_SECRET_FILE: "/nowhere/app", APP_SECRET: secret },
-      "APP_SECRET and APP_SECRET_FILE are both given"
+      "APP_SECRET and APP_SECRET_FILE are both set: remove one of them"
     ]
   ] as const)("says what is wrong with %j", ([env, problem]) =>
     Effect.gen(function* () {
@@ -216,7 +216,7 @@ describe("Configuration", () => {
   )
 
   it.effect.each([...Object.keys(variables), "DATABASE_URL", "APP_SECRET", "APP_SECRET_PREVIOUS"])(
-    "takes an empty %s for an absent one",
+    "treats an empty %s as absent",
     (name) =>
       Effect.gen(function* () {
         assert.deepStrictEqual<unknown>(yield* read({ [name]: "" }), defaults)
@@ -231,7 +231,7 @@ describe("Configuration", () => {
     ["::", undefined],
     ["10.0.0.5", undefined]
   ] as const)(
-    "answers for any name on an address that is not the machine's own: %s",
+    "allows any host name on an address that is not a loopback address: %s",
     ([host, any]) =>
       Effect.gen(function* () {
         assert.deepStrictEqual((yield* read({ HOST: host })).allowedHosts, any)
@@ -272,7 +272,7 @@ describe("Configuration", () => {
         )
         assert.match(
           yield* complaint({ APP_SECRET: secret, APP_SECRET_FILE: join(folder, "app") }),
-          /APP_SECRET and APP_SECRET_FILE are both given/
+          /APP_SECRET and APP_SECRET_FILE are both set: remove one of them/
         )
         const short = yield* complaint({ METRICS_TOKEN_FILE: file("short", "hunter2hunter") })
         assert.match(short, /^METRICS_TOKEN: /)
@@ -280,7 +280,7 @@ describe("Configuration", () => {
       })
     )
 
-    it.effect("asks for APP_SECRET with DATABASE_URL", () =>
+    it.effect("requires APP_SECRET with DATABASE_URL", () =>
       Effect.gen(function* () {
         const env = { DATABASE_URL: "postgres://user:hunter2hunter2@db/app" }
         const message = yield* complaint(env)
@@ -305,7 +305,7 @@ describe("Configuration", () => {
       })
     )
 
-    it.effect("takes a list of retired secrets", () =>
+    it.effect("accepts a list of retired secrets", () =>
       Effect.gen(function* () {
         const { previousAppSecrets } = yield* read({
           APP_SECRET_PREVIOUS: `${secret}-1, ${secret}-2,`

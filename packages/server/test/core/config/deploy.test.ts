@@ -37,7 +37,7 @@ describe("the manifest for Kubernetes", () => {
   const portOf = (name: string) =>
     container.ports.find((one: Manifest) => one.name === name).containerPort
 
-  it.effect("sets settings that there are, to values that they take", () =>
+  it.effect("sets only existing settings, to valid values", () =>
     Effect.gen(function* () {
       const known = yield* settingNames
       for (const { name } of env) assert.isTrue(known.has(name), name)
@@ -63,7 +63,7 @@ describe("the manifest for Kubernetes", () => {
     })
   )
 
-  it("reads its secrets from where they are mounted", () => {
+  it("reads its secrets from the files that it mounts", () => {
     const { name } = spec.volumes.find((one: Manifest) => one.secret !== undefined)
     const mount = container.volumeMounts.find((one: Manifest) => one.name === name)
     for (const setting of ["APP_SECRET_FILE", "DATABASE_URL_FILE"]) {
@@ -73,7 +73,7 @@ describe("the manifest for Kubernetes", () => {
     }
   })
 
-  it("asks the routes that say whether it lives and is ready, as a host that is allowed", () => {
+  it("probes the routes for liveness and readiness with an allowed host", () => {
     const probes = {
       livenessProbe: "/v1/health",
       startupProbe: "/v1/health",
@@ -88,7 +88,7 @@ describe("the manifest for Kubernetes", () => {
     }
   })
 
-  it("gives it the time to stop, memory to run, and others that run meanwhile", () => {
+  it("gives the service time to stop and enough memory, and keeps other nodes running", () => {
     const [, pause] = container.lifecycle.preStop.exec.command
     assert.isAtLeast(spec.terminationGracePeriodSeconds, 30 + Number(pause))
     assert.strictEqual(container.resources.limits.memory, "1Gi")
@@ -107,7 +107,7 @@ describe("the manifest for Kubernetes", () => {
 })
 
 describe("the other ways to deploy", () => {
-  it.effect("set settings that there are", () =>
+  it.effect("set only existing settings", () =>
     Effect.gen(function* () {
       const known = yield* settingNames
       const named = [
@@ -130,7 +130,7 @@ describe("the other ways to deploy", () => {
         .map(([, name = ""]) => name)
       assert.isAbove(documented.length, 30)
       const asked = [...(yield* settingNames)].filter((name) => !name.endsWith("_FILE"))
-      // The image sets where it listens and where its data is.
+      // The image sets these variables.
       const ofImage = new Set(["HOST", "PORT", "DATA_DIR"])
       const named = [...documented, ...asked].filter((name) => !ofImage.has(name))
       for (const name of named) assert.property(environment, name)
@@ -141,7 +141,7 @@ describe("the other ways to deploy", () => {
     })
   )
 
-  it("say how the agent is installed where its unit looks for it", () => {
+  it("install the agent at the path that its unit starts", () => {
     const unit = read("packages/agent/scheduling-agent.service")
     const steps = /^## As a service$[\s\S]*?```sh\n([\s\S]*?)```/m.exec(
       read("docs/workers.md")
@@ -158,7 +158,7 @@ describe("the other ways to deploy", () => {
   })
 
   it.skipIf(spawnSync("systemd-analyze", ["--version"]).error !== undefined)(
-    "have units that systemd takes",
+    "have units that systemd accepts",
     () => {
       const folder = mkdtempSync(path.join(tmpdir(), "scheduling-unit-"))
       try {
@@ -171,7 +171,7 @@ describe("the other ways to deploy", () => {
           "packages/agent/scheduling-agent.service"
         ]) {
           const unit = path.join(folder, path.basename(file))
-          // Only the program has to be there, and it is not where it will be.
+          // systemd-analyze checks that the program exists, so a program of this machine is named.
           writeFileSync(unit, read(file).replace(/^(ExecStart=)\S+/m, `$1${program}`))
           const said = execFileSync("systemd-analyze", ["verify", "--man=no", unit], {
             encoding: "utf8",
@@ -189,8 +189,8 @@ describe("the other ways to deploy", () => {
   )
 })
 
-describe("the texts", () => {
-  it("fetch none of the packages by name while somebody else could register it", () => {
+describe("the documentation", () => {
+  it("installs no package by name before the first release", () => {
     const fetching =
       /(?:\b(?:npx|bunx)|\b(?:npm|pnpm|yarn|bun|deno) (?:install|i|add|exec|dlx|x))(?: -\S+)* (?:scheduling-|@scheduling\/)\S*|npmjs\.com\/package\/(?:scheduling-|@scheduling\/)\S*/g
     const skipped = new Set(["node_modules", "dist", ".git", ".data"])

@@ -23,7 +23,7 @@ const read = (env: Readonly<Record<string, string>>) =>
   )
 
 describe("The configuration of mails", () => {
-  it.effect("is taken, and its secrets are not shown", () =>
+  it.effect("is accepted, and its secrets are not shown", () =>
     Effect.gen(function* () {
       const config = yield* read(complete)
       assert.deepInclude(config, {

@@ -40,7 +40,7 @@ describe("selling plans", () => {
     PLANS_FILE: path
   }
 
-  it.effect("takes a key, the secrets of webhooks, and plans with prices", () =>
+  it.effect("needs a key, the secrets of webhooks, and plans with prices", () =>
     Effect.gen(function* () {
       const { plans, stripeSecretKey, stripeWebhookSecrets } = yield* setting(whole)
       assert.isDefined(stripeSecretKey)
@@ -66,7 +66,7 @@ describe("selling plans", () => {
 })
 
 describe("the file of plans", () => {
-  it("says plans, the default, and who is on which; limits left out are as without a file", () => {
+  it("has plans, the default plan and assigned plans; a missing limit has its default", () => {
     const { assigned, byDefault, plans } = Result.getOrThrow(
       read({ default: "free", plans: [free, team], workspaces: { [workspace]: "team" } })
     )
@@ -85,12 +85,12 @@ describe("the file of plans", () => {
     ["no JSON", "{", /PLANS_FILE is not valid/],
     ["no plan", { default: "free", plans: [] }, /PLANS_FILE is not valid/],
     [
-      "a default that is no plan",
+      "a default plan that does not exist",
       { default: "gold", plans: [free] },
       /default names the plan gold/
     ],
     [
-      "a workspace on a plan that is none",
+      "a workspace on a plan that does not exist",
       { default: "free", plans: [free], workspaces: { [workspace]: "gold" } },
       /workspaces\.019a9f3c-.* names the plan gold/
     ],
@@ -146,7 +146,7 @@ describe("the limits in the API reference", () => {
     ([, limit = "", number = ""]) => [limit, Number(number.replaceAll(",", ""))] as const
   )
 
-  it("name at least those of tasks, monitors and keys", () => {
+  it("include the limits of tasks, monitors and keys", () => {
     assert.includeMembers(
       named.map(([limit]) => limit),
       ["cron_tasks", "chains", "pending_delayed_tasks", "monitors", "active_api_keys"]

@@ -8,7 +8,7 @@ const found = (...variables: ReadonlyArray<string>) =>
     unknownSettings(variables, names).map(({ meant, name }) => `${name}: ${meant}`)
   )
 
-/** What other programs have in their environment, some of it close to a setting. */
+/** Variables of other programs, some of them close to a setting. */
 const ordinary = `
   CI COLORTERM COMPOSE_PROJECT_NAME DATABASE_HOST DATABASE_NAME DEBUG DISPLAY EDITOR GITHUB_ACTIONS
   GITHUB_TOKEN HOME HOSTNAME HOSTTYPE HTTP_PROXY HTTPS_PROXY INVOCATION_ID JOURNAL_STREAM
@@ -22,8 +22,8 @@ const ordinary = `
   .trim()
   .split(/\s+/)
 
-describe("a variable that is no setting", () => {
-  it.effect("is found by the setting that it is close to", () =>
+describe("a variable that is not a setting", () => {
+  it.effect("is reported if it is close to a setting", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* found(
@@ -52,7 +52,7 @@ describe("a variable that is no setting", () => {
     })
   )
 
-  it.effect("is nobody's business if it is another program's", () =>
+  it.effect("is ignored if it belongs to another program", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found(...ordinary), [])
       const settings = [...(yield* settingNames)]

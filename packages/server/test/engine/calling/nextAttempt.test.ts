@@ -50,7 +50,7 @@ describe("nextAttempt", () => {
       const chosenMs = Math.min(10 * 1.5 ** (failures - 1), max_seconds) * 1_000
       assert.isAtLeast(delay, Math.floor(chosenMs / 2))
       assert.isAtMost(delay, Math.ceil(chosenMs))
-      // The server's word is heard as without them.
+      // `Retry-After` counts as it does without them.
       const asked = nextAttempt({ ...retry, retry_after_seconds: 7_200 }, random) ?? -1
       assert.strictEqual(asked, Math.max(delay, hourMs))
     }

@@ -20,7 +20,7 @@ import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202, body: "accepted" })
 
-layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
+layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => {
   describe("of a job that goes on after its answer", () => {
     it.effect("ends the execution, which is running until then and holds no node", () =>
       Effect.gen(function* () {
@@ -87,7 +87,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
       })
     )
 
-    it.effect("that says that it failed is tried again, and the old URL is told so", () =>
+    it.effect("that reports a failure leads to a retry, and the old URL says so", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const { url, urls } = yield* target(accepted)
@@ -106,7 +106,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
         const ended = yield* jobs.ended(id)
         assert.deepInclude(ended, { status: "succeeded", attempts_count: 2 })
         assert.deepInclude(ended.attempts[0], {
-          error: { code: "callback_failed", message: "the call-back said that the job failed" },
+          error: {
+            code: "completion_failed",
+            message: "the job reported a failure to its completion URL"
+          },
           response_body: "disk full",
           status_code: 202
         })
@@ -123,7 +126,10 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
         assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
         assert.deepInclude(yield* jobs.ended(id), {
           status: "failed",
-          error: { code: "callback_failed", message: "the call-back said that the job failed" }
+          error: {
+            code: "completion_failed",
+            message: "the job reported a failure to its completion URL"
+          }
         })
         assert.strictEqual(yield* say(`${urls[0]}/fail`), ok)
         assert.strictEqual(yield* say(urls[0]), contradicted)
@@ -140,7 +146,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
           status: "failed",
           attempts_count: 1,
           status_code: 202,
-          error: { code: "callback_timeout", message: "no call-back within 1 s" }
+          error: { code: "completion_timeout", message: "no completion within 1 s" }
         })
         for (const kind of ["", "/fail", "/log"]) {
           assert.strictEqual(yield* say(urls[0] + kind), late)
@@ -232,7 +238,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
     })
   )
 
-  it.effect("comes too late for what was cancelled, paused or deleted meanwhile", () =>
+  it.effect("comes too late for a run that was cancelled, paused or deleted before", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(accepted)
@@ -321,7 +327,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
       const chain = yield* jobs.request("POST", "/chains", {
         name: "a",
         steps: [
-          { name: "report", url, completion: "callback", timeout_seconds: 7_200 },
+          { name: "callback", url, completion: "callback", timeout_seconds: 7_200 },
           {
             name: "mail",
             url,
@@ -369,7 +375,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a call-back", (it) => {
     })
   )
 
-  it.effect("keeps the last lines of what the job says meanwhile", () =>
+  it.effect("keeps the last lines of progress that the job reported before", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(accepted)

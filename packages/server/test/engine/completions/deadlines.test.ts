@@ -25,8 +25,8 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
         const { error, finished_at, started_at, status } = yield* jobs.ended(id)
         assert.strictEqual(status, "failed")
         assert.deepStrictEqual(error, {
-          code: "callback_timeout",
-          message: "no call-back within 2 s"
+          code: "completion_timeout",
+          message: "no completion within 2 s"
         })
         const took = Date.parse(finished_at) - Date.parse(started_at)
         assert.isAtLeast(took, 2_000)

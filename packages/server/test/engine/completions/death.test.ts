@@ -57,7 +57,7 @@ const jobsOf = ({ token, workspace }: User) => {
 const settings = { EGRESS_ALLOW: "127.0.0.0/8" }
 
 it.live(
-  "a call-back finds its run though the node that made the call was killed, and a run whose call was cut off has another",
+  "a completion finds its run though the node that made the call was killed, and a run whose call was cut off has another",
   () =>
     Effect.gen(function* () {
       const variables = {
@@ -100,7 +100,7 @@ it.live(
 
 describe.skipIf(!onPostgres)("of two nodes", () => {
   it.live(
-    "the other one hears the call-back of a run, whose place in its queue is kept until then",
+    "the other node receives the completion of a run, whose slot in its queue is kept until then",
     () =>
       Effect.gen(function* () {
         const variables = { ...(yield* storeVariables), ...settings }
@@ -111,7 +111,7 @@ describe.skipIf(!onPostgres)("of two nodes", () => {
         const waiting = yield* jobs.begin(nodes[0], { url, queue_id })
         yield* jobs.awaiting(nodes[0], waiting)
 
-        // Without `PUBLIC_URL`, the URL tells the node that made the call.
+        // Without `PUBLIC_URL`, the URL names the node that made the call.
         const isOf = ({ url }: ServerProcess) => urls[0]?.startsWith(`${url}/`) === true
         const [caller, other] = isOf(nodes[0]) ? nodes : [nodes[1], nodes[0]]
         assert.isTrue(isOf(caller))

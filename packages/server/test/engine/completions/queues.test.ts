@@ -26,7 +26,7 @@ const begin = Effect.map(beginWithJobs, (jobs) => ({
 }))
 
 layer(runningNodesLayer, { excludeTestServices: true })("the place in a queue", (it) => {
-  it.effect("is kept until the call-back, and then goes to the next run", () =>
+  it.effect("is kept until the completion, and then goes to the next run", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const queue = yield* jobs.queue

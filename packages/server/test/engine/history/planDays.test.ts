@@ -10,7 +10,7 @@ import {
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** How many days go by until somebody looks, and how long history is kept then. */
+/** How many days pass until the next check, and how long history is kept then. */
 const Looks = Schema.Array(Schema.Struct({ days: between(0, 50), retentionDays: between(1, 40) }))
 
 /** What the service makes of a plan. */

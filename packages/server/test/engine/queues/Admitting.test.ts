@@ -53,7 +53,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("is found without anybody telling of it", () =>
+  it.effect("is found without a signal", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queueId = yield* insertQueue(workspace, { max_concurrency: 1 })

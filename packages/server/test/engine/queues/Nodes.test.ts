@@ -92,7 +92,7 @@ const succeeded = (workspaceId: string) =>
         AND status = 'succeeded'`
   ).pipe(Effect.map(([row]) => row?.runs ?? 0))
 
-/** Five minutes of looks. */
+/** Five minutes of checks. */
 const patiently = 15_000
 
 /** Some calls take longer, so that others that should not go on beside them are seen. */
@@ -107,7 +107,7 @@ describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () =
           const { first, second, url } = yield* Cluster
           const { gauge, url: target } = yield* startWorking(mostlyFast)
           const { task, workspace } = yield* queuedTask(target, { max_concurrency: 2 })
-          // Nodes judge each other once their sessions have been well for three seconds.
+          // Nodes check each other once their sessions have been well for three seconds.
           yield* Effect.sleep(3_000)
           yield* enqueueOverdue(task, 10_000)
           yield* eventually(left(workspace), (runs) => runs < 6_000, patiently)

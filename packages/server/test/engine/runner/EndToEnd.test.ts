@@ -27,7 +27,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a target that resets the connection is told in words", () =>
+    it.effect("the error says in words that the target reset the connection", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const port = yield* tcpTarget((socket) => {

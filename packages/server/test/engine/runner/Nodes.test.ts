@@ -166,7 +166,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
         const sink = yield* startSink(() => 200)
         const workspace = yield* insertWorkspace
         yield* insertTasks(workspace, { count: 3_000, url: sink.url })
-        // Nodes judge each other once their sessions have been well for three seconds.
+        // Nodes check each other once their sessions have been well for three seconds.
         yield* Effect.sleep(2_000)
         yield* enqueueAll(workspace)
         const metering = yield* Effect.forkChild(meterAgainAndAgain)

@@ -6,7 +6,7 @@ import { type Settlement, settlementOf } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
 import { makeSettler } from "../../../src/engine/runner/Settler.ts"
-import { Endings } from "../../../src/events/Endings.ts"
+import { EndSignals } from "../../../src/events/EndSignals.ts"
 import { until } from "../../billing/support/scene.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -103,18 +103,18 @@ const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
   Effect.map(history(workspaceId), (rows) => rows.map(({ status }) => status))
 
 layer(TestLayer)("A result that is written", (it) => {
-  it.effect("is told of, although the run that takes its slot cannot begin", () =>
+  it.effect("is announced, although the run that takes its slot cannot begin", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
       engine.enroll(7)
       const ended = yield* running(engine, true)
       assert.strictEqual(engine.handing([ended]).size, 1)
-      const { bell } = yield* (yield* Endings).watch([ended.id])
+      const { waker } = yield* (yield* EndSignals).watch([ended.id])
       engine.results.add(ended)
       yield* settler.settleSome
       assert.strictEqual(settler.pending(), 0)
-      // The clock of the test stands still, so this ends only if it has rung.
-      yield* bell.wait(60_000)
+      // The clock of the test stands still, so this ends only if the signal arrived.
+      yield* waker.wait(60_000)
       assert.strictEqual(engine.counts.fenced, 0)
       assert.deepStrictEqual(yield* historyOf(ended), ["succeeded"])
     })

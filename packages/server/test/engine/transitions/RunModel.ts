@@ -3,7 +3,7 @@ import type { RunState } from "../../../src/engine/RunState.ts"
 /**
  * What is expected of runs, as a plain model in memory: who holds a run, what becomes of it, and what
  * the history says. Where the engine is free to choose among runs, or gives a run its id, the model
- * is told what was chosen.
+ * gets what was chosen.
  */
 export interface ModelTask {
   readonly id: string

@@ -24,7 +24,7 @@ import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { clearSome, listStops, stopTask } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed } from "../../../src/engine/transitions/withdraw.ts"
-import { againAfterCollision } from "../../../src/store/index.ts"
+import { retryAfterDeadlock } from "../../../src/store/index.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { insertQueue } from "../queues/queues.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
@@ -550,7 +550,7 @@ const takeSteps = Effect.fnUntraced(function* (world: World, count: number) {
     const step = stepsByWeight[world.dice.below(stepsByWeight.length)]
     if (step === undefined) continue
     taken.push(step.name)
-    yield* againAfterCollision(step.take(world)).pipe(
+    yield* retryAfterDeadlock(step.take(world)).pipe(
       Effect.tapCause(() =>
         Effect.logError(`LIFE_SEED=${seed}, step ${nth}: ${taken.slice(-5).join(", ")}`)
       )

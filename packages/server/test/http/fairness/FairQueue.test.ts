@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import { afterARest, afterEverythingElse, FairQueue } from "../../../src/http/fairness/FairQueue.ts"
+import { afterARest, FairQueue, yieldToEventLoop } from "../../../src/http/fairness/FairQueue.ts"
 import { times } from "../../support/http.ts"
 
 /** Work that records its key. */
@@ -9,7 +9,7 @@ const saying = (said: Array<string>, key: string) => Effect.sync(() => void said
 describe("a fair queue", () => {
   it.live("serves whoever asks in turns, however many one of them has waiting", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
       const keys = ["a", "a", "a", "a", "b", "a", "c", "b"]
       yield* Effect.forEach(keys, (key) => queue.run(key, saying(said, key)), {
@@ -21,7 +21,7 @@ describe("a fair queue", () => {
 
   it.live("lets the event loop go on between two of them", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       let rounds = 0
       const count = () => {
         rounds++
@@ -40,7 +40,7 @@ describe("a fair queue", () => {
 
   it.live("does no more at once than it may", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 2, pause: afterEverythingElse })
+      const queue = new FairQueue<string>({ atOnce: 2, pause: yieldToEventLoop })
       let running = 0
       let most = 0
       const work = Effect.gen(function* () {
@@ -57,7 +57,7 @@ describe("a fair queue", () => {
 
   it.live("goes on after work that failed, was interrupted, or did not wait for its turn", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEverythingElse })
+      const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
       const hanging = yield* Effect.forkChild(queue.run("a", Effect.never))
       yield* Effect.yieldNow

@@ -8,9 +8,9 @@ describe("The rate limit of a credential", () => {
   it("lets all requests of a minute come at once, and no more", () => {
     const limits = new RateLimits(600)
     for (let left = 599; left >= 0; left--) {
-      const standing = limits.take("a", 0)
-      assert.isFalse(standing.isOver)
-      assert.strictEqual(standing.remaining, left)
+      const rate = limits.take("a", 0)
+      assert.isFalse(rate.isOver)
+      assert.strictEqual(rate.remaining, left)
     }
     assert.deepStrictEqual(limits.take("a", 0), { isOver: true, remaining: 0, seconds: 1 })
   })

@@ -141,7 +141,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
-  it.effect("is told that the connection ends where its chunks are not read", () =>
+  it.effect("gets `Connection: close` if its chunks are not read", () =>
     Effect.gen(function* () {
       const long = `${chunk("a".repeat(512 * 1024))}0\r\n\r\n`
       const { answers, isClosed } = yield* talk(

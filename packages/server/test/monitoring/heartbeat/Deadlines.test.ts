@@ -158,8 +158,8 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
           alert_at = alert_at + interval '1 hour',
           check_at = check_at + interval '1 hour'
         WHERE monitor_id = ${id}`
-        const { setRight } = yield* Effect.provide(Deadlines, deadlines)
-        yield* setRight
+        const { correctTimes } = yield* Effect.provide(Deadlines, deadlines)
+        yield* correctTimes
         assert.deepInclude(yield* get, {
           status: "up",
           last_ping_at: "2026-06-01T12:00:00.000Z",

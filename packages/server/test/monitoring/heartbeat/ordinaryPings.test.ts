@@ -9,7 +9,7 @@ import {
   type HeartbeatSignal,
   newHeartbeat
 } from "../../../src/monitoring/heartbeat/decideHeartbeat.ts"
-import { heardOf, heartbeatState } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
+import { heartbeatState, toPingColumns } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { idAt } from "../../../src/monitoring/idAt.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
@@ -109,14 +109,14 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           WHERE m.id = ${id}`
         assert.isDefined(found)
         const read = Effect.map(repo.findForUpdate(found.workspace_id, id), Option.getOrThrow)
-        const known = heardOf(rules, state)
+        const known = toPingColumns(rules, state)
         yield* repo.update(yield* read, { ...rules, ...known, check_at: known.alert_at })
 
         const before = yield* read
         const at = ms + afterSeconds * 1000
         const event = { id: idAt(at, 0), details: { method: "GET" } }
         const ping = { ping_hash: found.ping_hash, at: new Date(at), event }
-        const heard = yield* repo.updateByOrdinary([ping], [])
+        const received = yield* repo.updateByOrdinary([ping], [])
         const after = yield* read
 
         const decision = decideHeartbeat(rules, state, signals.success, at)
@@ -128,7 +128,7 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           rules.min_interval_seconds === null &&
           due !== null &&
           at <= due
-        assert.strictEqual(heard.has(found.ping_hash), isOrdinary)
+        assert.strictEqual(received.has(found.ping_hash), isOrdinary)
         const events = yield* sql`
           SELECT id, type, status, at, details
           FROM monitor_events

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
-  asksForJudgement,
   brokenRule,
   decideProcess,
   type Failing,
-  type Heard,
+  isDecisionDue,
   judgeReport,
   type ProcessRules,
   type ProcessState,
+  type ReportSummary,
   silentAfterMs
 } from "../../../src/monitoring/process/decideProcess.ts"
 
@@ -31,12 +31,12 @@ const up: ProcessState = { ...beginning, status: "up" }
 const down: ProcessState = { ...beginning, status: "down" }
 
 const none = (sinceMs: number): Failing => ({ sinceMs, cause: { code: "too_few", message: "0" } })
-const heardAt = (atMs: number, failing: Failing | null = null): Heard => ({
+const heardAt = (atMs: number, failing: Failing | null = null): ReportSummary => ({
   atMs,
   together: { ...fine, count: failing === null ? 1 : 0 },
   failing
 })
-const unheard: Heard = { atMs: null, together: null, failing: null }
+const unheard: ReportSummary = { atMs: null, together: null, failing: null }
 
 describe("a report", () => {
   it.each([
@@ -93,13 +93,14 @@ describe("a monitor of one worker", () => {
   })
 
   it("concludes nothing from the time that the service was away", () => {
-    const judge = (heard: Heard, nowMs: number) => decideProcess(rules, up, heard, nowMs, 300_000)
-    for (const heard of [heardAt(0), heardAt(0, none(0))]) {
+    const judge = (reported: ReportSummary, nowMs: number) =>
+      decideProcess(rules, up, reported, nowMs, 300_000)
+    for (const reported of [heardAt(0), heardAt(0, none(0))]) {
       for (const nowMs of [300_000, 339_999]) {
-        const { checkAtMs, state } = judge(heard, nowMs)
+        const { checkAtMs, state } = judge(reported, nowMs)
         assert.deepStrictEqual([state.status, checkAtMs], ["up", 340_000])
       }
-      assert.strictEqual(judge(heard, 340_000).state.status, "down")
+      assert.strictEqual(judge(reported, 340_000).state.status, "down")
     }
     assert.deepStrictEqual(judge(heardAt(310_000), 310_000).checkAtMs, 415_000)
   })
@@ -116,7 +117,7 @@ describe("a monitor of all workers with its labels", () => {
   })
 
   it("keeps its status while none of them counts, until they are silent for too long", () => {
-    const gone: Heard = { ...unheard, atMs: 0 }
+    const gone: ReportSummary = { ...unheard, atMs: 0 }
     for (const before of [beginning, up, down]) {
       const decision = decideProcess(ofMany, before, gone, 50_000)
       assert.strictEqual(decision.state.status, before.status)
@@ -126,10 +127,10 @@ describe("a monitor of all workers with its labels", () => {
   })
 
   it("judges their processes together if it is told to", () => {
-    const leader: Heard = { ...heardAt(0, none(0)), together: fine }
+    const leader: ReportSummary = { ...heardAt(0, none(0)), together: fine }
     const well = decideProcess(together, up, leader, 90_000)
     assert.deepStrictEqual([well.state, well.checkAtMs], [up, 105_000])
-    const lost: Heard = { ...leader, together: { ...fine, count: 0 } }
+    const lost: ReportSummary = { ...leader, together: { ...fine, count: 0 } }
     const failing = decideProcess(together, up, lost, 10_000)
     assert.deepStrictEqual([failing.state.status, failing.checkAtMs], ["up", 40_000])
     assert.strictEqual(failing.state.failing?.sinceMs, 10_000)
@@ -140,32 +141,26 @@ describe("a monitor of all workers with its labels", () => {
 })
 
 describe("a report asks for a judgement", () => {
-  const standing = (status: string, checkAtMs: number | null = 105_000) => ({ status, checkAtMs })
+  const state = (status: string, checkAtMs: number | null = 105_000) => ({ status, checkAtMs })
   const known = { failing: null, isNew: false }
 
   it.each([
-    ["when nothing is known yet", rules, standing("new"), known, true],
-    ["when nobody looks any more", rules, standing("down", null), known, true],
-    ["not while all is well", rules, standing("up"), known, false],
-    ["when a rule breaks", rules, standing("up"), { failing: none(0), isNew: true }, true],
+    ["when nothing is known yet", rules, state("new"), known, true],
+    ["when nobody looks any more", rules, state("down", null), known, true],
+    ["not while all is well", rules, state("up"), known, false],
+    ["when a rule breaks", rules, state("up"), { failing: none(0), isNew: true }, true],
     [
       "not before the grace is over",
       rules,
-      standing("up", 60_000),
+      state("up", 60_000),
       { failing: none(0), isNew: false },
       false
     ],
-    ["when it is well again", rules, standing("down"), known, true],
-    ["not when another worker is in trouble", ofMany, standing("down"), known, false],
-    [
-      "when its worker is well again",
-      ofMany,
-      standing("down"),
-      { failing: null, isNew: true },
-      true
-    ]
+    ["when it is well again", rules, state("down"), known, true],
+    ["not when another worker has a problem", ofMany, state("down"), known, false],
+    ["when its worker is well again", ofMany, state("down"), { failing: null, isNew: true }, true]
   ] as const)("%s", (_, of, now, report, expected) => {
-    assert.strictEqual(asksForJudgement(of, now, report, 10_000), expected)
+    assert.strictEqual(isDecisionDue(of, now, report, 10_000), expected)
   })
 })
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Processes } from "../../../src/monitoring/process/Processes.ts"
 import { ProcessMonitorsRepo } from "../../../src/monitoring/process/ProcessMonitorsRepo.ts"
-import { subjectGone } from "../../../src/events/Outbox.ts"
+import { subjectRemoved } from "../../../src/events/Outbox.ts"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
 import { keyedOf } from "../../support/keyed.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -235,7 +235,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("is no longer in trouble once its worker is deleted", () =>
+  it.effect("no longer has an open problem once its worker is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { input, member, monitors, worker, workers } = yield* begin
@@ -252,7 +252,7 @@ layer(testAppLayer())("a process monitor", (it) => {
         SELECT event
         FROM outbox
         WHERE subject_id = ${id}`
-      assert.deepStrictEqual(told, [{ event: subjectGone }])
+      assert.deepStrictEqual(told, [{ event: subjectRemoved }])
     })
   )
 

@@ -45,10 +45,10 @@ const begin = Effect.gen(function* () {
     Effect.map(ProcessReportsRepo, (repo) =>
       ProcessReportsRepo.of({
         ...repo,
-        findHeard: (rows, at) =>
+        findReportSummaries: (rows, at) =>
           Effect.andThen(
             Effect.sync(() => judgements++),
-            repo.findHeard(rows, at)
+            repo.findReportSummaries(rows, at)
           )
       })
     )

@@ -139,7 +139,7 @@ describe("A problem", () => {
   it("of a deleted subject closes incidents, and is announced to nobody", () => {
     const { next, problems } = begin([webhook(), pagerduty])
     next([{ event: "monitor.down" }])
-    const deliveries = next([{ event: "subject.gone" }, { event: "subject.gone" }])
+    const deliveries = next([{ event: "subject.removed" }, { event: "subject.removed" }])
     assert.deepStrictEqual(shown(deliveries), ["pager: monitor.up db"])
     assert.strictEqual(deliveries[0]?.incident_key, "db")
     assert.strictEqual(problems.size, 0)
@@ -161,7 +161,7 @@ describe("The rules", () => {
     assert.lengthOf(next([{ tags: ["production"] }]), isNotified ? 1 : 0)
   })
 
-  it("do not matter for a disabled channel, of which all others hear", () => {
+  it("do not matter for a disabled channel, of which all others are notified", () => {
     const { next } = begin([webhook(), webhook({ id: "other" })], { rules: [] })
     const deliveries = next([{ event: "channel.disabled", subject_id: "hook" }])
     assert.deepStrictEqual(shown(deliveries), ["other: channel.disabled hook"])

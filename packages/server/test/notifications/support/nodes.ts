@@ -20,7 +20,7 @@ import { Sender } from "../../../src/notifications/sending/Sender.ts"
 import { Transport } from "../../../src/notifications/sending/Transport.ts"
 import { SettingsRepo } from "../../../src/notifications/settings/SettingsRepo.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
-import { OutboxBell, OutboxDoorbell } from "../../../src/events/OutboxBell.ts"
+import { OutboxWaker, WatchedWaker } from "../../../src/events/OutboxWaker.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { makeSecrets, seal, Secrets } from "../../../src/core/Secrets.ts"
 import { Signals } from "../../../src/events/Signals.ts"
@@ -39,7 +39,7 @@ const Base = Layer.mergeAll(
   Ids.layer,
   SecretsLayer,
   Signals.layer,
-  Layer.sync(OutboxBell, () => new OutboxDoorbell())
+  Layer.sync(OutboxWaker, () => new WatchedWaker())
 )
 
 const Repositories = Layer.mergeAll(
@@ -94,7 +94,7 @@ const allEvents = [
   "certificate.expiring"
 ]
 
-/** A channel as the service would keep it, and a rule that tells it of everything. */
+/** A channel as the service would store it, and a rule that sends all events to it. */
 export const insertChannels = Effect.fnUntraced(function* (
   workspace_id: string,
   channels: ReadonlyArray<{

@@ -23,7 +23,7 @@ export interface Reply {
   readonly after?: Promise<void>
 }
 
-/** An HTTP server that keeps what it is sent, and answers as it is told. */
+/** An HTTP server that keeps what it receives, and answers as `answer` says. */
 export const httpReceiver = (answer: (request: Received) => Reply = () => ({})) =>
   Effect.acquireRelease(
     Effect.callback<{

@@ -11,7 +11,7 @@ import { httpReceiver, smtpReceiver } from "./receivers.ts"
 
 export const withinMs = 60_000
 
-/** People who are told by mail and by webhook of their monitors, and nodes that may be killed. */
+/** People who are notified by mail and by webhook of their monitors, and nodes that can be killed. */
 export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
   const smtp = yield* smtpReceiver()
   let hold: Promise<void> | undefined
@@ -58,8 +58,8 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
     use: (other: ServerProcess) => {
       node = other
     },
-    /** What the webhook was told about a monitor, each message once, whatever was sent again. */
-    toldOf: (monitorId: string): ReadonlyArray<string> => {
+    /** The events of a monitor that the webhook received, each message once. */
+    eventsOf: (monitorId: string): ReadonlyArray<string> => {
       const messages = new Map(hook.received.map(({ body }) => [body.id, body.events]))
       return [...messages.values()]
         .flat()
@@ -111,18 +111,18 @@ export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Scene, name
   return { id: String(body.id), name, pingPath } satisfies Watched
 })
 
-/** It is told once that it is down, and once that it is back, of one incident. */
-export const assertToldOnce = Effect.fnUntraced(function* (
-  { ask, mailsOf, node, toldOf }: Scene,
+/** Asserts one message that the monitor is down and one that it is back, of one incident. */
+export const assertNotifiedOnce = Effect.fnUntraced(function* (
+  { ask, mailsOf, node, eventsOf }: Scene,
   { id, name, pingPath }: Watched
 ) {
-  yield* eventually(`${name}: down`, async () => toldOf(id).length === 1, withinMs)
+  yield* eventually(`${name}: down`, async () => eventsOf(id).length === 1, withinMs)
   yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, withinMs)
   const { status } = yield* Effect.promise(() => fetch(node().url + pingPath))
   assert.strictEqual(status, 200, name)
-  yield* eventually(`${name}: up`, async () => toldOf(id).length === 2, withinMs)
+  yield* eventually(`${name}: up`, async () => eventsOf(id).length === 2, withinMs)
   yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
-  assert.deepStrictEqual(toldOf(id), ["monitor.down", "monitor.up"], name)
+  assert.deepStrictEqual(eventsOf(id), ["monitor.down", "monitor.up"], name)
   const { body } = yield* ask("GET", `/incidents?monitor_id=${id}`)
   assert.lengthOf(body.data, 1, name)
   assert.isNotNull(body.data[0].closed_at, name)

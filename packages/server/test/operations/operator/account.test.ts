@@ -13,7 +13,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts
 
 const program = path.resolve(import.meta.dirname, "../../../src/operator.ts")
 
-/** As the operator types it. */
+/** Runs the program as an operator does. */
 const typed = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   Effect.promise(
     () =>
@@ -29,7 +29,7 @@ const typed = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
       )
   )
 
-/** What the program asks of the server, without starting the program each time. */
+/** Sends the command as the program does, without starting the program. */
 const account = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   Effect.map(
     Effect.promise(() => askServer(DATA_DIR, words)),
@@ -51,7 +51,7 @@ const password = "correct horse battery staple"
 
 describe("npm run account", () => {
   it.live(
-    "makes, lists, resets and disables accounts beside the running server",
+    "creates, lists, resets and disables accounts beside the running server",
     () =>
       Effect.gen(function* () {
         const env = yield* store
@@ -117,7 +117,7 @@ describe("npm run account", () => {
         assert.strictEqual(yield* logIn, 401)
 
         const verifying = yield* account(env.DATA_DIR, "verify-link", email)
-        assert.include(verifying.out, `It verifies ${email} within a week`)
+        assert.include(verifying.out, `This token verifies ${email} within a week`)
         const verified = yield* post("/v1/auth/email/verify", {
           token: verifying.out.split("\n")[0]
         })
@@ -137,7 +137,7 @@ describe("npm run account", () => {
   )
 
   it.live(
-    "finds the server again that took the place of one that was killed",
+    "finds the server that was started after another server was killed",
     () =>
       Effect.gen(function* () {
         const env = yield* store
@@ -146,7 +146,7 @@ describe("npm run account", () => {
         killed.kill("SIGKILL")
         yield* killed.exited
         const server = yield* startServer({ ...env, RUNNER: "off" })
-        // It is ready for requests a moment before it is ready for its operator.
+        // The server is ready for requests a moment before it is ready for operator commands.
         const { out } = yield* Effect.repeat(typed(env.DATA_DIR, "list"), {
           until: ({ code }) => code === 0,
           times: 20
@@ -157,7 +157,7 @@ describe("npm run account", () => {
           call(server, "PATCH", workspace, { token, body: { name: "ours" } })
         )
         const verified = yield* account(env.DATA_DIR, "verify-audit")
-        assert.match(verified.out, /^\d+ events are unchanged\. The last one/, verified.err)
+        assert.match(verified.out, /^\d+ events are unchanged\. The last event/, verified.err)
         const hash = verified.out.slice(-43)
         const compared = yield* account(env.DATA_DIR, "verify-audit", hash)
         assert.match(compared.out, /^\d+ events are unchanged\./, compared.err)

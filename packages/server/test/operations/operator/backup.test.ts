@@ -26,7 +26,7 @@ const backup = (dataDir: string, to: string) =>
 
 describe("npm run backup", () => {
   it.live.skipIf(testDatabaseUrl !== undefined)(
-    "holds every write that was acknowledged before it, though others go on",
+    "contains every write that was acknowledged before it, while other writes go on",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* dataDirectory("backup")
@@ -66,7 +66,7 @@ describe("npm run backup", () => {
         assert.strictEqual(fs.statSync(to).mode & 0o777, 0o700)
 
         const elsewhere = yield* temporaryFolder("restored")
-        assert.include((yield* restore(elsewhere, path.join(to, ".."))).text, "is no backup")
+        assert.include((yield* restore(elsewhere, path.join(to, ".."))).text, "is not a backup")
         assert.strictEqual((yield* restore(elsewhere, to)).code, 0)
         const again = yield* restore(elsewhere, to)
         assert.match(again.text, /What was there is in .*before-restore-/)

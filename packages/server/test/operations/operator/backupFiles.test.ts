@@ -7,7 +7,7 @@ import { backUp } from "../../../src/operations/operator/Backup.ts"
 import { temporaryFolder } from "../../support/ServerProcess.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
-/** A data directory with a store of one file, and what belongs to the running process. */
+/** A data directory with a store of one file, and files of the running process. */
 const dataDir = Effect.map(temporaryFolder("data"), (folder) => {
   fs.mkdirSync(path.join(folder, "postgres"))
   fs.writeFileSync(path.join(folder, "postgres", "PG_VERSION"), "17")
@@ -17,7 +17,7 @@ const dataDir = Effect.map(temporaryFolder("data"), (folder) => {
 })
 
 layer(TestDatabaseLayer, { excludeTestServices: true })("a backup", (it) => {
-  it.effect.skipIf(onPostgres)("has the store and the secret, and nothing of the process", () =>
+  it.effect.skipIf(onPostgres)("has the store and the secret, and no files of the process", () =>
     Effect.gen(function* () {
       const to = path.join(yield* temporaryFolder("backups"), "of", "today")
       yield* backUp(yield* SqlClient.SqlClient, { dataDir: yield* dataDir, to })
@@ -27,7 +27,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a backup", (it) => {
     })
   )
 
-  it.effect.skipIf(onPostgres)("leaves nothing where it could not be finished", () =>
+  it.effect.skipIf(onPostgres)("leaves nothing behind if it fails", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder("backups")
       const to = path.join(folder, "today")

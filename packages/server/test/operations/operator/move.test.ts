@@ -17,7 +17,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts
 
 const program = path.resolve(import.meta.dirname, "../../../src/move.ts")
 
-/** As the operator types it. */
+/** Runs the program as an operator does. */
 const typed = (env: Readonly<Record<string, string>>, ...words: ReadonlyArray<string>) =>
   Effect.promise(
     () =>
@@ -30,7 +30,7 @@ const typed = (env: Readonly<Record<string, string>>, ...words: ReadonlyArray<st
 
 describe("npm run move", () => {
   it.live.skipIf(testDatabaseUrl === undefined)(
-    "takes a service to PostgreSQL, where it goes on with all that its users had",
+    "moves a service to PostgreSQL, where it goes on with all its data",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* dataDirectory("move")
@@ -68,7 +68,7 @@ describe("npm run move", () => {
             )
             const running = yield* typed({ DATA_DIR }, "--to", url)
             assert.strictEqual(running.code, 1)
-            assert.match(running.text, /in use by process \d+.*Stop it first/)
+            assert.match(running.text, /in use by process \d+.*Stop the server first/)
             server.kill("SIGTERM")
             assert.strictEqual(yield* server.exited, 0)
             return {

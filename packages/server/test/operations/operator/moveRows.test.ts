@@ -11,7 +11,7 @@ import { initializeDirectory } from "../../../src/store/embedded/initialize.ts"
 import { embeddedLayer } from "../../../src/store/Sql.ts"
 import { listPartitions, listTables } from "../../../src/store/moving/catalog.ts"
 import { dataDirectory } from "../../support/dataDirectory.ts"
-import { everyFamily } from "../../support/everyFamily.ts"
+import { rowsForAllTables } from "../../support/rowsForAllTables.ts"
 import { temporaryFolder } from "../../support/ServerProcess.ts"
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 
@@ -27,14 +27,14 @@ const now = new Date()
 
 const many = 7_000
 
-/** Every table has rows, and some of them more than a batch. */
+/** Inserts rows into every table, and into some tables more than a batch. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Effect.provide(
     Effect.flatMap(Partitions, (partitions) => partitions.maintain(30)),
     Partitions.layer
   )
-  for (const statement of everyFamily(now)) yield* sql.unsafe(statement)
+  for (const statement of rowsForAllTables(now)) yield* sql.unsafe(statement)
   yield* sql`
     INSERT INTO removed_workspaces (id)
     SELECT gen_random_uuid()
@@ -46,7 +46,7 @@ const fill = Effect.gen(function* () {
     )
     SELECT id, gen_random_uuid(), gen_random_uuid(), 'cron', 'schedule', 'cancelled', now(), now(), 0
     FROM unnest(${ids}::uuid[]) AS ids (id)`
-  // One large row after many small ones.
+  // A large row after many small rows.
   yield* sql`
     INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body, error)
     SELECT ${ids[0]}::uuid, number, gen_random_uuid(), now(), repeat('x', number * 100000), 'node_lost: lost'
@@ -55,7 +55,7 @@ const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO nodes (holds_lock, lease_until) VALUES (false, 'infinity')`
 })
 
-/** Every row of every table as text, and what the next numbers are. */
+/** Reads every row of every table as text, and the next numbers of the sequences. */
 const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`SET timezone = 'UTC'`
@@ -87,14 +87,14 @@ const url = freshDatabaseUrl(testDatabaseUrl ?? "")
 
 layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a move", (it) => {
   it.effect.skipIf(testDatabaseUrl === undefined)(
-    "takes every row of every table, every day and every sequence, and changes nothing here",
+    "copies every row, every partition and every sequence, and does not change the source",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataDirectory("move")
         const to = yield* url
         const before = yield* onSource(dataDir, Effect.andThen(fill, everything))
         for (const [name, rows] of Object.entries(before.rows)) {
-          assert.isAbove(rows.length, 0, `everyFamily.ts has no row for ${name}`)
+          assert.isAbove(rows.length, 0, `rowsForAllTables.ts has no row for ${name}`)
         }
         const moved = yield* move({ dataDir, to: Redacted.make(to) })
         const after = yield* onTarget(to, everything)
@@ -113,13 +113,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
           )
         )
         assert.deepStrictEqual(alive, [])
-        assert.match(yield* refusal(dataDir, to), /^the target is not empty: there are rows in /)
+        assert.match(yield* refusal(dataDir, to), /^the target is not empty: the table /)
       }),
     120_000
   )
 
   it.effect.skipIf(testDatabaseUrl === undefined)(
-    "refuses what it could not do whole",
+    "is refused if it cannot be complete",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataDirectory("move")
@@ -134,16 +134,16 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         )
 
         yield* onTo("CREATE TABLE mine ()")
-        assert.match(yield* refusal(dataDir, to), /tables of something else/)
+        assert.match(yield* refusal(dataDir, to), /tables of another program/)
         yield* onTo("DROP TABLE mine")
 
-        // It has the schema and no rows, and then that of another version.
+        // The target has the schema and no rows, and then the schema of another version.
         yield* Effect.void.pipe(Effect.provide(databaseLayer(to), { local: true }))
         yield* onTo("INSERT INTO effect_sql_migrations VALUES (9999, now(), 'of_tomorrow')")
         assert.match(yield* refusal(dataDir, to), /schema of another version/)
         yield* onTo("DELETE FROM effect_sql_migrations WHERE migration_id = 9999")
 
-        // What fails on the way leaves nothing behind.
+        // A failed move leaves nothing behind.
         yield* onSource(
           dataDir,
           run(`INSERT INTO billing_events (id, received_at) VALUES ('a', now())`)

@@ -18,8 +18,8 @@ const onPool = <A, E>(test: Effect.Effect<A, E, SqlClient.SqlClient | Store>) =>
     return yield* Effect.provide(test, databaseLayer(url, connections))
   })
 
-describe.skipIf(!onPostgres)("a pool whose transactions go on for long", () => {
-  it.live("answers single statements meanwhile, and each transaction in the end", () =>
+describe.skipIf(!onPostgres)("a pool with long transactions", () => {
+  it.live("answers single statements without delay, and each transaction in the end", () =>
     onPool(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -54,7 +54,7 @@ describe.skipIf(!onPostgres)("a pool whose transactions go on for long", () => {
     )
   )
 
-  it.live("counts no transaction that was given up, waiting or under way", () =>
+  it.live("does not count interrupted transactions, neither waiting nor open ones", () =>
     onPool(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -17,17 +17,17 @@ const until = (condition: () => boolean) => eventually(Effect.sync(condition), (
 
 describe("the watch on a database connection", () => {
   const silenceMs = 5_000
-  /** The watch counts in fifths of the silence. */
+  /** The silence is measured in five checks. */
   const checks = 5
 
-  // The moments of the watch are the test's; the bytes between them go over a real connection.
+  // The test sets the times of the checks. The bytes between them go over a real connection.
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }))
   afterEach(() => void vi.useRealTimers())
 
   const check = (times = 1) =>
     Effect.sync(() => vi.advanceTimersByTime((times * silenceMs) / checks))
 
-  /** A watched socket and the peer at its other end. */
+  /** A watched socket and its peer. */
   const connected = Effect.gen(function* () {
     const peers: Array<Socket> = []
     const server = createServer((peer) => void peers.push(peer.on("error", () => {})))
@@ -50,11 +50,11 @@ describe("the watch on a database connection", () => {
     return { error: () => error, peer, socket }
   })
 
-  it.live("ends it when the peer does not answer, and not before its time", () =>
+  it.live("closes the connection when the peer does not answer in time, and not before", () =>
     Effect.gen(function* () {
       const { error, socket } = yield* connected
       socket.resume().write("question")
-      // The first check finds the question, and the silence begins.
+      // The first check finds that the statement was sent, and the silence begins.
       yield* check(checks)
       assert.isFalse(socket.destroyed)
       yield* check()
@@ -63,7 +63,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("gives each question its whole time after a time without any", () =>
+  it.live("gives a statement after an idle period its whole time", () =>
     Effect.gen(function* () {
       const { socket } = yield* connected
       socket.resume()
@@ -71,14 +71,14 @@ describe("the watch on a database connection", () => {
       socket.write("question")
       yield* check(checks)
       assert.isFalse(socket.destroyed)
-      // Asking more of a peer that is silent does not give it more time.
+      // A further statement does not give a silent peer more time.
       socket.write("another")
       yield* check()
       assert.isTrue(socket.destroyed)
     })
   )
 
-  it.live("leaves one alone whose peer answers, however slowly", () =>
+  it.live("keeps a connection whose peer answers, however slowly", () =>
     Effect.gen(function* () {
       const { error, peer, socket } = yield* connected
       let answers = 0
@@ -95,7 +95,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("does not take a reader that has paused for a peer that is silent", () =>
+  it.live("does not mistake a paused socket for a silent peer", () =>
     Effect.gen(function* () {
       const { peer, socket } = yield* connected
       let heard = ""
@@ -113,7 +113,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("ends one that nobody uses", () =>
+  it.live("closes a connection that nobody uses", () =>
     Effect.gen(function* () {
       const { error, socket } = yield* connected
       socket.resume()
@@ -134,7 +134,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("sees what passes below TLS", () =>
+  it.live("counts the bytes of TLS", () =>
     Effect.gen(function* () {
       const { error, peer, socket } = yield* connected
       const answering = new tls.TLSSocket(peer, { isServer: true, key, cert: root })
@@ -162,8 +162,8 @@ describe("the watch on a database connection", () => {
 const silenceMs = 1_000
 
 /**
- * A pool whose network can be lost, and the loss of all that is connected, without a word to
- * anybody.
+ * A pool whose network can be lost. `loseConnections` drops all open connections without informing
+ * either side.
  */
 const onLossyNetwork = <A, E>(
   test: (loseConnections: Effect.Effect<void>) => Effect.Effect<A, E, Database>
@@ -178,8 +178,8 @@ const onLossyNetwork = <A, E>(
     )
   })
 
-describe.skipIf(!onPostgres)("a database connection that was lost without a word", () => {
-  it.live("fails what waits for it soon, and is replaced; one that is only slow is not lost", () =>
+describe.skipIf(!onPostgres)("a database connection that was lost silently", () => {
+  it.live("soon fails its statements and is replaced, but a slow connection is kept", () =>
     onLossyNetwork((loseConnections) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -26,25 +26,24 @@ export const clientOf = (stream: () => Duplex) =>
 export const storeLayer = (options: EmbeddedPostgresOptions) =>
   Layer.unwrap(Effect.map(openEmbeddedPostgres(options), clientOf))
 
-/** A directory of the test's own, removed with it. */
 export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "embedded-"))),
   (directory) => Effect.sync(() => fs.rmSync(directory, { recursive: true, force: true }))
 )
 
-/** The state in pg_control. */
+/** Reads the state of the store from pg_control. */
 export const controlState = (dataDir: string): number =>
   fs.readFileSync(path.join(dataDir, "postgres/global/pg_control")).readInt32LE(16)
 export const cleanShutdown = 1
 
-/** Asks again and again, for at most the time that a machine under load could need. */
+/** Checks a condition repeatedly, for at most the time that a machine under load could need. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   Effect.flatMap(condition, (met) => (met ? Effect.void : Effect.fail("not yet" as const))).pipe(
     Effect.retry(Schedule.spaced("5 millis")),
     Effect.timeout("15 seconds")
   )
 
-/** A process that writes until it is killed, and no later than the end of the test. */
+/** Starts a process that writes until it is killed, at the latest by the end of the test. */
 export const startWriter = (dataDir: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -61,7 +60,7 @@ export const kill = (child: ChildProcess) =>
     await once(child, "close")
   })
 
-/** All that a process has printed, once it has printed as many lines as this. */
+/** Waits until a process has printed this many lines, and returns its output. */
 export const printed = (child: ChildProcess, lines: number) =>
   Effect.callback<() => ReadonlyArray<string>, Error>((resume) => {
     let text = ""

@@ -1,6 +1,6 @@
 /**
- * A process that writes to the embedded store until it is killed, and prints the id of each row
- * the store acknowledged: node embeddedWriter.ts <data directory>
+ * Writes to the embedded store until it is killed, and prints the id of each acknowledged row:
+ * node embeddedWriter.ts <data directory>
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,18 +1,18 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The schema of a version as its migrations made it, and rows in every table. */
+/** The migrations of a version, and rows in every table. */
 export interface Released {
   readonly migrations: Readonly<Record<string, ReadonlyArray<string>>>
   readonly rows: ReadonlyArray<{
     readonly table: string
     readonly columns: ReadonlyArray<string>
-    /** As the database writes a whole row. */
+    /** The rows as text, as the database writes a whole row. */
     readonly lines: ReadonlyArray<string>
   }>
 }
 
-/** Replaces what the database holds with a store of a released version, with all its rows. */
+/** Replaces the content of the database by a store of a released version. */
 export const loadReleased = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { migrations, rows }: Released
@@ -42,7 +42,7 @@ export const loadReleased = Effect.fnUntraced(function* (
   }
 })
 
-/** Of each row the columns that this version knew, if the table still has them. */
+/** Reads the rows, with the columns that the released version had and that still exist. */
 export const readReleased = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { columns, table }: Released["rows"][number]

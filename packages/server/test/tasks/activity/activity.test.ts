@@ -26,7 +26,7 @@ const beginActivity = Effect.gen(function* () {
     recent: (ids: ReadonlyArray<string>, more = "") =>
       activity(`recent?task_ids=${ids.join(",")}${more}`),
     names: (ids: ReadonlyArray<string>) => activity(`names?task_ids=${ids.join(",")}`),
-    /** As if runs of the task had ended so many minutes ago. */
+    /** Inserts runs of the task that finished so many minutes ago. */
     ended: (
       taskId: string,
       ...runs: ReadonlyArray<readonly [minutesAgo: number, status: string]>
@@ -253,7 +253,7 @@ layer(testAppLayer())("the recent runs of many tasks", (it) => {
 })
 
 layer(testAppLayer())("the names of many tasks", (it) => {
-  it.effect("are told of all kinds, and not of what is not there", () =>
+  it.effect("cover all kinds of tasks, and leave out ids that do not exist", () =>
     Effect.gen(function* () {
       const { chains, cron, delay, names } = yield* beginActivity
       const { body: task } = yield* cron.create({ name: "Nightly" })
@@ -275,7 +275,7 @@ layer(testAppLayer())("the names of many tasks", (it) => {
     })
   )
 
-  it.effect("are told of 100 tasks at once, whose ids are UUIDs", () =>
+  it.effect("cover 100 tasks at once, whose ids are UUIDs", () =>
     Effect.gen(function* () {
       const { names } = yield* beginActivity
       const ids = Array.from({ length: 101 }, () => randomUUID())

@@ -43,7 +43,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
     })
   )
 
-  it.effect.each(kinds)("of a hundred is made in order: %s", ([kind, definition]) =>
+  it.effect.each(kinds)("of a hundred is created in order: %s", ([kind, definition]) =>
     Effect.gen(function* () {
       const { create, list } = yield* start
       const answer = yield* create(
@@ -66,7 +66,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
     })
   )
 
-  it.effect.each(kinds)("tells of each item what a create would: %s", ([kind, definition]) =>
+  it.effect.each(kinds)("answers for each item what a create would: %s", ([kind, definition]) =>
     Effect.gen(function* () {
       const { create, createOne, list } = yield* start
       const items = [
@@ -88,7 +88,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
     })
   )
 
-  it.effect.each(kinds)("is made once for an Idempotency-Key: %s", ([kind, definition]) =>
+  it.effect.each(kinds)("is created once for an Idempotency-Key: %s", ([kind, definition]) =>
     Effect.gen(function* () {
       const { create, list } = yield* start
       const headers = { "idempotency-key": "once" }

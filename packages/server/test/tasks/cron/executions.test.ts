@@ -11,7 +11,7 @@ const statusesOf = (body: { readonly data: ReadonlyArray<{ readonly status: stri
   body.data.map(({ status }) => status)
 
 layer(testAppLayer())("executions of a cron task", (it) => {
-  it.effect("are made by hand, also while it is paused, and beside one that goes on", () =>
+  it.effect("are created by hand, also while the task is paused or a run is active", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body: task } = yield* cron.create()
@@ -73,7 +73,7 @@ layer(testAppLayer())("executions of a cron task", (it) => {
     })
   )
 
-  it.effect("are cancelled while they are queued or running, and once they ended never", () =>
+  it.effect("are cancelled while they are queued or running, and never once they finished", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const { body: task } = yield* cron.create()

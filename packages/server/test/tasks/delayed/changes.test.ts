@@ -200,7 +200,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
     })
   )
 
-  it.effect("cancel its execution while it is queued or running, and once it ended never", () =>
+  it.effect("cancel its execution while it is queued or running, and never once it finished", () =>
     Effect.gen(function* () {
       const { delayed, member } = yield* begin
       const { body: task } = yield* delayed.create({ delay_seconds: 0 })

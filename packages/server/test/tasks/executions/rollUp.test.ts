@@ -49,7 +49,7 @@ const rolledUp = (workspaceId: string) =>
         AND task_id IS NULL`
   ).pipe(Effect.map(([row]) => row?.succeeded))
 
-/** What a reader is told of it. */
+/** The statistics and the usage that the API returns. */
 const counted = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
   const repo = yield* ExecutionStatsRepo
   const now = Date.now()
@@ -110,7 +110,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
     })
   )
 
-  it.effect("counts usage apart from statistics, and tells whose it was", () =>
+  it.effect("counts usage apart from statistics, for each workspace", () =>
     Effect.gen(function* () {
       const repo = yield* StatsRollUpRepo
       const usage = yield* UsageRepo

@@ -14,7 +14,7 @@ import {
   signUp
 } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
-import { toldNodesLayer } from "../../support/TestApp.ts"
+import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { listenTo, onPostgres } from "../../support/TestDatabase.ts"
 
 /** Calls that are held until the test lets them go, and what they are answered then. */
@@ -35,7 +35,7 @@ const gate = Effect.gen(function* () {
   }
 })
 
-/** The ids that nodes have told each other they wait for. */
+/** The ids that nodes have announced to each other because they wait for them. */
 const announced = Effect.gen(function* () {
   if (!onPostgres) return undefined
   const notifications = yield* listenTo(channel)
@@ -84,7 +84,7 @@ const begin = Effect.gen(function* () {
 
 const answered = (fiber: Fiber.Fiber<Answer>) => Effect.timeout(Fiber.join(fiber), "20 seconds")
 
-layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "waiting for a result",
   (it) => {
     it.effect("holds the answer until the call is answered, on whatever node", () =>
@@ -113,7 +113,7 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("gives no result to a member who was removed meanwhile", () =>
+    it.effect("gives no result to a member who was removed during the wait", () =>
       Effect.gen(function* () {
         const { executionOf, member, waitFor } = yield* begin
         const { open, url } = yield* gate
@@ -128,7 +128,7 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("gives no result to a key that was revoked meanwhile", () =>
+    it.effect("gives no result to a key that was revoked during the wait", () =>
       Effect.gen(function* () {
         const { executionOf, keyId, member, waitFor } = yield* begin
         const { open, url } = yield* gate
@@ -270,7 +270,7 @@ layer(toldNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("answers at once what has ended, and what there is not", () =>
+    it.effect("answers at once for finished executions, and for ids that do not exist", () =>
       Effect.gen(function* () {
         const { executionOf, member, post, token } = yield* begin
         const { id, task } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })

@@ -134,7 +134,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("begins now and is a day long, unless it is told more", () =>
+  it.effect("begins now and is a day long by default", () =>
     Effect.gen(function* () {
       const { cron, forecast } = yield* beginForecast
       yield* cron.create({ schedule: "0 * * * *" })

@@ -46,7 +46,7 @@ const inNone: QueueOfRun = { queue_id: null, slot_queue_id: null, state: "ready"
 
 layer(testAppLayer())("queue records", (it) => {
   it.effect(
-    "with a rate has its first turn at once, also if it was made by a node whose clock is ahead",
+    "with a rate has its first turn at once, also if it was created by a node whose clock is ahead",
     () =>
       Effect.gen(function* () {
         const { queues } = yield* begin

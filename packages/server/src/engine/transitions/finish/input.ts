@@ -56,7 +56,8 @@ const storable = (text: string | null): string | null =>
 
 /**
  * SQL for the fence: only who holds the lease of this attempt writes anything about a run. Nobody
- * holds a run that awaits its completion, nor one that no worker took, so these are told apart.
+ * holds a run that awaits its completion, nor a run that no worker took, so the fence checks these
+ * in their own way.
  */
 export const isHeld = `(
   runs.workspace_id = input.workspace_id

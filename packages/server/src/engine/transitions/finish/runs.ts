@@ -6,7 +6,7 @@ import { isHeld } from "./input.ts"
 
 /**
  * `locked` has the delayed tasks that finish with their runs. Their rows are locked before any run:
- * see `transaction.ts`. Parts that must come after it count its rows.
+ * see `transactionOf.ts`. Parts that must come after it count its rows.
  */
 export const lockDelayedTasks = (
   sql: SqlClient.SqlClient,
@@ -55,8 +55,8 @@ const deleteRuns = (where: string) => `
 
 /**
  * `finished` has the runs that leave the table. Nearly all rows stand where they stood when their
- * runs started, and finding them there saves walking down an index for each. The fence tells whether
- * it is still the same row. Rows that were changed meanwhile are found by their ids.
+ * runs started, and finding them there saves walking down an index for each. The fence checks that
+ * it is still the same row. Rows that were changed since are found by their ids.
  */
 export const removeFinished = (sql: SqlClient.SqlClient) => sql`
     finished_there AS (${sql.literal(deleteRuns("runs.ctid = input.row_at::tid"))}

@@ -21,9 +21,9 @@ export const accounts = Effect.gen(function* () {
     )`
 
   // The refresh token of a session is a signed JWT that carries the generation. A rotation is one
-  // compare-and-set on this number, and the database holds nothing that could be replayed. `lane` is
-  // that of the user: the request limits of an account are then known from the row that every
-  // request reads anyway.
+  // compare-and-set on this number, and the database holds nothing that could be replayed. `lane`
+  // is a copy of the user's lane, so that a request learns the limits of its account from the row
+  // that it reads anyway.
   yield* sql`
     CREATE TABLE sessions (
       id uuid PRIMARY KEY,
@@ -64,9 +64,9 @@ export const accounts = Effect.gen(function* () {
       PRIMARY KEY (user_id, code_hash)
     )`
 
-  // Links that reset a password or verify an email. `token_hash` is a MAC of the token, which is not
-  // stored. `mailed` says that the token was sent by mail, so that its use proves the email. A token
-  // that an operator hands over proves nothing.
+  // Links that reset a password or verify an email. `token_hash` is a MAC of the token, which is
+  // not stored. `mailed` says that the token was sent by mail, so that its use proves the email. A
+  // token that an operator hands over proves nothing.
   yield* sql`
     CREATE TABLE user_links (
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -125,9 +125,9 @@ export const accounts = Effect.gen(function* () {
   yield* sql`CREATE INDEX invitations_by_maker ON invitations (invited_by, workspace_id)`
   yield* sql`CREATE INDEX invitations_by_email ON invitations (email)`
 
-  // `warn_at` is when the workspace is next notified that the key expires. `successor_id` is the key
-  // that replaced this one in a rotation; it may be deleted earlier. `lane` is that of the account:
-  // see `sessions`.
+  // `warn_at` is when the workspace is next notified that the key expires. `successor_id` is the
+  // key that replaced this key in a rotation. The successor may be deleted earlier. `lane` is a
+  // copy of the account's lane: see `sessions`.
   yield* sql`
     CREATE TABLE api_keys (
       id uuid PRIMARY KEY,

@@ -6,10 +6,10 @@ export const billing = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The usage of a workspace on a day of UTC. `executions` has executions up to `counted_up_to` of
-  // execution_stats_progress; later ones are counted as rows. A row has seats only if members came or
-  // went that day: the highest number after such a change, and the number after the last one. The
-  // same goes for monitors. There is no reference to workspaces, because the statement that counts
-  // would wait for a workspace that is being deleted.
+  // execution_stats_progress. Later executions are counted as rows. A row has seats only if members
+  // came or went that day: the highest number after a change, and the number after the last change.
+  // The columns of monitors work alike. There is no reference to workspaces, because the statement
+  // that counts would wait for a workspace that is being deleted.
   yield* sql`
     CREATE TABLE usage_days (
       workspace_id uuid NOT NULL,
@@ -24,9 +24,10 @@ export const billing = Effect.gen(function* () {
     ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX usage_days_by_day ON usage_days (day)`
 
-  // The last known state of a workspace's subscription at the payment provider, which is asked again
-  // at `sync_at`. There is no reference to workspaces: the subscription of a deleted workspace has to
-  // be cancelled first. `held_until` is the lease of the request that changes the subscription now.
+  // The last known state of a workspace's subscription at the payment provider, which is asked
+  // again at `sync_at`. There is no reference to workspaces: the subscription of a deleted
+  // workspace has to be cancelled first. `held_until` is the lease of the request that changes the
+  // subscription now.
   yield* sql`
     CREATE TABLE subscriptions (
       workspace_id uuid PRIMARY KEY,
@@ -45,7 +46,7 @@ export const billing = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX subscriptions_by_sync ON subscriptions (sync_at)`
 
-  // Webhooks that were received, because the provider may send one more than once.
+  // Webhooks that were received, because the provider may send a webhook more than once.
   yield* sql`
     CREATE TABLE billing_events (
       id text PRIMARY KEY,
@@ -53,7 +54,8 @@ export const billing = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX billing_events_by_age ON billing_events (received_at)`
 
-  // Tasks and chains that the plan does not allow now. They are resumed when it does.
+  // Tasks and chains that are paused because the plan does not allow them. They resume when the
+  // plan allows them again.
   yield* sql`
     CREATE TABLE plan_pauses (
       task_id uuid PRIMARY KEY REFERENCES tasks ON DELETE CASCADE,

@@ -6,8 +6,8 @@ export const events = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // Events that are not routed yet. An event is written in the transaction of the change that it is
-  // about. There are no foreign keys: a workspace that is deleted meanwhile must not fail the
-  // statement that settles the runs of all workspaces. An event with a `callback_url` goes to that URL
+  // about. There are no foreign keys, because the deletion of a workspace must not fail the
+  // statement that settles runs of all workspaces. An event with a `callback_url` goes to that URL
   // only, whatever the rules of the workspace say.
   yield* sql`
     CREATE TABLE outbox (
@@ -22,7 +22,7 @@ export const events = Effect.gen(function* () {
     ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`
   // Callbacks come last, so that no alert waits behind them.
   yield* sql`CREATE INDEX outbox_in_order ON outbox ((callback_url IS NOT NULL), ordinal)`
-  // Settling runs asks for the alerts that are not routed yet, and must not read callbacks for it.
+  // The statement that settles runs reads the alerts that are not routed yet, without callbacks.
   yield* sql`
     CREATE INDEX outbox_by_subject ON outbox (subject_id)
     WHERE callback_url IS NULL`

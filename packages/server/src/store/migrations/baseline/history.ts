@@ -18,9 +18,10 @@ export const history = Effect.gen(function* () {
   yield* sql`CREATE SEQUENCE execution_ordinals`
 
   // One partition per day. The ids contain the time that a run was due, so a day is a range of ids.
-  // A look-up by id reads one partition, and a page of the newest reads the partitions in turn. The
-  // last attempt is in the row of its execution, if the end of the attempt was seen: most executions
-  // have no other, and a row of its own cost a third of what a result costs.
+  // A search by id reads one partition, and a page of the newest reads the partitions in turn. The
+  // last attempt is in the row of its execution, if the end of the attempt was seen. Most
+  // executions have no other attempt, and a row for each attempt made writing a result a third more
+  // expensive.
   //
   // An execution is `stray` if the time in its id is not the one at which it was due: its slot was
   // missed, or the clock of its node was wrong. Queries for a range of times look for these
@@ -68,7 +69,7 @@ export const history = Effect.gen(function* () {
     CREATE INDEX executions_stray ON executions (workspace_id, scheduled_for)
     WHERE stray`
   // On disk, rows are nearly in the order of their ordinals, so one entry per megabyte is enough to
-  // find the newest. An entry per row would cost as much as the other indexes do.
+  // find the newest rows. An index with an entry per row would cost as much as the other indexes.
   yield* sql`CREATE INDEX executions_by_ordinal ON executions USING brin (ordinal)`
 
   yield* sql`
@@ -105,8 +106,8 @@ export const history = Effect.gen(function* () {
     FROM executions
     WHERE attempt_started_at IS NOT NULL`
 
-  // The last lines of progress that the job of a run has reported, kept until the history of the run
-  // is deleted.
+  // The last lines of progress that the job of a run has reported, kept until the history of the
+  // run is deleted.
   yield* sql`
     CREATE TABLE progress (
       execution_id uuid PRIMARY KEY,
@@ -118,9 +119,9 @@ export const history = Effect.gen(function* () {
   // Deleted workspaces whose history still has to be deleted.
   yield* sql`CREATE TABLE removed_workspaces (id uuid PRIMARY KEY)`
 
-  // Executions, counted per hour of scheduled_for and per task. Rows without task_id count all tasks
-  // together. The arrays are histograms: the buckets that are not empty, and their counts. Rows grow
-  // while their hour lasts, and their pages have space for that.
+  // Executions, counted per hour of scheduled_for and per task. Rows without task_id count all
+  // tasks together. The arrays are histograms: the buckets that are not empty, and their counts.
+  // Rows grow while their hour lasts, and their pages have space for that.
   yield* sql`
     CREATE TABLE execution_stats (
       workspace_id uuid NOT NULL,
@@ -139,8 +140,8 @@ export const history = Effect.gen(function* () {
   yield* sql`CREATE INDEX execution_stats_by_hour ON execution_stats (hour)`
 
   // Executions up to the ordinal `rolled_up_to` are in execution_stats, and executions up to
-  // `counted_up_to` are in usage_days; all later ones are not. Plans that limit a month need the
-  // usage within seconds. Statistics cost more to update, and may lag further behind.
+  // `counted_up_to` are in usage_days. Later executions are in neither. Plans that limit a month
+  // need the usage within seconds. Statistics cost more to update, and can lag further behind.
   yield* sql`
     CREATE TABLE execution_stats_progress (
       rolled_up_to bigint NOT NULL,

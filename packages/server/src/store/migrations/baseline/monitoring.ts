@@ -6,9 +6,9 @@ export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The columns that all kinds have. A row is written when a user changes the monitor and when its
-  // status changes, but not with each ping or report: those update a narrow row of the kind. The
-  // `version` of that row tells whether a decision that was based on an earlier read still holds.
-  // `late` is no status here, because a monitor becomes late by the passing of time.
+  // status changes, but not with each ping or report, which update a narrow row of the kind. The
+  // `version` of that row shows whether a decision that was based on an earlier read still holds.
+  // `late` is not stored, because a monitor becomes late by the passing of time.
   yield* sql`
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
@@ -30,8 +30,8 @@ export const monitoring = Effect.gen(function* () {
     WHERE key IS NOT NULL`
 
   // `check_at` is when to check the monitor, and never later than its deadline `alert_at`. A ping
-  // moves the deadline alone, so that it touches no index. `runs` are the job runs that have started
-  // and not finished.
+  // moves the deadline alone, so that it touches no index. `runs` are the job runs that have
+  // started and not finished.
   yield* sql`
     CREATE TABLE heartbeats (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -62,8 +62,9 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX heartbeats_by_check ON heartbeats (check_at)
     WHERE check_at IS NOT NULL`
 
-  // A ping needs no credential but its URL. A row is found by a keyed hash of the id in the URL, and
-  // the id is sealed so that it can be shown again. `lane` is that of the account: see `sessions`.
+  // A ping needs no credential but its URL. A row is found by a keyed hash of the id in the URL,
+  // and the id is sealed so that it can be shown again. `lane` is a copy of the account's lane: see
+  // `sessions`.
   yield* sql`
     CREATE TABLE ping_urls (
       monitor_id uuid PRIMARY KEY REFERENCES heartbeats ON DELETE CASCADE,
@@ -76,9 +77,9 @@ export const monitoring = Effect.gen(function* () {
     CREATE TRIGGER ping_urls_lane BEFORE INSERT ON ping_urls
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
 
-  // `check_at` is when to check the certificate next. While a node checks it, this is when another
-  // node may. `seen` are the certificates that the host showed lately, each with the number of days
-  // that were left when the workspace was last notified about it.
+  // `check_at` is when to check the certificate next. While a node checks the certificate,
+  // `check_at` is the end of its lease. `seen` are the certificates that the host showed lately,
+  // each with the number of days that were left when the workspace was last notified about it.
   yield* sql`
     CREATE TABLE ssl_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -102,9 +103,9 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX ssl_monitors_by_check ON ssl_monitors (check_at)
     WHERE check_at IS NOT NULL`
 
-  // A process monitor watches one worker, or all workers with these labels. `check_at` is the latest
-  // time at which its status is computed. Reports from before `since` are ignored. `failing` is for
-  // workers that are checked together.
+  // A process monitor watches one worker, or all workers with these labels. `check_at` is the
+  // latest time at which its status is computed. Reports from before `since` are ignored. `failing`
+  // is for workers that are checked together.
   yield* sql`
     CREATE TABLE process_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,

@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 export const notifications = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `config` may be shown; the secrets of a channel are sealed. `by_membership` says that an email
-  // channel was confirmed by no link, but because the address is that of a member; the confirmation
-  // ends with the membership. The columns from `held_until` on belong to the sender: nothing is sent
-  // to the channel before `held_until`.
+  // `config` has no secrets. The secrets of a channel are sealed. `by_membership` says that an
+  // email channel was confirmed not by a link, but because the address belongs to a member. The
+  // confirmation ends with the membership. The columns from `held_until` on belong to the sender:
+  // nothing is sent to the channel before `held_until`.
   yield* sql`
     CREATE TABLE notification_channels (
       id uuid PRIMARY KEY,
@@ -37,8 +37,8 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels (workspace_id, key)
     WHERE key IS NOT NULL`
-  // Addresses that refused further mails from a workspace, whatever becomes of the channels to them.
-  // Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
+  // Addresses that refused further mails from a workspace, whatever becomes of the channels to
+  // them. Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
   yield* sql`
     CREATE TABLE notification_refusals (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -56,9 +56,9 @@ export const notifications = Effect.gen(function* () {
       updated_at timestamptz NOT NULL
     )`
 
-  // Tasks and monitors that fail or are down now. `notified_at` is null until the failures are enough
-  // for a notification. `check_at` is when to check whether a run of the task has succeeded since,
-  // in case that the event of its recovery was lost.
+  // Tasks and monitors that fail or are down now. `notified_at` is null until the failures are
+  // enough for a notification. `check_at` is when to check whether a run of the task has succeeded
+  // since, in case the event of the recovery was lost.
   yield* sql`
     CREATE TABLE problems (
       subject_id uuid PRIMARY KEY,
@@ -80,7 +80,7 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX problems_to_check ON problems (check_at)
     WHERE check_at IS NOT NULL`
 
-  // The channels that were notified of a problem, and the key of the incident at those that keep
+  // The channels that were notified of a problem, and the key of the incident at channels that keep
   // incidents.
   yield* sql`
     CREATE TABLE notified_channels (
@@ -93,13 +93,14 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notified_channels_by_incident ON notified_channels (channel_id, incident_key)`
 
-  // One message to a channel, or to the `target` of a task's callback, which has no channel. `shown`
-  // are the first of the events that the message is about. `after` are the deliveries of this channel
-  // that have to finish first, because they are about the same problem. There is no foreign key to
-  // the channel, because messages stay on record when their channel is deleted. `next_at` is when a
-  // node may claim the delivery, and while it is being sent the end of its lease. Of a channel only one
-  // delivery at a time has a `next_at`, so a channel gets one message at a time, and a slow or dead one
-  // delays only itself. Callbacks have no channel and no order: each has a `next_at`.
+  // One message to a channel, or to the `target` of a task's callback, which has no channel.
+  // `shown` are the first of the events that the message is about. `after` are the deliveries of
+  // this channel that have to finish first, because they are about the same problem. There is no
+  // foreign key to the channel, because messages stay on record when their channel is deleted.
+  // `next_at` is when a node may claim the delivery and, while the delivery is being sent, the end
+  // of its lease. Only one delivery of a channel has a `next_at`, so a channel gets one message at
+  // a time, and a slow or dead channel delays only itself. Callbacks have no channel and no order,
+  // so each has a `next_at`.
   yield* sql`
     CREATE TABLE notification_deliveries (
       id uuid PRIMARY KEY,
@@ -154,8 +155,8 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notification_deliveries_dropped ON notification_deliveries (workspace_id, created_at)
     WHERE status = 'dropped'`
-  // Finished deliveries, for their retention. Callbacks that were delivered are kept for a shorter
-  // time, and each finished delivery is in one of the two indexes.
+  // Finished deliveries, for their retention. Delivered callbacks are kept for a shorter time, so
+  // they have an index of their own.
   yield* sql`
     CREATE INDEX notification_deliveries_ended ON notification_deliveries (finished_at)
     WHERE finished_at IS NOT NULL AND (channel_id IS NOT NULL OR status <> 'delivered')`
@@ -165,8 +166,8 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON notification_deliveries
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
-  // The deliveries that are about an incident. There is no foreign key to incidents: a monitor that
-  // is deleted meanwhile must not keep other deliveries from being written.
+  // The deliveries that are about an incident. There is no foreign key to incidents, because the
+  // deletion of a monitor must not keep other deliveries from being written.
   yield* sql`
     CREATE TABLE incident_deliveries (
       incident_id uuid NOT NULL,

@@ -6,8 +6,8 @@ export const tasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The steps of chains never change: a chain whose steps change gets a new version, and runs keep
-  // the version that they started with. So a run of a chain with a megabyte of steps costs as much
-  // as any other. `replaced_at` is set once the chain has a newer version or is deleted.
+  // the version that they started with. So a run of a chain with a megabyte of steps costs no more
+  // than another run. `replaced_at` is set once the chain has a newer version or is deleted.
   yield* sql`
     CREATE TABLE chain_versions (
       id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -44,7 +44,7 @@ export const tasks = Effect.gen(function* () {
 
   // A queue limits how many runs are under way at once and how often one starts. `next_at` is when
   // the next run may start. `held_until` has a time for each slot of a call that was lost with its
-  // node: until then nobody knows whether the call still goes on.
+  // node: until that time the call may still go on.
   yield* sql`
     CREATE TABLE queues (
       id uuid PRIMARY KEY,
@@ -65,10 +65,10 @@ export const tasks = Effect.gen(function* () {
     CREATE UNIQUE INDEX queues_by_key ON queues (workspace_id, key)
     WHERE key IS NOT NULL`
 
-  // Calendars whose days schedules exclude, once for each workspace. Tasks name them by their URL, in
-  // `firing_options`. `days` are those of the last good copy. `is_applied` is false until the next
-  // firings of the tasks are computed from days that changed. `used_at` is when a task was last saved
-  // with the calendar, so that it is not removed as unused meanwhile.
+  // Calendars whose days schedules exclude, once for each workspace. Tasks name a calendar by its
+  // URL, in `firing_options`. `days` come from the last good copy. `is_applied` is false until the
+  // next firings of the tasks are computed from the changed days. `used_at` is when a task was last
+  // saved with the calendar, so that a calendar in use is not removed.
   yield* sql`
     CREATE TABLE calendars (
       id uuid PRIMARY KEY,
@@ -88,11 +88,12 @@ export const tasks = Effect.gen(function* () {
 
   // One table for the three kinds. A cron or delayed task has the columns of a call, a chain has a
   // version of its steps. `next_fire_at` is null while the task is paused or without a schedule.
-  // `fired_until` is the last slot that has fired: no change to the task lets it fire again. `run_on`
-  // of a chain is that of its first step. `firing_options` are options that few schedules have, and
-  // `ending_options` say who is notified when a run has finished. `bytes` limits the pages of lists,
-  // because a hundred chains may have a hundred megabytes, and the calls in memory. `ended_at` is
-  // when the run of a delayed task finished, which may be long after it was due.
+  // `fired_until` is the last slot that has fired. No change to the task lets that slot fire again.
+  // `run_on` of a chain is copied from its first step. `firing_options` are options that few
+  // schedules have, and `ending_options` say who is notified when a run has finished. `bytes`
+  // limits the pages of lists, because a hundred chains may have a hundred megabytes, and the calls
+  // in memory. `ended_at` is when the run of a delayed task finished, which may be long after it
+  // was due.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -153,7 +154,7 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX tasks_by_queue ON tasks (queue_id)
     WHERE queue_id IS NOT NULL`
-  // Pending delayed tasks are few among all delayed tasks that there have ever been.
+  // An index of pending tasks alone, because most delayed tasks have finished.
   yield* sql`CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC) WHERE status = 'pending'`
   // The next runs of a workspace, of all kinds.
   yield* sql`
@@ -163,8 +164,8 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX tasks_by_next_fire ON tasks (next_fire_at, lane)
     WHERE next_fire_at IS NOT NULL`
-  // This index is searched for each run that finishes. Few tasks are in it, and only their rows are
-  // read.
+  // This index is searched for each run that finishes. Only the rows of the few tasks in the index
+  // are read.
   yield* sql`
     CREATE INDEX tasks_with_ending_options ON tasks (id)
     WHERE ending_options IS NOT NULL`

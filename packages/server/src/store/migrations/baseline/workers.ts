@@ -5,9 +5,9 @@ import { SqlClient } from "effect/sql"
 export const workers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `node_id` is the session of the agent that runs now, as a row of `nodes`. What the agent last
-  // reported about itself stays when it is gone. `missed_at` is when the workspace is notified that
-  // the agent is gone, and `is_missed` says that it was.
+  // `node_id` is the session of the agent that runs now, a row of `nodes`. The agent's last report
+  // about itself stays when the agent is gone. `missed_at` is when the workspace is notified that
+  // the agent is gone, and `is_missed` says that the workspace was notified.
   yield* sql`
     CREATE TABLE workers (
       id uuid PRIMARY KEY,

@@ -4,7 +4,7 @@ import type { Database } from "../../../../src/store/Sql.ts"
 import { Call } from "@scheduling/calls/Call"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
-import { Endings } from "../../../../src/events/Endings.ts"
+import { EndSignals } from "../../../../src/events/EndSignals.ts"
 import { Partitions } from "../../../../src/engine/Partitions.ts"
 import { Runner } from "../../../../src/engine/runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "../../../../src/engine/RunnerOptions.ts"
@@ -85,19 +85,22 @@ export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pi
   ])
 )
 
-export const QueueLayer: Layer.Layer<RunQueue | Endings | Signals | Partitions, never, Database> =
-  RunQueue.layer.pipe(
-    Layer.provide(limitsLayer),
-    Layer.provideMerge(Endings.layer),
-    Layer.provideMerge(Signals.layer),
-    Layer.merge(Partitions.layer)
-  )
+export const QueueLayer: Layer.Layer<
+  RunQueue | EndSignals | Signals | Partitions,
+  never,
+  Database
+> = RunQueue.layer.pipe(
+  Layer.provide(limitsLayer),
+  Layer.provideMerge(EndSignals.layer),
+  Layer.provideMerge(Signals.layer),
+  Layer.merge(Partitions.layer)
+)
 
 /** One node. Each use of it is a node of its own. */
 export const nodeLayer = (
   call: Layer.Layer<Call>,
   options: Partial<RunnerOptions> = {}
-): Layer.Layer<Runner | RunQueue | Endings | Signals, never, Database> =>
+): Layer.Layer<Runner | RunQueue | EndSignals | Signals, never, Database> =>
   Layer.fresh(
     Runner.layer.pipe(
       Layer.provide(CompletionsLayer),

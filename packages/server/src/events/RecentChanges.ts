@@ -1,0 +1,131 @@
+import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import { Timestamp } from "@scheduling/domain/shared/Timestamp"
+import { Schema } from "effect"
+
+type Without<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
+
+/** A live event before it is sent, without id and time. */
+export type Change = Without<LiveEvent, "id" | "at">
+
+export interface SentChange {
+  readonly id: string
+  readonly atMs: number
+  readonly change: Change
+}
+
+interface Kept {
+  /** The time until which the workspace counts as having subscribers. */
+  untilMs: number
+  /** The time since which `sent` is complete. */
+  sinceMs: number
+  readonly sent: Array<SentChange>
+}
+
+/**
+ * The latest changes of all workspaces that have subscribers on any node. The size is bounded, so a
+ * workspace with very many changes keeps only the last part.
+ */
+export class RecentChanges {
+  readonly #limits: RecentLimits
+  /** Ordered by the last announcement of the workspace, oldest first. */
+  readonly #workspaces = new Map<string, Kept>()
+
+  constructor(limits: RecentLimits = defaultLimits) {
+    this.#limits = limits
+  }
+
+  get isEmpty(): boolean {
+    return this.#workspaces.size === 0
+  }
+
+  has(workspaceId: string): boolean {
+    return this.#workspaces.has(workspaceId)
+  }
+
+  get workspaces(): Iterable<string> {
+    return this.#workspaces.keys()
+  }
+
+  /** Notes that the workspace has subscribers. Returns true if it had none before. */
+  follow(workspaceId: string, nowMs: number): boolean {
+    const before = this.#workspaces.get(workspaceId)
+    const kept = before ?? { untilMs: 0, sinceMs: nowMs, sent: [] }
+    kept.untilMs = nowMs + this.#limits.followedMs
+    this.#workspaces.delete(workspaceId)
+    this.#workspaces.set(workspaceId, kept)
+    for (const [oldest, { untilMs }] of this.#workspaces) {
+      if (untilMs > nowMs && this.#workspaces.size <= this.#limits.workspaces) break
+      this.#workspaces.delete(oldest)
+    }
+    return before === undefined
+  }
+
+  keep(workspaceId: string, sent: ReadonlyArray<SentChange>): void {
+    const kept = this.#workspaces.get(workspaceId)
+    if (kept === undefined) return
+    kept.sent.push(...sent)
+    const most = Math.max(10, Math.floor(this.#limits.events / this.#workspaces.size))
+    const surplus = kept.sent.length - Math.min(most, this.#limits.eventsOfOne)
+    if (surplus <= 0) return
+    kept.sinceMs = kept.sent[surplus - 1]?.atMs ?? kept.sinceMs
+    kept.sent.splice(0, surplus)
+  }
+
+  /** Drops all changes, because some may be missing. */
+  restart(nowMs: number): void {
+    for (const kept of this.#workspaces.values()) {
+      kept.sinceMs = nowMs
+      kept.sent.length = 0
+    }
+  }
+
+  /** Returns the changes after this id or time. Undefined if some may be missing. */
+  after(workspaceId: string, id: string, nowMs: number): ReadonlyArray<SentChange> | undefined {
+    const kept = this.#workspaces.get(workspaceId)
+    const sentMs = timeOf(id)
+    if (kept === undefined || sentMs === undefined || sentMs < nowMs - this.#limits.keptMs) {
+      return undefined
+    }
+    const index = kept.sent.findLastIndex((one) => one.id === id)
+    if (index !== -1) return kept.sent.slice(index + 1)
+    // The id names a time, or an event that another node received first.
+    if (sentMs < kept.sinceMs || sentMs > nowMs + this.#limits.clockSlackMs) return undefined
+    return kept.sent.filter(({ atMs }) => atMs >= sentMs - this.#limits.clockSlackMs)
+  }
+}
+
+/** The id of a change. It begins with the time, so that a node can resume from an unknown id. */
+export const changeId = (atMs: number, node: string, count: number): string =>
+  `${atMs}-${node}-${count}`
+
+const timeOf = (id: string): number | undefined => {
+  const time = /^(\d{1,15})-[0-9a-f]{8}-\d{1,15}$/.exec(id)?.[1]
+  if (time !== undefined) return Number(time)
+  return isTimestamp(id) ? Date.parse(id) : undefined
+}
+
+const isTimestamp = Schema.is(Timestamp)
+
+export interface RecentLimits {
+  readonly workspaces: number
+  /** The limit of events of all workspaces together. */
+  readonly events: number
+  readonly eventsOfOne: number
+  readonly keptMs: number
+  /** Longer than `keptMs`, because a subscriber may come back for the events. */
+  readonly followedMs: number
+  /**
+   * The largest expected difference between the clocks of nodes. A client that resumes may get the
+   * events of this period twice.
+   */
+  readonly clockSlackMs: number
+}
+
+const defaultLimits: RecentLimits = {
+  workspaces: 5_000,
+  events: 50_000,
+  eventsOfOne: 2_000,
+  keptMs: keptSeconds * 1_000,
+  followedMs: 420_000,
+  clockSlackMs: 1_000
+}

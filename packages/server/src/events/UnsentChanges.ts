@@ -1,0 +1,77 @@
+import type { Change } from "./RecentChanges.ts"
+
+interface Gathered {
+  readonly changes: Array<Change>
+  /** The beginning of the second in which `count` counts changes. */
+  sinceMs: number
+  count: number
+  hasOverflowed: boolean
+}
+
+/**
+ * The changes to send next, by workspace. Changes beyond the limit per second become one `reset`,
+ * because no subscriber could follow so many.
+ */
+export class UnsentChanges {
+  readonly #limits: UnsentLimits
+  readonly #gathered = new Map<string, Gathered>()
+
+  constructor(limits: UnsentLimits = defaultLimits) {
+    this.#limits = limits
+  }
+
+  add(workspaceId: string, changes: ReadonlyArray<Change>, nowMs: number): void {
+    const gathered = this.#of(workspaceId, nowMs)
+    for (const change of changes) {
+      if (++gathered.count > this.#limits.perSecond) {
+        gathered.hasOverflowed = true
+        return
+      }
+      gathered.changes.push(change)
+    }
+  }
+
+  /** Replaces changes that may have been missed by a `reset`. */
+  reset(workspaceId: string, nowMs: number): void {
+    this.#of(workspaceId, nowMs).hasOverflowed = true
+  }
+
+  /** Takes the changes that are due now. `isEmpty` says whether more are left. */
+  take(nowMs: number): ReadonlyArray<readonly [workspaceId: string, Array<Change>]> {
+    const taken: Array<readonly [string, Array<Change>]> = []
+    for (const [workspaceId, gathered] of this.#gathered) {
+      const changes = gathered.changes.splice(0)
+      const hasPassed = gathered.sinceMs <= nowMs - 1_000
+      if (gathered.hasOverflowed && (hasPassed || gathered.count <= this.#limits.perSecond)) {
+        gathered.hasOverflowed = false
+        changes.push({ type: "reset" })
+      }
+      if (hasPassed && !gathered.hasOverflowed) this.#gathered.delete(workspaceId)
+      if (changes.length > 0) taken.push([workspaceId, changes])
+    }
+    return taken
+  }
+
+  get isEmpty(): boolean {
+    return this.#gathered.size === 0
+  }
+
+  #of(workspaceId: string, nowMs: number): Gathered {
+    let gathered = this.#gathered.get(workspaceId)
+    if (gathered === undefined) {
+      gathered = { changes: [], sinceMs: nowMs, count: 0, hasOverflowed: false }
+      this.#gathered.set(workspaceId, gathered)
+    } else if (gathered.sinceMs <= nowMs - 1_000 && !gathered.hasOverflowed) {
+      gathered.sinceMs = nowMs
+      gathered.count = gathered.changes.length
+    }
+    return gathered
+  }
+}
+
+export interface UnsentLimits {
+  /** The limit of changes per second, workspace and node. */
+  readonly perSecond: number
+}
+
+const defaultLimits: UnsentLimits = { perSecond: 200 }

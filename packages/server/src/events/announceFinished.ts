@@ -1,0 +1,95 @@
+/** SQL for the data that an event contains about a finished run. */
+const dataOfRun = `jsonb_build_object(
+          'execution_id', id,
+          'chain_run_id', chain_run_id,
+          'step', step,
+          'kind', kind,
+          'error', error,
+          'attempts', attempt
+        )`
+
+/**
+ * Common table expressions that insert events of finished runs into the outbox, for a statement
+ * whose `finished` holds these runs. A failure is inserted if the workspace has a channel. A
+ * success is inserted if the subject has an open problem, or if an earlier failure is not routed
+ * yet or is written by this statement.
+ *
+ * Usually there is no problem at all, which is checked once per statement. `ORDER BY subject_id`
+ * makes that check read the index of alerts and not the callbacks. `LIMIT` keeps the planner from
+ * joining whole tables. Results that other nodes write at the same time are not seen, so the router
+ * checks again later (`RoutingRepo.announceMissed`).
+ *
+ * The event for a callback of a task has the URL of the callback. Tasks without callbacks are not
+ * read: they are not in the index that is used.
+ */
+export const announceFinished = `
+    results AS NOT MATERIALIZED (
+      SELECT
+        *,
+        status = 'failed' OR (after_failure IS TRUE AND status = 'succeeded') AS has_failed,
+        CASE kind WHEN 'chain' THEN 'chain.' ELSE 'task.' END AS noun
+      FROM finished
+      WHERE next_id IS NULL
+        AND status IN ('succeeded', 'failed')
+    ), notified AS (
+      INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+      SELECT
+        workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'recovered' END, task_id,
+        coalesce(finished_at, now()), ${dataOfRun}
+      FROM results
+      WHERE CASE
+        WHEN has_failed THEN (
+          SELECT true
+          FROM notification_channels
+          WHERE notification_channels.workspace_id = results.workspace_id
+            AND enabled
+          LIMIT 1
+        )
+        WHEN kind = 'delayed' THEN false
+        WHEN task_id IN (SELECT task_id FROM results WHERE has_failed) THEN true
+        WHEN NOT EXISTS (SELECT FROM problems) AND (
+          SELECT true
+          FROM outbox
+          WHERE callback_url IS NULL
+          ORDER BY subject_id
+          LIMIT 1
+        ) IS NULL THEN false
+        ELSE coalesce(
+          (SELECT true FROM problems WHERE subject_id = results.task_id LIMIT 1),
+          (
+            SELECT true
+            FROM outbox
+            WHERE subject_id = results.task_id
+              AND callback_url IS NULL
+            LIMIT 1
+          )
+        )
+      END
+      ORDER BY coalesce(finished_at, now()), ordinal
+      RETURNING ordinal
+    ), called_back AS (
+      INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)
+      SELECT
+        workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'succeeded' END, task_id,
+        coalesce(finished_at, now()), ${dataOfRun} || jsonb_build_object('name', callback.name),
+        callback.url
+      FROM results
+      CROSS JOIN LATERAL (
+        SELECT
+          coalesce(tasks.name, tasks.url, tasks.kind) AS name,
+          tasks.ending_options
+            -> CASE WHEN has_failed THEN 'on_failure' ELSE 'on_success' END ->> 'url' AS url
+        FROM tasks
+        WHERE tasks.id = results.task_id
+          AND tasks.workspace_id = results.workspace_id
+          AND tasks.ending_options IS NOT NULL
+        LIMIT 1
+      ) AS callback
+      WHERE callback.url IS NOT NULL
+      ORDER BY coalesce(finished_at, now()), ordinal
+      RETURNING ordinal
+    ), announced AS (
+      SELECT ordinal FROM notified
+      UNION ALL
+      SELECT ordinal FROM called_back
+    )`

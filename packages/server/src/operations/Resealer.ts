@@ -1,0 +1,150 @@
+import { Effect, Layer } from "effect"
+import { AuditChain } from "../accounts/index.ts"
+import {
+  loop,
+  mac,
+  type Purpose,
+  runAllInTurn,
+  seal,
+  Secrets,
+  unsealIfKnown
+} from "../core/index.ts"
+import { type SealedColumn, SealedRepo, type SealedRow } from "./SealedRepo.ts"
+
+interface Sealed extends SealedColumn {
+  /** The name of the values in the log. */
+  readonly name: string
+  readonly purpose: Purpose
+  readonly contextOf: (row: SealedRow) => string
+  /** The purpose of the key with which `hash` is computed. */
+  readonly hashedFor?: Purpose
+}
+
+/** The sealed values that nobody could enter again, because they exist nowhere in plain text. */
+const allSealed: ReadonlyArray<Sealed> = [
+  {
+    name: "signing secrets",
+    purpose: "signing-secret",
+    table: "signing_secrets",
+    id: "id",
+    owner: "workspace_id",
+    sealed: "sealed_secret",
+    contextOf: ({ owner }) => owner
+  },
+  {
+    name: "secrets of notification channels",
+    purpose: "notification-channel",
+    table: "notification_channels",
+    id: "id",
+    owner: "workspace_id",
+    sealed: "sealed_secrets",
+    contextOf: ({ id }) => id
+  },
+  {
+    name: "second factors",
+    purpose: "totp",
+    table: "totp",
+    id: "user_id",
+    owner: "user_id",
+    sealed: "sealed_secret",
+    contextOf: ({ id }) => id
+  },
+  {
+    name: "ping URLs",
+    purpose: "ping-url-shown",
+    table: "ping_urls",
+    id: "monitor_id",
+    owner: "workspace_id",
+    sealed: "sealed_ping_id",
+    contextOf: ({ id }) => id,
+    hash: "ping_hash",
+    hashedFor: "ping-url"
+  }
+]
+
+/**
+ * Seals values of a retired `APP_SECRET` with the current one, because nobody can open them once
+ * the retired secret is gone. Values that no key opens are skipped and counted in the log.
+ * Resealing starts some time after the node, when the other nodes have the new secret too.
+ */
+export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | SealedRepo> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const audit = yield* AuditChain
+      const repo = yield* SealedRepo
+      const secrets = yield* Secrets
+
+      const resealing = ({ contextOf, hashedFor, name, purpose, ...column }: Sealed) => {
+        const ring = secrets.keys(purpose)
+        const [current, ...retired] = ring
+        let unknownBefore = 0
+        let isOver = false
+
+        return Effect.gen(function* () {
+          if (isOver) return
+          let renewed = 0
+          const unknown: Array<string> = []
+          let after: string | undefined = firstId
+          while (after !== undefined) {
+            const rows: ReadonlyArray<SealedRow> = yield* repo.listSealedOtherwise(
+              column,
+              current.id,
+              after
+            )
+            for (const row of rows) {
+              const text = unsealIfKnown(ring, contextOf(row), row.sealed)
+              if (text === undefined) {
+                unknown.push(row.id)
+                continue
+              }
+              yield* repo.update(column, row, {
+                sealed: seal(ring, contextOf(row), text),
+                hash: hashedFor && mac(secrets.keys(hashedFor)[0], text)
+              })
+              renewed++
+            }
+            after = rows.at(-1)?.id
+          }
+          if (renewed > 0) {
+            yield* Effect.logInfo(`sealed ${renewed} ${name} with the current APP_SECRET`)
+          }
+          if (unknown.length > 0 && unknown.length !== unknownBefore) {
+            yield* Effect.logWarning(
+              `${unknown.length} ${name} cannot be opened, because the APP_SECRET that sealed them ` +
+                `is gone: ${unknown.slice(0, shownIds).join(", ")}${unknown.length > shownIds ? ", …" : ""}`
+            )
+          }
+          unknownBefore = unknown.length
+          // As long as there is a retired secret, other nodes may still seal values with it.
+          isOver = retired.length === 0
+        })
+      }
+
+      let areMacsRenewed = false
+      const renewMacs = Effect.gen(function* () {
+        if (areMacsRenewed) return
+        const renewed = yield* audit.renewMacs
+        if (renewed > 0) yield* Effect.logInfo(`renewed the MACs of ${renewed} audit events`)
+        // Once nothing was left to renew, the log need not be read again until the next start.
+        areMacsRenewed = renewed === 0
+      })
+
+      const resealAll = runAllInTurn([...allSealed.map(resealing), renewMacs])
+      yield* Effect.forkScoped(
+        Effect.delay(
+          loop("resealing values of a retired APP_SECRET", resealAll, {
+            between: () => Effect.sleep(every),
+            pauseAtMost: "1 minute"
+          }),
+          every
+        )
+      )
+    })
+  )
+
+const every = "10 minutes"
+
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+/** The limit of ids in a log line. */
+const shownIds = 10

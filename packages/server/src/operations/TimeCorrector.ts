@@ -1,0 +1,42 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { correctMonitorTimes, Deadlines } from "../monitoring/index.ts"
+import { correctNotificationTimes } from "../notifications/index.ts"
+import { loop, runAllInTurn } from "../core/index.ts"
+import { correctRunTimes, wasSetBack } from "../engine/index.ts"
+import { DatabaseClock } from "../store/index.ts"
+
+/**
+ * Corrects times that were written while the database's clock was ahead. Each node with a runner
+ * does this at its start and after a step of the clock. Correct times stay as they are, so several
+ * nodes can do this at once.
+ */
+export const TimeCorrectorLayer: Layer.Layer<never, never, Deadlines | SqlClient.SqlClient> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { correctTimes } = yield* Deadlines
+      const clock = yield* DatabaseClock
+      /** The number of steps at the last correction. Undefined until this node has checked. */
+      let doneAfter: number | undefined
+
+      const correctAll = Effect.gen(function* () {
+        const ended = clock.endedSteps
+        const isDue = doneAfter === undefined ? yield* wasSetBack(sql) : doneAfter < ended
+        if (isDue) {
+          yield* runAllInTurn([
+            correctTimes,
+            correctMonitorTimes(sql),
+            correctNotificationTimes(sql),
+            correctRunTimes(sql)
+          ])
+          yield* Effect.logInfo(
+            "corrected times that were written while the database's clock was ahead"
+          )
+        }
+        doneAfter = ended
+        if (clock.endedSteps === ended) yield* clock.steppedWaker.wait(60_000)
+      })
+      yield* Effect.forkScoped(loop("correcting times after a step of the clock", correctAll))
+    })
+  )

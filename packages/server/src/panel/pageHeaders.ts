@@ -1,0 +1,21 @@
+/** Lets the page load its own files, connect to its own service, and run no inline script. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'"
+].join("; ")
+
+export const pageHeaders = {
+  "content-security-policy": policy,
+  "referrer-policy": "no-referrer"
+}
+
+/** HSTS for one year. Browsers obey the header only on HTTPS. */
+export const hsts = { "strict-transport-security": "max-age=31536000" }

@@ -1,0 +1,52 @@
+import type { LimitName } from "@scheduling/domain/billing/Limits"
+import type { SqlClient, Statement } from "effect/sql"
+
+interface Counted {
+  readonly table: string
+  /** The condition for the rows of the workspace that count. */
+  readonly condition: (sql: SqlClient.SqlClient, now: Date) => Statement.Fragment
+}
+
+const where =
+  (condition: string): Counted["condition"] =>
+  (sql) =>
+    sql.literal(condition)
+
+export const counted = {
+  cron_tasks: { table: "tasks", condition: where("kind = 'cron'") },
+  chains: { table: "tasks", condition: where("kind = 'chain'") },
+  second_precision_tasks: {
+    table: "tasks",
+    condition: where("firing_options ->> 'precision' = 'second'")
+  },
+  calendars: {
+    table: "calendars",
+    condition: where(`EXISTS (
+      SELECT
+      FROM tasks
+      WHERE tasks.workspace_id = calendars.workspace_id
+        AND kind IN ('cron', 'chain')
+        AND firing_options #>> '{excluded_calendar,url}' = calendars.url
+    )`)
+  },
+  pending_delayed_tasks: { table: "tasks", condition: where("status = 'pending'") },
+  unfinished_runs: { table: "runs", condition: where("true") },
+  active_api_keys: {
+    table: "api_keys",
+    condition: (sql, now) => sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`
+  },
+  api_keys: { table: "api_keys", condition: where("true") },
+  members: { table: "memberships", condition: where("true") },
+  open_invitations: {
+    table: "invitations",
+    condition: (sql, now) => sql`expires_at > ${now}`
+  },
+  monitors: { table: "monitors", condition: where("true") },
+  workers: { table: "workers", condition: where("true") },
+  queues: { table: "queues", condition: where("true") },
+  notification_channels: { table: "notification_channels", condition: where("true") }
+} satisfies Partial<Record<LimitName, Counted>>
+
+export type CountedLimit = keyof typeof counted
+
+export const countedLimits = Object.keys(counted) as ReadonlyArray<CountedLimit>

@@ -1,0 +1,48 @@
+import { defaultLimit, type Page, type PageQuery } from "@scheduling/domain/shared/requests/Page"
+
+/** The page that a repository reads: `limit + 1` rows with ids below `before`. */
+export interface PageRequest {
+  readonly limit: number
+  readonly before: string
+}
+
+const afterAllIds = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+export const pageRequest = (query: PageQuery): PageRequest => ({
+  limit: query.limit ?? defaultLimit,
+  before: query.cursor === undefined ? afterAllIds : idOfCursor(query.cursor)
+})
+
+/**
+ * A page ends with the row with which it exceeds this size. Only tasks reach the limit, because
+ * their bodies can be long.
+ */
+export const maxPageBytes = 2 * 1024 * 1024
+
+export interface PageRow {
+  readonly id: string
+  /** The bytes of this row and of the earlier rows in its page, if the statement counts them. */
+  readonly page_bytes?: number
+}
+
+/** Turns rows into a page. The row beyond the limit only shows that there is a next page. */
+export const toPage = <Row extends PageRow, A>(
+  rows: ReadonlyArray<Row>,
+  { limit }: PageRequest,
+  toItem: (row: Row) => A
+): Page<A> => {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit || (last?.page_bytes ?? 0) > maxPageBytes
+  return {
+    data: shown.map(toItem),
+    next_cursor: hasMore && last !== undefined ? cursorOfId(last.id) : null
+  }
+}
+
+const cursorOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
+
+const idOfCursor = (cursor: string) =>
+  Buffer.from(cursor, "base64url")
+    .toString("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")

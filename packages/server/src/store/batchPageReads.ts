@@ -1,0 +1,60 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { batched } from "./batched.ts"
+import { columnsOf } from "./columnsOf.ts"
+import type { PageRequest } from "./Page.ts"
+
+export interface RequestedPage {
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly page: PageRequest
+}
+
+interface RowOfPage {
+  readonly id: string
+  /** The number of the page that the row belongs to. */
+  readonly n: number
+}
+
+/**
+ * Reads the pages of concurrent requests in one statement, and each page only once. The statement
+ * need not sort its rows: they mostly arrive in order, and sorting them here is cheap.
+ */
+export const batchPageReads = <Row extends RowOfPage>(
+  readAll: (asked: ReadonlyArray<RequestedPage>) => Effect.Effect<ReadonlyArray<Row>>
+): Effect.Effect<(asked: RequestedPage) => Effect.Effect<ReadonlyArray<Row>>> =>
+  batched(
+    (asked) => {
+      const keys = asked.map(keyOf)
+      const byKey = new Map(asked.map((page, index) => [keys[index], page]))
+      const numbers = new Map([...byKey.keys()].map((key, n) => [key, n]))
+      return Effect.map(readAll([...byKey.values()]), (rows) => {
+        const pages = Map.groupBy(rows, ({ n }) => n)
+        for (const page of pages.values()) page.sort(newestFirst)
+        return keys.map((key) => pages.get(numbers.get(key) ?? -1) ?? [])
+      })
+    },
+    { maxBatch }
+  )
+
+/** SQL for the pages as a table: number, workspace, start and number of rows. */
+export const requestedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<RequestedPage>) => {
+  const column = columnsOf([...asked.entries()])
+  return sql`
+    unnest(
+      ${column("int4", ([n]) => n)},
+      ${column("uuid", ([, { workspaceId }]) => workspaceId)},
+      ${column("uuid", ([, { page }]) => page.before)},
+      ${column("int4", ([, { page }]) => page.limit + 1)}
+    ) AS asked (n, workspace_id, before, rows)`
+}
+
+// ---------------------------------------------------------------------------
+
+/** One answer of the database must not hold too many pages, because a page can have 2 MiB. */
+const maxBatch = 16
+
+const keyOf = ({ page, workspaceId }: RequestedPage) =>
+  `${workspaceId} ${page.before} ${page.limit}`
+
+const newestFirst = (a: RowOfPage, b: RowOfPage) => (a.id < b.id ? 1 : -1)

@@ -1,0 +1,27 @@
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/**
+ * Passes fields of many rows as parameters for `unnest`, one array per field. PostgreSQL reads them
+ * in a quarter of the time that JSON takes. Types are given because an array of nulls has none.
+ */
+export const columnsOf =
+  <Row>(rows: ReadonlyArray<Row>) =>
+  (type: keyof typeof PgTypes.OID, fieldOf: (row: Row) => unknown) =>
+    Result.getOrThrow(
+      PgTypes.array(
+        rows.map((row) => fieldOf(row) ?? null),
+        PgTypes.OID[type]
+      )
+    )
+
+/**
+ * Like `columnsOf`, but hides the number of rows from the planner. For few rows, the planner would
+ * prefer a special plan and plan the prepared statement again each time: 0.8 ms for an agent's
+ * claim, which takes 0.2 ms.
+ */
+export const columnsOfAnyLength = <Row>(sql: SqlClient.SqlClient, rows: ReadonlyArray<Row>) => {
+  const column = columnsOf(rows)
+  return (...[type, fieldOf]: Parameters<typeof column>) => sql`(SELECT ${column(type, fieldOf)})`
+}

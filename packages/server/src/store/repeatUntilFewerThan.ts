@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+
+/**
+ * Repeats a statement that takes at most `batch` rows until it takes fewer, so that no statement
+ * times out, however many rows there are.
+ */
+export const repeatUntilFewerThan = <E, R>(
+  batch: number,
+  takeSome: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<void, E, R> =>
+  Effect.gen(function* () {
+    while ((yield* takeSome).length >= batch);
+  })

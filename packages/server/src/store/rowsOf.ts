@@ -1,0 +1,16 @@
+import { Effect } from "effect"
+import type { SqlError, Statement } from "effect/sql"
+import { objectMaker } from "../core/index.ts"
+
+/**
+ * Reads the rows of a statement that selects exactly these columns, in this order. The driver adds
+ * column after column to an empty object. With 24 columns that takes ten times the time and memory
+ * of one object literal.
+ */
+export const rowsOf = <Row extends object>(columns: ReadonlyArray<keyof Row & string>) => {
+  const toRow = objectMaker<Row>(columns)
+  return (
+    statement: Statement.Statement<Row>
+  ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
+    Effect.map(statement.values, (rows) => rows.map(toRow))
+}

@@ -1,0 +1,43 @@
+import { Cause, Effect, Option } from "effect"
+import { type SqlClient, SqlError } from "effect/sql"
+
+/**
+ * Makes all of a change or none of it. A transaction that cannot begin or commit is a defect, which
+ * the client sees as 503 or 500.
+ *
+ * All transactions lock rows in one order, so that no deadlock arises: users, workspaces, workers,
+ * queues, tasks, runs; the rows of the kinds of monitors, monitors, the outbox, problems, channels,
+ * deliveries; within a table by id. A transaction that locks many rows of a queue skips locked rows
+ * (`SKIP LOCKED`) and comes back for them. If a deadlock arises all the same, PostgreSQL aborts one
+ * of the transactions, and that transaction begins again.
+ */
+export const transactionOf =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(change: Effect.Effect<A, E, R>) => {
+    const whole = sql.withTransaction(change).pipe(Effect.catchTag("SqlError", Effect.die))
+    return Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      Option.isSome(outer) ? whole : retryAfterDeadlock(whole)
+    )
+  }
+
+/** Runs work in a savepoint, so that a failure undoes only this work and the rest can go on. */
+export const inSavepoint =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      Option.isSome(outer) ? sql.withTransaction(work) : work
+    )
+
+/**
+ * Repeats work after a deadlock. Never use it within a transaction, which must restart as a whole.
+ */
+export const retryAfterDeadlock = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.sandbox(work).pipe(
+    Effect.retry({ times: 2, while: (cause) => isDeadlock(Cause.squash(cause)) }),
+    Effect.catch(Effect.failCause)
+  )
+
+/** A deadlock, or a conflict of a serializable transaction. */
+const isDeadlock = (error: unknown): boolean =>
+  SqlError.isSqlError(error) &&
+  (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError")

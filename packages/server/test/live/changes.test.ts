@@ -1,0 +1,251 @@
+// @tags idle
+import { assert, describe, layer } from "@effect/vitest"
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { Effect, Exit, Scope } from "effect"
+import { ask, createKey, signUp } from "../support/http.ts"
+import { runningConfig, signalledNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
+import { agentOf } from "../workers/workers.ts"
+import { type Event, follow } from "./streams.ts"
+
+const begin = Effect.gen(function* () {
+  const member = yield* signUp()
+  const { access_token: token, workspace } = member
+  const port = yield* httpTarget((_, response) => void response.end("ok"))
+  const post = (at: string, body: object = {}) => ask("POST", workspace + at, { token, body })
+  return { member, token, workspace, post, url: `http://127.0.0.1:${port}/` }
+})
+
+const short = ({ change, status, type }: Readonly<Record<string, unknown>>) =>
+  `${type} ${change ?? status}`
+
+layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
+  describe.each(["url", "otherUrl"] as const)("at %s", (at) => {
+    it.effect("cover tasks and their executions", () =>
+      Effect.gen(function* () {
+        const { post, token, url, workspace } = yield* begin
+        const stream = yield* follow({ workspace, token, at })
+        const created = yield* post("/cron", { name: "a", url, schedule: "0 0 1 1 *" })
+        const task_id: string = created.body.id
+        const run = yield* post(`/cron/${task_id}/run`)
+        yield* ask("PATCH", `${workspace}/cron/${task_id}`, { token, body: { name: "b" } })
+        yield* stream.until("its end", (events) =>
+          events.some((one) => one["status"] === "succeeded")
+        )
+        yield* ask("DELETE", `${workspace}/cron/${task_id}`, { token })
+        const events = yield* stream.until("all of it", (all) =>
+          all.some((one) => one["change"] === "deleted")
+        )
+        assert.deepStrictEqual(events.filter(({ type }) => type === "task").map(short), [
+          "task created",
+          "task updated",
+          "task deleted"
+        ])
+        const executions = events.filter(({ type }) => type === "execution")
+        assert.deepStrictEqual(executions.map(short), [
+          "execution queued",
+          "execution running",
+          "execution succeeded"
+        ])
+        for (const one of executions) {
+          assert.deepInclude(one, {
+            execution_id: run.body.id,
+            kind: "cron",
+            task_id,
+            chain_run_id: null
+          })
+        }
+        assert.strictEqual(new Set(events.map(({ id }) => id)).size, events.length)
+      })
+    )
+
+    it.effect("resume after the last event that a client has seen, on any node", () =>
+      Effect.gen(function* () {
+        const { post, token, url, workspace } = yield* begin
+        const task = { name: "a", url, schedule: "0 0 1 1 *" }
+        const first = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const stream = yield* follow({ workspace, token })
+            yield* post("/cron", task)
+            yield* stream.until("an event", (events) => events.length === 1)
+            return stream.lastId()
+          })
+        )
+        yield* post("/cron", task)
+        yield* post("/cron", task)
+        const stream = yield* follow({ workspace, token, at, after: first })
+        const missed = yield* stream.until("what was missed", (events) => events.length >= 2)
+        assert.deepStrictEqual(missed.map(short), ["task created", "task created"])
+        assert.notInclude(
+          missed.map(({ id }) => id),
+          first
+        )
+      })
+    )
+  })
+
+  it.effect("begin with the events since a time, once each, that the key's scopes allow", () =>
+    Effect.gen(function* () {
+      const { member, post, token, url, workspace } = yield* begin
+      const { key } = yield* createKey(member, { scopes: ["executions:read"] })
+      const task = { name: "a", url, schedule: "0 0 1 1 *" }
+      const witness = yield* follow({ workspace, token })
+      yield* post("/cron", task)
+      const [first] = yield* witness.until("the first task", ({ length }) => length === 1)
+      const after = String(first?.["at"])
+      const stream = yield* follow({ workspace, token, after })
+      const ofKey = yield* follow({ workspace, token: key, after })
+      const created = yield* post("/cron", task)
+      yield* post(`/cron/${created.body.id}/run`)
+      const hasEnded = (events: ReadonlyArray<Event>) =>
+        events.some((one) => one["status"] === "succeeded")
+      const seen = yield* witness.until("its end", hasEnded)
+      const events = yield* stream.until("its end", hasEnded)
+      assert.deepStrictEqual(
+        events.map(({ id }) => id),
+        seen.map(({ id }) => id)
+      )
+      const eventsOfKey = yield* ofKey.until("its end", hasEnded)
+      assert.deepStrictEqual(new Set(eventsOfKey.map(({ type }) => type)), new Set(["execution"]))
+      const late = yield* follow({ workspace, token, after })
+      const missed = yield* late.until("what was missed", hasEnded)
+      assert.strictEqual(new Set(missed.map(({ id }) => id)).size, missed.length)
+    })
+  )
+
+  it.effect("name the chain of a step, and cover attempts that fail", () =>
+    Effect.gen(function* () {
+      const { post, token, workspace } = yield* begin
+      let calls = 0
+      const port = yield* httpTarget((_, response) => {
+        response.writeHead(calls++ === 0 ? 503 : 200).end()
+      })
+      const step = { name: "a", url: `http://127.0.0.1:${port}/`, retry_count: 1 }
+      const chain = yield* post("/chains", { name: "c", steps: [step, { ...step, name: "b" }] })
+      const stream = yield* follow({ workspace, token })
+      const run = yield* post(`/chains/${chain.body.id}/run`)
+      const events = yield* stream.until(
+        "both steps",
+        (all) => all.filter((one) => one["status"] === "succeeded").length === 2
+      )
+      assert.deepStrictEqual(events.map(short).slice(0, 5), [
+        "execution queued",
+        "execution running",
+        "execution queued",
+        "execution running",
+        "execution succeeded"
+      ])
+      assert.isTrue(events.every((one) => one["chain_run_id"] === run.body.id))
+    })
+  )
+
+  it.effect("cover cancelled executions, one by one and all together", () =>
+    Effect.gen(function* () {
+      const { post, token, workspace } = yield* begin
+      const later = { url: "https://example.com/", delay_seconds: 86_400 }
+      const task = yield* post("/delayed", later)
+      const stream = yield* follow({ workspace, token })
+      const list = yield* ask("GET", `${workspace}/executions/scheduled?task_id=${task.body.id}`, {
+        token
+      })
+      const execution = String(list.body.data[0].id)
+      yield* post(`/delayed/${task.body.id}/executions/${execution}/cancel`)
+      const events = yield* stream.until("an event", (all) =>
+        all.some((one) => one["status"] === "cancelled")
+      )
+      assert.deepInclude(events.at(-1), { execution_id: execution, kind: "delayed" })
+    })
+  )
+
+  it.effect("show people, but not API keys, when an agent comes and goes", () =>
+    Effect.gen(function* () {
+      const { member, post, token, workspace } = yield* begin
+      const { key } = yield* createKey(member, { scopes: ["executions:read", "tasks:read"] })
+      const worker = (yield* post("/workers", { name: "Office" })).body
+      const agent = agentOf(worker.token)
+      const stream = yield* follow({ workspace, token })
+      const ofKey = yield* follow({ workspace, token: key })
+      const { session } = (yield* agent.hello()).body
+      yield* agent.beat(session, { leaving: true })
+      yield* post("/cron", { name: "a", url: "https://example.com", schedule: "0 0 1 1 *" })
+      const isLast = (all: ReadonlyArray<Event>) => all.some(({ type }) => type === "task")
+      const events = yield* stream.until("all of it", isLast)
+      assert.deepStrictEqual(events.map(short), ["worker online", "worker offline", "task created"])
+      assert.strictEqual(events[0]?.["worker_id"], worker.id)
+      const eventsOfKey = yield* ofKey.until("the task", isLast)
+      assert.deepStrictEqual(eventsOfKey.map(short), ["task created"])
+    })
+  )
+
+  it.effect("cover monitors and their incidents", () =>
+    Effect.gen(function* () {
+      const { post, token, workspace } = yield* begin
+      const stream = yield* follow({ workspace, token })
+      const monitor = yield* post("/monitors/heartbeat", { name: "m", period_seconds: 3_600 })
+      const { id, ping_url } = monitor.body
+      const path = new URL(ping_url).pathname
+      yield* ask("GET", `${path}/fail`)
+      const open = yield* ask("GET", `${workspace}/incidents?open=true`, { token })
+      yield* post(`/incidents/${open.body.data[0].id}/acknowledge`)
+      yield* ask("GET", path)
+      yield* ask("PATCH", `${workspace}/monitors/heartbeat/${id}`, { token, body: { name: "n" } })
+      yield* ask("DELETE", `${workspace}/monitors/heartbeat/${id}`, { token })
+      const events = yield* stream.until("all of it", (all) =>
+        all.some((one) => one["change"] === "deleted")
+      )
+      assert.sameMembers(
+        events.map((one) => `${short(one)} ${one["status"] ?? ""}`.trim()),
+        [
+          "monitor created",
+          "incident opened",
+          "monitor status_changed down",
+          "incident acknowledged",
+          "incident closed",
+          "monitor status_changed up",
+          "monitor updated",
+          "monitor deleted"
+        ]
+      )
+      assert.isTrue(events.every((one) => one["monitor_id"] === id && one["kind"] === "heartbeat"))
+    })
+  )
+
+  it.effect("stay within the workspace, and within the scopes of a key", () =>
+    Effect.gen(function* () {
+      const mine = yield* begin
+      const theirs = yield* begin
+      const { key } = yield* createKey(mine.member, { scopes: ["executions:read"] })
+      const narrow = yield* follow({ workspace: mine.workspace, token: key })
+      const wide = yield* follow({ workspace: mine.workspace, token: mine.token })
+      const task = { name: "a", url: mine.url, schedule: "0 0 1 1 *" }
+      yield* theirs.post("/cron", task)
+      yield* mine.post("/monitors/heartbeat", { name: "m", period_seconds: 3_600 })
+      const created = yield* mine.post("/cron", task)
+      yield* mine.post(`/cron/${created.body.id}/run`)
+      const ended = (events: ReadonlyArray<object>) =>
+        events.some((one) => "status" in one && one.status === "succeeded")
+      const events = yield* narrow.until("its end", ended)
+      assert.isTrue(events.every(({ type }) => type === "execution"))
+      const all = yield* wide.until("its end", ended)
+      assert.deepStrictEqual(
+        all.filter(({ type }) => type === "task").map((one) => one["task_id"]),
+        [created.body.id]
+      )
+    })
+  )
+
+  it.effect("end when the node stops", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const url = yield* Scope.provide(startNode(runningConfig), scope)
+      const app = { url, otherUrl: url, logs: [] }
+      const { access_token: token, workspace } = yield* Effect.provideService(
+        signUp(),
+        TestApp,
+        app
+      )
+      const stream = yield* Effect.provideService(follow({ workspace, token }), TestApp, app)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* stream.untilEnd, "ended")
+    })
+  )
+})
