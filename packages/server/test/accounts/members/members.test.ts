@@ -83,7 +83,7 @@ layer(testNodesLayer())("members", (it) => {
       const answer = yield* act(member)("PATCH", owner.workspace, { name: "ours" })
       assert.deepInclude(answer.body.detail, {
         required_role: "admin",
-        message: "Only an admin of this workspace can do this."
+        message: "Only an admin of this workspace may do this."
       })
     })
   )
