@@ -8,7 +8,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await page.getByText("Paste a curl command").click()
-    const box = page.getByLabel("curl command or crontab line")
+    const box = page.getByLabel("Command or crontab line")
     await box.fill("curl -fsSk -u 'zoë:пароль' https://old.example --retry 3")
     await page.getByText("Filled in: GET, URL, 1 header. Ignored: -k, --retry.").waitFor()
     expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("https://old.example")
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("a pasted text", () => {
       await page.goto(`${w}/${path}`)
       await page.getByText("Paste a curl command").click()
       await page
-        .getByLabel("curl command", { exact: true })
+        .getByLabel("Command", { exact: true })
         .fill(`0 3 * * * curl -sX PUT ${panel.url()}/v1/echo`)
       await page.getByText("Filled in: PUT, URL. Ignored: the schedule.").waitFor()
       expect(await page.getByLabel("Method").inputValue()).toBe("PUT")

@@ -12,7 +12,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.goto(`${at}/new`)
     await page.getByText("Paste a curl command").click()
     await page
-      .getByLabel("curl command or crontab line")
+      .getByLabel("Command or crontab line")
       .fill(`0 3 * * * curl -H 'x-a: b' -d '{"a":1}' ${panel.url()}/v1/echo`)
     await page.getByText("Every day at 03:00").waitFor()
     await page.getByText("Filled in: POST, URL, 1 header, body, schedule.").waitFor()

@@ -35,7 +35,7 @@ export const PasteBox = ({
     >
       <div className="flex flex-col gap-1.5">
         <Field
-          label={hasSchedule ? "curl command or crontab line" : "curl command"}
+          label={hasSchedule ? "Command or crontab line" : "Command"}
           error={
             isUnknown
               ? `This is not a curl command with a URL${hasSchedule ? " or a crontab line" : ""}.`

@@ -103,7 +103,10 @@ const Fire = ({ fire }: { readonly fire: PreviewedFiring }) => {
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-sm">
       <span
-        className={classes("nums w-56", (excluded || clock_change === "dropped") && "line-through")}
+        className={classes(
+          "nums min-w-52",
+          (excluded || clock_change === "dropped") && "line-through"
+        )}
       >
         {formatLocal(local)}
       </span>
