@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { OtlpResource } from "effect/observability"
-import { tracesOf } from "../../packages/server/src/core/collector/Otlp.ts"
+import { toTracesMessage } from "../../packages/server/src/core/collector/Otlp.ts"
 import {
   makeSpanId,
   makeTraceId,
@@ -97,7 +97,7 @@ const microsTraced = (trace: (tracer: Tracer) => void) => {
   let spans: Array<Span> = []
   const keep = (span: Span) => {
     if (spans.push(span) < 1_000) return
-    JSON.stringify(tracesOf(resource, spans))
+    JSON.stringify(toTracesMessage(resource, spans))
     spans = []
   }
   const tracer = new Tracer(keep, { ratio: 1, spansPerSecond: Infinity })
