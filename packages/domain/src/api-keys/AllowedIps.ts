@@ -3,14 +3,14 @@ import { IpNetwork, NetAddress } from "effect/net"
 
 const ipv4InIpv6 = IpNetwork.fromStringUnsafe("::ffff:0:0/96")
 
-/** Reads `203.0.113.0/24`, `2001:db8::/32` or a single address. */
+/** Parses `203.0.113.0/24`, `2001:db8::/32` or a single address. */
 export const networkFrom = (text: string): IpNetwork.IpNetwork | undefined => {
   const network = text.includes("/")
     ? IpNetwork.fromString(text)
     : Result.map(NetAddress.ipFromString(text), (address) =>
         IpNetwork.fromAddressUnsafe(address, NetAddress.width(address))
       )
-  // The addresses of requests are looked at as IPv4 there, so this would never match.
+  // Requests from these addresses are compared as IPv4, so such a network would never match.
   if (Result.isFailure(network) || isMapped(network.success)) return undefined
   return network.success
 }
@@ -24,7 +24,6 @@ const AllowedIp = Schema.String.check(
   })
 ).annotate({ examples: ["203.0.113.0/24"] })
 
-/** Where a key may be used from. */
 export const AllowedIps = Schema.Array(AllowedIp).check(
   Schema.isBetweenLength(1, 20),
   Schema.isUnique({ expected: "each network once" })

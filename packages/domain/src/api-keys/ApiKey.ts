@@ -10,32 +10,34 @@ export const apiKeyPrefix = "pak_"
 
 const fields = {
   id: ApiKeyId,
-  name: Schema.String.annotate({ description: "The name for people.", examples: ["CI deploys"] }),
+  name: Schema.String.annotate({ description: "The display name.", examples: ["CI deploys"] }),
   key_prefix: Schema.String.annotate({
-    description: "The first 12 characters of the key, to tell keys apart.",
+    description: "The first 12 characters of the key, to identify it in lists.",
     examples: ["pak_Zk3vT9qL"]
   }),
-  scopes: Schema.Array(Scope).annotate({ description: "What the key may do." }),
+  scopes: Schema.Array(Scope).annotate({
+    description: "The scopes of the key: what it is allowed to do."
+  }),
   allowed_ips: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "The networks that the key may be used from. Null: from anywhere.",
+    description: "The networks from which the key can be used. Null: from anywhere.",
     examples: [["203.0.113.0/24"]]
   }),
   expires_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it expires. Null if it never expires."
+    description: "When the key expires. Null if it never does."
   }),
   last_used_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it was last used, to the minute. Null until the first use.",
+    description: "When the key was last used, to the minute. Null before the first use.",
     examples: [null]
   }),
   is_active: Schema.Boolean.annotate({
-    description: "True only while the key would be accepted: not revoked and not expired."
+    description: "True if the key is neither revoked nor expired."
   }),
   created_at: createdAt,
   revoked_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it was revoked. Null if it was not.",
+    description: "When the key was revoked. Null if it was not.",
     examples: [null]
   }),
-  created_by: Schema.NullOr(UserId).annotate({ description: "The user who created it." })
+  created_by: Schema.NullOr(UserId).annotate({ description: "The user who created the key." })
 }
 
 const exampleKey = "pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"
@@ -54,40 +56,38 @@ const example = {
   created_by: UserId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")
 } as const
 
-/** A key as lists show it. `is_active` is true only while the key would be accepted. */
 export const ApiKey = Schema.Struct(fields).annotate({ identifier: "ApiKey", examples: [example] })
 export type ApiKey = typeof ApiKey.Type
 
-/** The answer to create and rotate: the only one that shows the key itself. */
 export const CreatedApiKey = Schema.Struct({
   ...fields,
   key: secret("api_key", {
-    description: "The API key itself. It is shown in this answer and never again.",
+    description: "The API key itself. Only this answer shows it.",
     examples: [exampleKey]
   })
 }).annotate({
   identifier: "CreatedApiKey",
-  description: "The only answer that carries the key itself. Keep it now; it cannot be shown again."
+  description: "Only this answer contains the key itself. Store it now: it cannot be shown again."
 })
 export type CreatedApiKey = typeof CreatedApiKey.Type
 
 export const ApiKeyInput = Schema.Struct({
-  name: label(100, { description: "The name for people.", examples: ["CI deploys"] }),
+  name: label(100, { description: "The display name.", examples: ["CI deploys"] }),
   scopes: Schema.Array(Scope)
     .check(
       Schema.isBetweenLength(1, scopes.length),
       Schema.isUnique({ expected: "each scope once" })
     )
-    .annotate({ description: "What the key may do, each scope once." }),
+    .annotate({ description: "The scopes of the key, each once." }),
   expires_in_days: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))).annotate({
-      description: "After how many days it expires. Never when absent or null."
+      description: "Number of days until the key expires. Never when absent or null."
     })
   ),
   allowed_ips: Schema.optionalKey(
     Schema.NullOr(AllowedIps).annotate({
       description:
-        "Networks that the key may be used from, 1 to 20. From anywhere when absent or null."
+        "Networks from which the key can be used, 1 to 20. From anywhere when absent or null."
     })
   )
 }).annotate({
@@ -99,17 +99,17 @@ export type ApiKeyInput = typeof ApiKeyInput.Type
 export const ApiKeyRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
-      description: "For how long the old key still works. 0 when absent.",
+      description: "Number of seconds for which the old key still works. 0 when absent.",
       examples: [3600]
     })
   )
 }).annotate({ identifier: "ApiKeyRotation" })
 
-/** Any text is accepted, so that the answer does not reveal whether it is a key. */
+/** A leaked key. Any text is accepted, so that the answer does not reveal whether it is a key. */
 export const LeakedApiKey = Schema.Struct({
   key: secret(
     "api_key",
-    { description: "The key that was found.", examples: [exampleKey] },
+    { description: "The leaked key.", examples: [exampleKey] },
     Schema.String.check(Schema.isMaxLength(512))
   )
 }).annotate({ identifier: "LeakedApiKey" })

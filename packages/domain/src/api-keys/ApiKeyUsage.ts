@@ -3,11 +3,14 @@ import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { Scope } from "./Scope.ts"
 
-/** What was used longer ago counts as unused. */
+/** The number of days after which a scope counts as unused. */
 export const usageDays = 90
 
-/** A younger key has not shown yet what it needs: monthly work may not have come up by then. */
-export const judgedAfterDays = 30
+/**
+ * The age in days from which a key gets advice. A younger key has perhaps not yet done its monthly
+ * work.
+ */
+export const adviceAfterDays = 30
 
 export const shownAddresses = 10
 
@@ -16,42 +19,42 @@ const UsedAddress = Schema.Struct({
     description: "An IPv4 address, or an IPv6 /64 network.",
     examples: ["203.0.113.7"]
   }),
-  last_used_at: Timestamp.annotate({ description: "When the key was last used from there." })
+  last_used_at: Timestamp.annotate({ description: "When the key was last used from this address." })
 }).annotate({ identifier: "UsedAddress" })
 
 const UsedScope = Schema.Struct({
   scope: Scope,
   last_used_at: Schema.NullOr(Timestamp).annotate({
-    description: `To the hour. Null if it was not used in ${usageDays} days.`
+    description: `When the scope was last used, to the hour. Null if it was not used in ${usageDays} days.`
   })
 }).annotate({ identifier: "UsedScope" })
 
 const Advice = oneOf(["keep", "narrow", "revoke", "wait"], {
   identifier: "ApiKeyAdvice",
   description:
-    "`keep`: it uses all its scopes. `narrow`: make a key with `scopes` in its place. `revoke`: " +
-    `nobody has used it. \`wait\`: it is younger than ${judgedAfterDays} days.`,
+    "`keep`: the key uses all its scopes. `narrow`: replace it by a key with `scopes`. `revoke`: " +
+    `nobody has used the key. \`wait\`: the key is younger than ${adviceAfterDays} days.`,
   examples: ["narrow"]
 })
 export type Advice = typeof Advice.Type
 
 export const ApiKeyUsage = Schema.Struct({
   observed_since: Timestamp.annotate({
-    description: `From when on uses are known: ${usageDays} days ago, or when the key was made.`
+    description: `The start of the observed time: ${usageDays} days ago, or the creation of the key.`
   }),
   scopes: Schema.Array(UsedScope).annotate({
-    description: "The scopes of the key, and when each was used last."
+    description: "The scopes of the key, with the last use of each."
   }),
   addresses: Schema.Array(UsedAddress).annotate({
-    description: `Where the key was used from: the last ${shownAddresses}.`
+    description: `The last ${shownAddresses} addresses from which the key was used.`
   }),
   refused_addresses: Schema.Array(UsedAddress).annotate({
-    description: `Where it was refused because of \`allowed_ips\`: the last ${shownAddresses}.`
+    description: `The last ${shownAddresses} addresses from which the key was refused because of \`allowed_ips\`.`
   }),
   suggestion: Schema.Struct({
     advice: Advice,
-    scopes: Schema.Array(Scope).annotate({ description: "The scopes that it needs." })
-  }).annotate({ description: "What to do about the key." })
+    scopes: Schema.Array(Scope).annotate({ description: "The scopes that the key needs." })
+  }).annotate({ description: "Advice about the scopes of the key." })
 }).annotate({
   identifier: "ApiKeyUsage",
   examples: [

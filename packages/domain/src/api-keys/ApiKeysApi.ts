@@ -23,7 +23,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "List API keys",
-          "Every key that was not deleted, including revoked and expired ones, newest first."
+          "All keys of the workspace, including revoked and expired ones, newest first."
         )
       ),
 
@@ -37,13 +37,13 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Create an API key",
-          "The answer carries the key, once. " + planAllows("active keys", "active_api_keys", 100)
+          "Only this answer contains the key. " + planAllows("active keys", "active_api_keys", 100)
         )
       ),
 
     HttpApiEndpoint.get("get", "/:key_id", { params: key, success: ApiKey, error: NotFound })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Get an API key", "The key's record, without the key itself.")),
+      .annotateMerge(docs("Get an API key", "The record of the key, without the key itself.")),
 
     HttpApiEndpoint.get("usage", "/:key_id/usage", {
       params: key,
@@ -54,7 +54,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Get the usage of an API key",
-          "Which of its scopes were used in 90 days, from where, and what to narrow it to. Uses are noted within seconds, to the hour."
+          "Shows which scopes were used in the last 90 days, from which addresses, and which scopes are enough. Uses are recorded within seconds, to the hour."
         )
       ),
 
@@ -67,7 +67,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Revoke an API key",
-          "Every node refuses the key from the next request on. The key stays listed."
+          "All nodes refuse the key from the next request on. The key stays in the list."
         )
       ),
 
@@ -81,14 +81,14 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Rotate an API key",
-          "Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds` " +
-            "more, and cannot be rotated again: that answers 409, which names the new one."
+          "Creates a new key with the same name, scopes and expiry. The old key works for `grace_seconds` " +
+            "more. Rotating the old key again answers 409 and names the new key."
         )
       ),
 
     HttpApiEndpoint.delete("remove", "/:key_id", { params: key, error: NotFound })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Delete an API key", "Revokes the key and takes it off the list."))
+      .annotateMerge(docs("Delete an API key", "Revokes the key and removes it from the list."))
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/api-keys")
@@ -101,7 +101,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Revoke a leaked API key",
-          "For whoever finds a key where it should not be: it is revoked at once. The answer is 204 whether or not there was such a key. An address may send 100 in 15 minutes."
+          "For anybody who finds a key in public: the key is revoked at once. The answer is always 204, also if the key does not exist. An address can send 100 of these requests in 15 minutes."
         )
       )
   )

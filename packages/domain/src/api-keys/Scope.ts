@@ -11,10 +11,9 @@ export const scopes = [
   "workspace:read"
 ] as const
 
-/** What an API key may do. A GET needs `:read`, everything else `:write`. */
 export const Scope = oneOf(scopes, {
   identifier: "Scope",
-  description: "What an API key may do. Reading needs `:read`, everything else `:write`.",
+  description: "A permission of an API key. GET requests need `:read`, all others `:write`.",
   examples: ["tasks:read"]
 })
 export type Scope = typeof Scope.Type

@@ -45,7 +45,7 @@ export const Login = Schema.Struct({
   totp: Schema.optionalKey(TotpCode)
 }).annotate({
   identifier: "Login",
-  description: "`totp` is needed by accounts that have a second factor.",
+  description: "`totp` is required for accounts with a second factor.",
   examples: [
     {
       email: "ada@example.com",
@@ -98,7 +98,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Log in",
-        "Starts a session. An account has at most 200: one more ends the session that was unused for longest. After 10 failures for an account, or 50 from an address, within 15 minutes, the answer is 429."
+        "Starts a session. An account has at most 200 sessions: a further login ends the session that was unused for longest. After 10 failed logins for an account, or 50 from an address, within 15 minutes, the answer is 429."
       )
     ),
 
@@ -111,7 +111,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Refresh the tokens",
-        "Gives a new pair. A refresh token works once. If it is used again after 10 seconds, the session ends, because somebody else may hold the token."
+        "Returns a new token pair. A refresh token works once. If it is used again more than 10 seconds later, the session ends, because the token may be stolen."
       )
     ),
 
@@ -122,8 +122,8 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotate(Access, Access.public)
     .annotateMerge(
       docs(
-        "Ask for a new password",
-        "Sends a token by mail if the account exists. The answer is the same if it does not. If the server sends no mail, the answer is 409, and its operator can make a token."
+        "Request a new password",
+        "Mails a token if the account exists. The answer does not reveal whether it does. If the server sends no mail, the answer is 409, and its operator can create a token."
       )
     ),
 
@@ -135,10 +135,10 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Set a new password",
-        "With a token that is an hour old at most, once. Every session of the account ends; a second factor stays. " +
-          "If the token came by mail and nobody had verified the email, it is verified now, and what was set up " +
-          "before goes: the second factor, and in workspaces that nobody else owns the API keys, the tokens of " +
-          "workers, other members and invitations."
+        "The token works once, within an hour. All sessions of the account end, and a second factor stays. " +
+          "If the token was mailed to an email that nobody had verified, the email is verified now. Then the second " +
+          "factor is removed, and in workspaces that nobody else owns also the API keys, the tokens of workers, " +
+          "other members and invitations."
       )
     ),
 
@@ -150,7 +150,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Verify an email",
-        "Takes the token of the link that was sent there, valid once and for a week. A new email replaces the old one. Email channels to the address are confirmed in all workspaces of the account."
+        "Uses the token of the mailed link, which works once, within a week. A new email replaces the old one. Email channels to the address are confirmed in all workspaces of the account."
       )
     )
 )
@@ -164,7 +164,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Log out",
-          "Ends the session of the access token: its access and refresh tokens stop working at once."
+          "Ends the session of the access token. Its access and refresh tokens stop working at once."
         )
       ),
 
@@ -183,7 +183,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your account",
-          "Changes the name or the email. A new email needs the current password, and takes effect when the link that is sent there is opened: until then it is the `pending_email`. Where the server sends no mail, its operator can make a token."
+          "Changes the name or the email. A new email requires the current password. It is the `pending_email` until the link that is mailed there is opened. If the server sends no mail, its operator can create a token."
         )
       ),
 
@@ -195,7 +195,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Send the link for your email again",
-          "To the `pending_email`, or to an email that is not verified yet. Earlier links end. 409 if nothing waits for a link, or the server sends no mail."
+          "Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working. The answer is 409 if no email is to be verified, or the server sends no mail."
         )
       ),
 
@@ -208,7 +208,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Delete your account",
-          "Deletes the account and every workspace of which it is the only owner, with all their contents."
+          "Deletes the account, and every workspace of which it is the only owner, with all contents."
         )
       ),
 
@@ -222,7 +222,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your password",
-          "Ends every session of the account, including this one, whose tokens stop working at once. The answer is the token pair of a new session."
+          "Ends all sessions of the account, including this one, whose tokens stop working at once. Returns the token pair of a new session."
         )
       ),
 
@@ -232,9 +232,7 @@ export class AuthApi extends publicEndpoints
     })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
-      .annotateMerge(
-        docs("List your sessions", "The places where the account is logged in, newest first.")
-      ),
+      .annotateMerge(docs("List your sessions", "The sessions of the account, newest first.")),
 
     HttpApiEndpoint.delete("removeSession", "/sessions/:session_id", {
       params: { session_id: inPath(SessionId) },
@@ -242,12 +240,12 @@ export class AuthApi extends publicEndpoints
     })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("End a session", "Logs out one of your sessions on any device."))
+      .annotateMerge(docs("End a session", "Ends one of your sessions, on any device."))
   )
   .prefix("/v1/auth")
   .annotateMerge(
     OpenApi.annotations({
       title: "Accounts and sessions",
-      description: "Accounts, logins and sessions. API keys are refused on all of these."
+      description: "Accounts, logins and sessions. API keys are refused on all these endpoints."
     })
   ) {}

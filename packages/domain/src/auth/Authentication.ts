@@ -12,7 +12,7 @@ import {
 import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import type { Principal } from "./Principal.ts"
 
-/** Lets a request through if its credential satisfies the endpoint's `Access`. */
+/** Admits a request if its credential satisfies the endpoint's `Access`. */
 export class Authentication extends HttpApiMiddleware.Service<
   Authentication,
   { provides: Principal | CurrentWorkspace }
@@ -31,10 +31,7 @@ export class Authentication extends HttpApiMiddleware.Service<
   ]
 }) {}
 
-/**
- * For the public endpoints under `/v1/auth`: an API key cannot be used there, and the answer says
- * so.
- */
+/** Refuses API keys on the public endpoints under `/v1/auth`, with an answer that says so. */
 export class ApiKeysRefused extends HttpApiMiddleware.Service<ApiKeysRefused>()(
   "@scheduling/domain/auth/ApiKeysRefused",
   { error: [InvalidApiKey, JwtOnly] }

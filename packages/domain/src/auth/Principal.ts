@@ -9,9 +9,11 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
-  /** The lane of the account. Resources that the request holds count towards its share of the node. */
+  /** The lane of the account. Accounts take turns by their lanes. */
   readonly lane: bigint
-  /** In the workspace of the path. Null if there is none, or it is not theirs. */
+  /**
+   * The user's role in the workspace of the path. Null without one, or if the user is not a member.
+   */
   readonly role: Role | null
 }
 
@@ -20,18 +22,17 @@ export interface ApiKeyPrincipal {
   readonly kind: "api_key"
   readonly api_key_id: ApiKeyId
   readonly workspace_id: AuthorizedWorkspaceId
-  /** The lane of the account that created the workspace: the request counts towards its share. */
+  /** The lane of the account that created the workspace. Accounts take turns by their lanes. */
   readonly lane: bigint
   readonly key_prefix: string
   readonly scopes: ReadonlyArray<Scope>
   readonly expires_at: Date | null
 }
 
-/** Who makes this request. By the time a handler runs, the principal is known to be allowed. */
+/** The user or API key that makes the request. Handlers run only after its access was checked. */
 export class Principal extends Context.Service<Principal, UserPrincipal | ApiKeyPrincipal>()(
   "@scheduling/domain/auth/Principal"
 ) {}
 
-/** Of the user or the API key. */
 export const principalId = (principal: Principal["Service"]): UserId | ApiKeyId =>
   principal.kind === "jwt" ? principal.user_id : principal.api_key_id

@@ -2,11 +2,10 @@ import { Schema } from "effect"
 import { SessionId } from "../shared/Ids.ts"
 import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 
-/** One login: the device it came from, and whether it is the session of this request. */
 export const Session = Schema.Struct({
   id: SessionId,
   user_agent: Schema.NullOr(Schema.String).annotate({
-    description: "The `User-Agent` of the login. Null if it sent none.",
+    description: "The `User-Agent` of the login. Null if there was none.",
     examples: ["Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"]
   }),
   ip: Schema.NullOr(Schema.String).annotate({
@@ -14,7 +13,7 @@ export const Session = Schema.Struct({
     examples: ["203.0.113.7"]
   }),
   created_at: createdAt,
-  last_used_at: Timestamp.annotate({ description: "When it was last used." }),
-  current: Schema.Boolean.annotate({ description: "Whether it is the session of this request." })
+  last_used_at: Timestamp.annotate({ description: "When the session was last refreshed." }),
+  current: Schema.Boolean.annotate({ description: "True for the session of this request." })
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type

@@ -4,7 +4,7 @@ import { Password } from "./User.ts"
 
 export const recoveryCodes = 10
 
-/** Six digits from an app, or one of the recovery codes. Spaces and dashes do not count. */
+/** A code of six digits from an app, or a recovery code. Spaces and dashes are ignored. */
 export const TotpCode = secret(
   "code",
   {
@@ -15,8 +15,8 @@ export const TotpCode = secret(
 )
 
 export const TotpStatus = Schema.Struct({
-  enabled: Schema.Boolean.annotate({ description: "Whether a login needs a code." }),
-  recovery_codes_left: Schema.Int.annotate({ description: "How many recovery codes still work." })
+  enabled: Schema.Boolean.annotate({ description: "True if a login needs a code." }),
+  recovery_codes_left: Schema.Int.annotate({ description: "Number of unused recovery codes." })
 }).annotate({ identifier: "TotpStatus", examples: [{ enabled: true, recovery_codes_left: 10 }] })
 export type TotpStatus = typeof TotpStatus.Type
 
@@ -30,7 +30,7 @@ export const TotpSecret = Schema.Struct({
     examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
   }),
   uri: secret("totp", {
-    description: "The same as an `otpauth` URI, to be shown as a QR code.",
+    description: "The secret as an `otpauth` URI, to be shown as a QR code.",
     examples: ["otpauth://totp/Scheduling:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
   })
 }).annotate({ identifier: "TotpSecret" })
@@ -42,9 +42,9 @@ export const TotpConfirmation = Schema.Struct({ code: TotpCode }).annotate({
 
 export const RecoveryCodes = Schema.Struct({
   recovery_codes: Schema.Array(
-    secret("code", { description: "It works once.", examples: ["abcde-fghij"] })
+    secret("code", { description: "A recovery code, which works once.", examples: ["abcde-fghij"] })
   ).annotate({
-    description: `${recoveryCodes} codes for the day that the app is lost. They are shown in this answer and never again.`
+    description: `${recoveryCodes} codes that replace the app if it is lost. Only this answer shows them.`
   })
 }).annotate({ identifier: "RecoveryCodes" })
 export type RecoveryCodes = typeof RecoveryCodes.Type

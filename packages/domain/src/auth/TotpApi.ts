@@ -17,7 +17,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
   .add(
     HttpApiEndpoint.get("get", "/", { success: TotpStatus })
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Get your second factor", "Whether your logins need a code.")),
+      .annotateMerge(docs("Get your second factor", "Shows whether your logins need a code.")),
 
     HttpApiEndpoint.post("start", "/start", {
       payload: TotpStart,
@@ -28,7 +28,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
       .annotateMerge(
         docs(
           "Start a second factor",
-          "Makes a secret for an authenticator app. Logins need a code once you have confirmed it."
+          "Creates a secret for an authenticator app. Logins need a code after you have confirmed it."
         )
       ),
 
@@ -41,7 +41,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
       .annotateMerge(
         docs(
           "Confirm a second factor",
-          "A code from the app shows that it has the secret. From now on logins need `totp`. The answer has your recovery codes, once."
+          "Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this answer contains your recovery codes."
         )
       ),
 
@@ -50,13 +50,18 @@ export class TotpApi extends HttpApiGroup.make("totp")
       error: [InvalidCode, InvalidCredentials, Conflict, RateLimited]
     })
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Remove your second factor", "Logins need only the password again."))
+      .annotateMerge(
+        docs(
+          "Remove your second factor",
+          "Turns the second factor off. Logins need only the password again."
+        )
+      )
   )
   .middleware(Authentication)
   .prefix("/v1/auth/totp")
   .annotateMerge(
     OpenApi.annotations({
       title: "Second factor",
-      description: "Codes from an authenticator app (TOTP), asked for at login."
+      description: "Codes from an authenticator app (TOTP), which a login requires."
     })
   ) {}

@@ -12,8 +12,14 @@ const password = (least: number, description: string) =>
     text({ min: least, max: 256 })
   )
 
-/** A password to be set. At login, only the length of a password is checked. */
-export const NewPassword = password(12, "Not the email address, and not one of the most common.")
+/**
+ * A new password. A login checks only the length of a password, so that older rules do not lock
+ * people out.
+ */
+export const NewPassword = password(
+  12,
+  "Not the email address, and not one of the most common passwords."
+)
 
 export const Password = password(1, "The current password of the account.")
 
@@ -21,10 +27,11 @@ export const User = Schema.Struct({
   id: UserId,
   email: Schema.String.annotate({ description: "The email address of the account." }),
   email_verified: Schema.Boolean.annotate({
-    description: "Whether a link that was sent to the email has been opened."
+    description: "True if a link that was mailed to the email has been opened."
   }),
   pending_email: Schema.NullOr(Schema.String).annotate({
-    description: "What the email will be when the link that was sent there is opened."
+    description:
+      "The new email, until the link that was mailed there is opened. Null if no change is pending."
   }),
   name: Schema.NullOr(Schema.String).annotate({
     description: "The name of the user. Null if none was given."
@@ -54,5 +61,5 @@ export const UserUpdate = Schema.Struct({
   current_password: Schema.optionalKey(Password)
 }).annotate({
   identifier: "UserUpdate",
-  description: "`current_password` is needed when the email changes."
+  description: "`current_password` is required to change the email."
 })

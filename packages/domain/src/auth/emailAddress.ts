@@ -4,29 +4,32 @@ import { keptAs } from "../shared/keptAs.ts"
 export const maxEmailLength = 254
 
 /**
- * No quotes, no comments and no characters that are invisible. Letters of all scripts may be in a
- * local part, after NFKC has replaced wide letters, ligatures and the like with plain ones.
+ * Matches a local part without quotes, comments and invisible characters. Letters of all scripts
+ * are allowed. NFKC has replaced wide letters, ligatures and the like with plain ones.
  */
 const localPart =
   /^(?=.{1,64}$)[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 
-/** Nothing that the URL parser would decode or cut off. `。`, `．` and `｡` are dots to it, and to mail servers. */
+/**
+ * Matches a domain without characters that the URL parser decodes or cuts off. The parser and mail
+ * servers read `。`, `．` and `｡` as dots.
+ */
 const domainAsWritten = /^[\p{L}\p{N}\p{M}.。．｡-]{1,253}$/u
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
-/** The last label has a letter: with digits alone it would be an IP address. */
+/** Matches a domain whose last label has a letter. With digits alone it would be an IP address. */
 const domainOfMail = new RegExp(`^(?:${label}\\.)*(?=[a-z0-9-]*[a-z])${label}$`)
 
 /**
- * The one spelling of an email address by which it is stored, compared, counted and written to.
- * The local part is lower-cased too: a server may tell `Ada@` from `ada@`, but hardly any does. The
- * domain is mapped as in UTS 46, to the ASCII that is looked up in DNS. Undefined if the text is not
- * one address.
+ * Returns the one spelling of an email address that is stored, compared, counted and mailed to, or
+ * undefined if the text is not one address. The local part is lower-cased: a server could
+ * distinguish `Ada@` from `ada@`, but hardly any does. The domain is converted to the ASCII of DNS
+ * (UTS 46).
  */
 export const canonicalEmail = (text: string): string | undefined => {
   const given = text.trim()
-  // The length first: it bounds what the patterns have to do.
+  // The length is checked first, because it bounds the cost of the patterns.
   if (given.length > maxEmailLength) return undefined
   const at = given.lastIndexOf("@")
   const local = given.slice(0, Math.max(at, 0)).normalize("NFKC").toLowerCase()
@@ -39,8 +42,8 @@ export const canonicalEmail = (text: string): string | undefined => {
 }
 
 /**
- * The mailbox that an address very likely belongs to, for counting mails only: without a `+tag` and
- * without dots, which many providers pass over.
+ * Returns the likely mailbox of an address, only for counting mails: without a `+tag` and without
+ * dots, which many providers ignore.
  */
 export const mailboxOf = (email: string): string => {
   const [local = "", domain = ""] = email.split("@")
@@ -72,19 +75,19 @@ const emailWhere = (
 
 const hasTopLevel = /\.[^.]{2,}$/
 
-/** The email of a person. One address is one account, however it is written. */
+/** The email of a person. All spellings of an address are the same account. */
 export const Email = emailWhere(
   (domain) => hasTopLevel.test(domain),
   { format: "email" },
   {
-    description: "An email address. Letters may be written in either case.",
+    description: "An email address, in upper or lower case.",
     examples: ["ada@example.com"]
   }
 )
 
-/** For forms, which cannot map a domain. */
+/** A rough pattern for forms, which cannot convert a domain. */
 const nearlyAnAddress = String.raw`^\s*[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}\s*$`
 
-/** An address that mails are sent to, which may be on a host of the operator's own network. */
+/** An address to send mails to. It can be on a host of the operator's own network. */
 export const MailAddress = (annotations: Schema.Annotations.Documentation<string>) =>
   emailWhere(() => true, { pattern: nearlyAnAddress }, annotations)

@@ -3,11 +3,10 @@ import { oneOf } from "../shared/oneOf.ts"
 import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 import { Plan, PlanId, Price } from "./Plan.ts"
 
-/** How much of a limit is used. */
 export const UsedLimit = Schema.Struct({
   quota: Schema.String.annotate({ description: "The name of the limit." }),
-  used: Schema.Int.annotate({ description: "How much of it is used." }),
-  limit: Schema.NullOr(Schema.Int).annotate({ description: "Null if there is no limit." })
+  used: Schema.Int.annotate({ description: "The used amount." }),
+  limit: Schema.NullOr(Schema.Int).annotate({ description: "The limit. Null if there is none." })
 }).annotate({
   identifier: "UsedLimit",
   examples: [{ quota: "cron_tasks", used: 12, limit: 10_000 }]
@@ -19,31 +18,30 @@ export const BillingProvider = oneOf(["none", "stripe"], {
   description: "`none` if the service sends no bills."
 })
 
-/** The state of a subscription, in the words of the payment provider. */
+/** A subscription, with its state in the words of the payment provider. */
 export const Subscription = Schema.Struct({
   status: Schema.String.annotate({
     description:
-      "Its state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or another.",
+      "The state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or another.",
     examples: ["active"]
   }),
-  plan: Schema.NullOr(PlanId).annotate({ description: "The plan that was bought." }),
+  plan: Schema.NullOr(PlanId).annotate({ description: "The bought plan." }),
   price: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the price that is paid.",
+    description: "The id of the current price.",
     examples: ["price_1SVqTeam"]
   }),
   next_price: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the price from the end of the period on. Null if it stays.",
+    description: "The id of the price after the current period. Null if the price stays.",
     examples: [null]
   }),
   current_period_end: Schema.NullOr(Timestamp).annotate({
-    description: "When the time that is paid for ends."
+    description: "The end of the paid period."
   }),
   cancel_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the subscription ends. Null if it goes on."
+    description: "When the subscription ends. Null if it continues."
   }),
   plan_ends_at: Schema.NullOr(Timestamp).annotate({
-    description:
-      "When the plan ends if the payment that failed is not made. Null if no payment failed."
+    description: "When the plan ends unless the failed payment is made. Null if no payment failed."
   })
 }).annotate({ identifier: "Subscription" })
 export type Subscription = typeof Subscription.Type
@@ -52,9 +50,9 @@ export const WorkspaceBilling = Schema.Struct({
   provider: BillingProvider,
   plan: Plan,
   subscription: Schema.NullOr(Subscription).annotate({
-    description: "Null if nothing was ever bought."
+    description: "The subscription. Null if there never was one."
   }),
-  usage: Schema.Array(UsedLimit).annotate({ description: "What is used of each limit." })
+  usage: Schema.Array(UsedLimit).annotate({ description: "The usage of each limit." })
 }).annotate({ identifier: "WorkspaceBilling" })
 export type WorkspaceBilling = typeof WorkspaceBilling.Type
 
@@ -64,7 +62,7 @@ export const PriceChoice = Schema.Struct({
 
 export const BillingPage = Schema.Struct({
   url: Schema.String.annotate({
-    description: "A page of the payment provider, to be opened in a browser.",
+    description: "The URL of a page of the payment provider, to open in a browser.",
     examples: ["https://checkout.stripe.com/c/pay/cs_test_a1"]
   })
 }).annotate({ identifier: "BillingPage" })
@@ -79,13 +77,13 @@ export const Invoice = Schema.Struct({
     examples: ["3F2A-0001"]
   }),
   status: Schema.NullOr(Schema.String).annotate({
-    description: "Its state: `draft`, `open`, `paid`, `uncollectible`, `void` or another.",
+    description: "The state: `draft`, `open`, `paid`, `uncollectible`, `void` or another.",
     examples: ["paid"]
   }),
   currency: Price.fields.currency,
-  total: Schema.Int.annotate({ description: "In the smallest unit of the currency." }),
+  total: Schema.Int.annotate({ description: "The total in the smallest unit of the currency." }),
   url: Schema.NullOr(Schema.String).annotate({
-    description: "A page to see and pay it.",
+    description: "The URL of a page that shows the invoice and accepts the payment.",
     examples: ["https://invoice.stripe.com/i/acct_1/test_a1"]
   }),
   created_at: createdAt

@@ -20,7 +20,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
     })
       .annotate(Access, Access.role("owner"))
       .annotateMerge(
-        docs("Get the plan", "The plan of the workspace, its subscription, and what it uses.")
+        docs("Get the plan", "The plan of the workspace, its subscription and its usage.")
       ),
 
     HttpApiEndpoint.get("usage", "/workspaces/:workspace_id/billing/usage", {
@@ -32,7 +32,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Get the usage by day",
-          "Executions, notifications, monitors and seats of each day in UTC, exactly. At most 366 days."
+          "The exact executions, notifications, monitors and seats of each day in UTC. At most 366 days."
         )
       ),
 
@@ -46,7 +46,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Buy a plan",
-          "Returns the URL of the payment page. An earlier page that was not used stops working."
+          "Returns the URL of a payment page. An earlier unused page stops working."
         )
       ),
 
@@ -59,7 +59,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Open the customer portal",
-          "Returns the URL of the page for cards, addresses and invoices."
+          "Returns the URL of a page to change cards and addresses and to see invoices."
         )
       ),
 
@@ -73,7 +73,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Change the plan",
-          "An upgrade takes effect at once and charges the difference. A downgrade takes effect at the end of the period. During a trial both take effect at once."
+          "An upgrade takes effect at once, and the difference is charged. A downgrade takes effect at the end of the period. During a trial, both take effect at once."
         )
       ),
 
@@ -83,7 +83,9 @@ export class BillingApi extends HttpApiGroup.make("billing")
       error: [BillingDisabled, BillingUnavailable, Conflict]
     })
       .annotate(Access, Access.role("owner"))
-      .annotateMerge(docs("Cancel the subscription", "It ends with the paid period.")),
+      .annotateMerge(
+        docs("Cancel the subscription", "The subscription ends with the paid period.")
+      ),
 
     HttpApiEndpoint.post("resume", "/workspaces/:workspace_id/billing/resume", {
       params: workspace,
@@ -114,12 +116,12 @@ export class BillingApi extends HttpApiGroup.make("billing")
       }).annotate({ identifier: "Plans" })
     })
       .annotate(Access, Access.public)
-      .annotateMerge(docs("List plans", "What plans there are, with their limits and prices."))
+      .annotateMerge(docs("List plans", "All plans with their limits and prices."))
   )
   .prefix("/v1")
   .annotateMerge(
     OpenApi.annotations({
       title: "Billing",
-      description: "The plan of a workspace, its subscription, and what it uses."
+      description: "The plan of a workspace, its subscription and its usage."
     })
   ) {}

@@ -10,42 +10,44 @@ const orUnlimited = (description: string) =>
     description: `${description} Null if there is no limit.`
   })
 
-/** What a plan allows a workspace. Each limit has the name that `quota_exceeded` says. */
+/** The limits of a plan. `quota_exceeded` names a limit by these names. */
 export const Limits = Schema.Struct({
   cron_tasks: count("Cron tasks."),
   chains: count("Chains."),
-  second_precision_tasks: count("Cron tasks and chains that may have seconds in their schedules."),
-  calendars: count("Calendars whose days schedules exclude."),
+  second_precision_tasks: count("Cron tasks and chains with seconds in their schedules."),
+  calendars: count("Calendars with days that schedules skip."),
   pending_delayed_tasks: count("Delayed tasks that have not run yet."),
-  unfinished_runs: count("Runs that wait or run."),
+  unfinished_runs: count("Runs that wait or are in progress."),
   executions_a_month: orUnlimited(
-    "Executions that make a call and end in a calendar month, in UTC."
+    "Executions that make a call and finish in a calendar month, in UTC."
   ),
   shortest_interval_seconds: count(
-    "How close together two fires of a schedule may be. 5 or less allows every schedule, 60 every " +
-      "one without seconds."
+    "The least time between two fires of a schedule. 5 or less allows every schedule, 60 every " +
+      "schedule without seconds."
   ),
   history_days: orUnlimited(
-    "For how many days executions are shown, if that is less than the service keeps them."
+    "Number of days for which executions are shown, if it is less than the service keeps them."
   ),
-  active_api_keys: count("API keys that work."),
+  active_api_keys: count("Active API keys."),
   api_keys: count("API keys, including revoked and expired ones that are not deleted."),
   members: count("Members."),
-  open_invitations: count("Invitations that nobody has accepted yet."),
+  open_invitations: count("Invitations that were not accepted yet."),
   monitors: count("Monitors of all kinds."),
   notification_channels: count("Notification channels."),
   confirmation_mails_a_day: count("Mails that ask a stranger to confirm an email channel."),
   waiting_callbacks: count(
-    "Callbacks of tasks that wait to be delivered. Further ones are dropped."
+    "Callbacks of tasks that wait for delivery. Further callbacks are dropped."
   ),
   workers: count("Workers."),
   queues: count("Queues."),
-  owned_workspaces: count("Workspaces that one account owns. The default plan's limit applies.")
+  owned_workspaces: count(
+    "Workspaces that one account owns. The limit of the default plan applies."
+  )
 }).annotate({ identifier: "Limits" })
 export type Limits = typeof Limits.Type
 
 export type LimitName = keyof Limits
 
-/** The sentence of a create in the API reference about how many a workspace may have. */
+/** The sentence in the API reference about the limit of a create. */
 export const planAllows = (what: string, limit: LimitName, byDefault: number) =>
-  `A workspace may have as many ${what} as its plan allows (\`${limit}\`, ${byDefault.toLocaleString("en")} by default).`
+  `The plan limits the number of ${what} (\`${limit}\`, ${byDefault.toLocaleString("en")} by default).`

@@ -8,7 +8,6 @@ export const PlanId = Schema.String.check(
 ).annotate({ description: "The id of the plan.", examples: ["self_hosted"] })
 export type PlanId = typeof PlanId.Type
 
-/** What a plan costs. The id is that of a price at the payment provider. */
 export const Price = Schema.Struct({
   id: Schema.String.check(Schema.isPattern(/^[\w-]{1,100}$/)).annotate({
     description: "The id of the price at the payment provider.",
@@ -18,28 +17,30 @@ export const Price = Schema.Struct({
     Schema.isPattern(/^[a-z]{3}$/, { expected: "a currency such as eur" })
   ).annotate({ description: "The currency, as three letters.", examples: ["eur"] }),
   amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 })).annotate({
-    description: "In the smallest unit of the currency, such as cents.",
+    description: "The amount in the smallest unit of the currency, such as cents.",
     examples: [1900]
   }),
-  interval: Schema.Literals(["month", "year"]).annotate({ description: "How often it is paid." })
+  interval: Schema.Literals(["month", "year"]).annotate({
+    description: "How often the amount is paid."
+  })
 }).annotate({ identifier: "Price" })
 export type Price = typeof Price.Type
 
 export const Plan = Schema.Struct({
   id: PlanId,
   name: Schema.String.check(Schema.isBetweenLength(1, 100)).annotate({
-    description: "The name for people.",
+    description: "The display name.",
     examples: ["Team"]
   }),
-  limits: Limits.annotate({ description: "What the plan allows." }),
+  limits: Limits.annotate({ description: "The limits of the plan." }),
   trial_days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 730 })).annotate({
-    description: "How many days a first subscription is free. 0: no trial."
+    description: "Number of days for which the first subscription is free. 0: no trial."
   }),
   prices: Schema.Array(Price).check(Schema.isMaxLength(10)).annotate({
-    description: "Empty if the plan cannot be bought."
+    description: "The prices of the plan. Empty if it cannot be bought."
   })
 }).annotate({
   identifier: "Plan",
-  description: "What a workspace may use, and what that costs."
+  description: "A plan: its limits and prices."
 })
 export type Plan = typeof Plan.Type

@@ -11,7 +11,7 @@ export const Day = Schema.String.check(
     expected: "a day such as 2026-01-31",
     toJsonSchema: () => ({ format: "date" })
   })
-).annotate({ description: "A day of UTC.", examples: ["2026-01-31"] })
+).annotate({ description: "A day in UTC.", examples: ["2026-01-31"] })
 export type Day = typeof Day.Type
 
 export const UsageQuery = {
@@ -21,17 +21,16 @@ export const UsageQuery = {
   to: Schema.optionalKey(Day.annotate({ description: "The last day. Today when absent." }))
 }
 
-/** What a workspace used on a day of UTC. */
 export const UsageOfDay = Schema.Struct({
   day: Day,
   executions: Schema.Int.annotate({
-    description: "Executions that made at least one call, and ended on this day."
+    description: "Executions that made at least one call and finished on this day."
   }),
-  notifications: Schema.Int.annotate({ description: "Notifications that were delivered." }),
+  notifications: Schema.Int.annotate({ description: "Delivered notifications." }),
   monitors: Schema.Int.annotate({
-    description: "The most monitors that there were at one time."
+    description: "The highest number of monitors on this day."
   }),
-  seats: Schema.Int.annotate({ description: "The most members that there were at one time." })
+  seats: Schema.Int.annotate({ description: "The highest number of members on this day." })
 }).annotate({
   identifier: "UsageOfDay",
   examples: [{ day: "2026-01-31", executions: 1440, notifications: 3, monitors: 12, seats: 4 }]
@@ -46,7 +45,7 @@ export type Usage = typeof Usage.Type
 const maxDays = 366
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The days that a query asks for, at most a year. */
+/** Returns the range of days of a query, which is at most a year. */
 export const usageRange = (
   query: { readonly from?: Day; readonly to?: Day },
   now: Date

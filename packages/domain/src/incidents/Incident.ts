@@ -37,21 +37,20 @@ export const IncidentCode = oneOf(
   {
     identifier: "IncidentCode",
     description:
-      "Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began " +
-      "too early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the " +
-      "rule that was broken (`too_...`), `not_allowed` if the agent refuses to look, or " +
-      "`worker_offline` if nothing was heard of the worker."
+      "Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started " +
+      "too early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken " +
+      "rule (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or " +
+      "`worker_offline` if the worker has not reported."
   }
 )
 export type IncidentCode = typeof IncidentCode.Type
 
 export const IncidentCause = Schema.Struct({
   code: IncidentCode,
-  message: Schema.String.annotate({ description: "The reason in one line, for people." })
+  message: Schema.String.annotate({ description: "The reason, as a sentence for people." })
 }).annotate({ identifier: "IncidentCause", description: "Why the monitor went down." })
 export type IncidentCause = typeof IncidentCause.Type
 
-/** So many deliveries of an incident are shown. */
 export const maxIncidentDeliveries = 100
 
 const fields = {
@@ -60,17 +59,18 @@ const fields = {
   monitor_id: MonitorId,
   kind: MonitorKind,
   opened_at: Timestamp.annotate({
-    description: "When the monitor went down: for a ping that is missing, when its time was up."
+    description: "When the monitor went down. For a missing ping, the end of its grace."
   }),
   closed_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it came back, or was paused. Null while it is down."
+    description: "When the monitor recovered or was paused. Null while it is down."
   }),
   cause: IncidentCause,
   acknowledged_by: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the user, or of the API key, that said so first. Null: nobody yet."
+    description:
+      "The id of the user or API key that first acknowledged the incident. Null if nobody has."
   }),
   acknowledged_at: Schema.NullOr(Timestamp).annotate({
-    description: "When somebody said that they know of it."
+    description: "When the incident was acknowledged. Null if nobody has."
   })
 }
 
@@ -95,7 +95,7 @@ export type Incident = typeof Incident.Type
 export const IncidentDelivery = Schema.Struct({
   id: NotificationDeliveryId,
   channel_id: NotificationChannelId.annotate({
-    description: "Where it went. The channel may be deleted by now."
+    description: "The channel of the message, which may have been deleted since."
   }),
   kind: NotificationKind,
   status: DeliveryStatus,
@@ -103,19 +103,18 @@ export const IncidentDelivery = Schema.Struct({
   finished_at: finishedAt
 }).annotate({
   identifier: "IncidentDelivery",
-  description:
-    "A message that tells of the incident: of its beginning, its end, or again meanwhile."
+  description: "A message about the incident: about its start, its end, or a reminder."
 })
 export type IncidentDelivery = typeof IncidentDelivery.Type
 
 export const IncidentDetail = Schema.Struct({
   ...fields,
   deliveries: Schema.Array(IncidentDelivery).annotate({
-    description: `The first ${maxIncidentDeliveries}, the first one first.`
+    description: `The first ${maxIncidentDeliveries} messages, oldest first.`
   })
 }).annotate({
   identifier: "IncidentDetail",
-  description: "An incident with what people were sent about it.",
+  description: "An incident with the messages about it.",
   examples: [
     {
       ...example,
@@ -136,7 +135,7 @@ export type IncidentDetail = typeof IncidentDetail.Type
 
 const RetentionDays = Schema.Int.annotate({
   identifier: "RetentionDays",
-  description: "For how many days incidents that are over are kept. Older ones are not listed.",
+  description: "Number of days for which closed incidents are kept. Older ones are not listed.",
   examples: [30]
 })
 
@@ -145,7 +144,7 @@ export const IncidentPage = Schema.Struct({
   retention_days: RetentionDays
 }).annotate({
   identifier: "IncidentPage",
-  description: "One page, newest first, and how far back the list goes."
+  description: "One page, newest first, and the retention of incidents."
 })
 export type IncidentPage = typeof IncidentPage.Type
 
@@ -153,7 +152,7 @@ export const IncidentFilters = {
   monitor_id: Schema.optionalKey(MonitorId),
   open: Schema.optionalKey(
     Schema.Literals(["true", "false"]).annotate({
-      description: "Shows those that go on, or those that are over.",
+      description: "Only open incidents (`true`) or only closed incidents (`false`).",
       examples: ["true"]
     })
   ),

@@ -21,8 +21,8 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "List incidents",
-          "When monitors were down, newest first. `from` (included) and `to` (not included) are " +
-            "of `opened_at`."
+          "The times when monitors were down, newest first. `from` (inclusive) and `to` (exclusive) " +
+            "refer to `opened_at`."
         )
       ),
 
@@ -33,7 +33,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
     })
       .annotate(Access, Access.scope("monitors:read"))
       .annotateMerge(
-        docs("Get an incident", "When a monitor was down, why, and who was notified.")
+        docs("Get an incident", "When a monitor was down, why, and which messages were sent.")
       ),
 
     HttpApiEndpoint.post("acknowledge", "/:incident_id/acknowledge", {
@@ -45,8 +45,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "Acknowledge an incident",
-          "Says that somebody knows of it. Only the first time counts; acknowledging again changes " +
-            "nothing."
+          "Records that somebody knows of the incident. Only the first acknowledgement counts."
         )
       )
   )
@@ -55,6 +54,6 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
   .annotateMerge(
     OpenApi.annotations({
       title: "Incidents",
-      description: "Each time that a monitor was down: one incident, until it came back."
+      description: "An incident is one outage of a monitor, until it recovers."
     })
   ) {}

@@ -8,14 +8,18 @@ import { Role } from "./Role.ts"
 export const invitationDays = 7
 const fields = {
   id: InvitationId,
-  email: Schema.String.annotate({ description: "Who is invited.", examples: ["ada@example.com"] }),
+  email: Schema.String.annotate({
+    description: "The email of the invited person.",
+    examples: ["ada@example.com"]
+  }),
   role: Role,
-  invited_by: UserId.annotate({ description: "The member who made the invitation." }),
-  expires_at: Timestamp.annotate({ description: `${invitationDays} days after it was made.` }),
+  invited_by: UserId.annotate({ description: "The member who created the invitation." }),
+  expires_at: Timestamp.annotate({
+    description: `When the invitation expires: ${invitationDays} days after its creation.`
+  }),
   created_at: createdAt
 }
 
-/** Somebody may become a member, and has not answered yet. */
 export const Invitation = Schema.Struct(fields).annotate({ identifier: "Invitation" })
 export type Invitation = typeof Invitation.Type
 
@@ -24,14 +28,14 @@ export const CreatedInvitation = Schema.Struct({
   token: Schema.NullOr(Schema.RedactedFromValue(Schema.String, { label: "token" })).pipe(
     Schema.annotateEncoded({
       description:
-        "What the invited person accepts with. Null where the server has sent it by mail. Otherwise hand it on: it is shown in this answer and never again.",
+        "The token with which the invited person accepts. Null if the server has mailed it. Otherwise pass it on: only this answer shows it.",
       examples: ["Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
     })
   )
 }).annotate({ identifier: "CreatedInvitation" })
 export type CreatedInvitation = typeof CreatedInvitation.Type
 
-/** The invitation as the invited person sees it before they accept. */
+/** An invitation as the invited person sees it. */
 export const InvitationPreview = Schema.Struct({
   workspace_name: Schema.String.annotate({
     description: "The name of the workspace.",
@@ -40,7 +44,8 @@ export const InvitationPreview = Schema.Struct({
   role: Role,
   email: fields.email,
   invited_by: Schema.String.annotate({
-    description: "The name of the member who made the invitation, or their email without one.",
+    description:
+      "The name of the member who created the invitation, or the member's email if there is no name.",
     examples: ["Ada Lovelace"]
   }),
   expires_at: fields.expires_at

@@ -26,7 +26,9 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: Page("InvitationPage", Invitation)
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("List invitations", "Those that nobody has accepted yet.")),
+      .annotateMerge(
+        docs("List invitations", "The invitations of the workspace that were not accepted yet.")
+      ),
 
     HttpApiEndpoint.post("create", "/workspaces/:workspace_id/invitations", {
       params: workspace,
@@ -38,7 +40,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       .annotateMerge(
         docs(
           "Invite somebody",
-          `The account with this email can become a member for ${invitationDays} days, once. Another invitation of the same email replaces it. Where the server sends mail, it sends the invitation: five to an address and fifty by a member within 15 minutes. Only owners invite owners.`
+          `The account with this email can become a member within ${invitationDays} days. A further invitation for the same email replaces this one. If the server sends mail, it mails the invitation: within 15 minutes at most five to an address and fifty by a member. Only owners can invite owners.`
         )
       ),
 
@@ -47,7 +49,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Withdraw an invitation", "It cannot be accepted any more.")),
+      .annotateMerge(docs("Withdraw an invitation", "The invitation can no longer be accepted.")),
 
     HttpApiEndpoint.post("accept", "/invitations/accept", {
       payload: InvitationAcceptance,
@@ -74,7 +76,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       .annotateMerge(
         docs(
           "Preview an invitation",
-          "Which workspace somebody is invited to, by whom and as what. The token is enough, so that an invited person knows it before they have an account. An address may send 100 in 15 minutes."
+          "Shows the workspace, the role and who invites. It needs only the token, so that people can see it before they have an account. An address can send 100 of these requests in 15 minutes."
         )
       )
   )
@@ -82,6 +84,6 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
   .annotateMerge(
     OpenApi.annotations({
       title: "Invitations",
-      description: "How people become members of a workspace."
+      description: "Invitations of people to a workspace."
     })
   ) {}

@@ -11,15 +11,14 @@ const example = {
   joined_at: "2026-01-31T09:30:00.000Z"
 } as const
 
-/** A user in a workspace. */
 export const Member = Schema.Struct({
   id: UserId.annotate({ description: "The id of the user." }),
   email: Schema.String.annotate({ description: "The email address of the user." }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The name of the user. Null if they gave none."
+    description: "The name of the user. Null if there is none."
   }),
   role: Role,
-  joined_at: Timestamp.annotate({ description: "When they became a member." })
+  joined_at: Timestamp.annotate({ description: "When the user became a member." })
 }).annotate({ identifier: "Member", examples: [example] })
 export type Member = typeof Member.Type
 

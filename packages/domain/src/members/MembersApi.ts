@@ -18,7 +18,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       success: Page("MemberPage", Member)
     })
       .annotate(Access, Access.role("viewer"))
-      .annotateMerge(docs("List members", "Who shares the workspace, the newest accounts first.")),
+      .annotateMerge(docs("List members", "The members of the workspace, newest accounts first.")),
 
     HttpApiEndpoint.patch("update", "/members/:user_id", {
       params: member,
@@ -30,7 +30,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Change a member's role",
-          "It applies from their next request on. Only owners make owners and change their role, and the last owner keeps it."
+          "The role applies from the member's next request on. Only owners can make a member an owner or change the role of an owner. The last owner keeps the role."
         )
       ),
 
@@ -42,14 +42,14 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Remove a member",
-          "Their next request is refused. API keys that they made go on working: keys belong to the workspace. The invitations that they made end."
+          "The member's next request is refused. API keys that the member created keep working, because they belong to the workspace. Invitations by the member are deleted."
         )
       ),
 
     HttpApiEndpoint.post("leave", "/leave", { params: workspace, error: Conflict })
       .annotate(Access, Access.role("viewer"))
       .annotateMerge(
-        docs("Leave a workspace", "You are no longer a member. The last owner cannot leave.")
+        docs("Leave a workspace", "Ends your membership. The last owner cannot leave.")
       )
   )
   .middleware(Authentication)
@@ -57,6 +57,6 @@ export class MembersApi extends HttpApiGroup.make("members")
   .annotateMerge(
     OpenApi.annotations({
       title: "Members",
-      description: "The people who share a workspace, and what each of them may do."
+      description: "The people in a workspace, and their roles."
     })
   ) {}

@@ -17,9 +17,9 @@ export type MonitorKind = typeof MonitorKind.Type
 export const MonitorStatus = oneOf(["new", "up", "late", "warning", "down", "paused"], {
   identifier: "MonitorStatus",
   description:
-    "`new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, " +
-    "but still within the grace. `warning`: the certificate works, but not for long. `paused` " +
-    "until it is resumed."
+    "`new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the " +
+    "grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked " +
+    "until the monitor is resumed."
 })
 export type MonitorStatus = typeof MonitorStatus.Type
 
@@ -34,30 +34,29 @@ const Tags = Schema.Array(Tag)
     examples: [["billing", "nightly"]]
   })
 
-/** What every kind of monitor is given. */
 export const monitorInput = {
-  name: label(200, { description: "The name for people.", examples: ["Nightly backup"] }),
+  name: label(200, { description: "The display name.", examples: ["Nightly backup"] }),
   tags: Schema.optionalKey(Tags)
 }
 
-/** What every kind of monitor shows. */
 export const monitorFields = {
   id: MonitorId,
   workspace_id: WorkspaceId,
   ...keyFields,
-  name: Schema.String.annotate({ description: "The name for people." }),
+  name: Schema.String.annotate({ description: "The display name." }),
   tags: Schema.Array(Schema.String).annotate({
-    description: "Labels by which monitors are found and grouped."
+    description: "Tags by which monitors are found and grouped."
   }),
   status: MonitorStatus,
   last_change_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it got its current status."
+    description: "When the monitor got its current status."
   }),
   next_check_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it goes down without a ping, or is checked next. Null: nothing is due."
+    description:
+      "When the monitor is checked next, or goes down without a ping. Null if nothing is due."
   }),
   open_incident_id: Schema.NullOr(IncidentId).annotate({
-    description: "The incident that goes on. Null where none does."
+    description: "The open incident. Null if there is none."
   }),
   created_at: createdAt,
   updated_at: updatedAt
@@ -77,18 +76,19 @@ export const exampleOfMonitor = {
   updated_at: "2026-01-29T09:30:00.000Z"
 } as const
 
-/** A monitor of any kind, by what all kinds have. */
 export const Monitor = Schema.Struct({ kind: MonitorKind, ...monitorFields }).annotate({
   identifier: "Monitor",
-  description: "What monitors of all kinds have in common; the rest is under its kind.",
+  description:
+    "The fields that monitors of all kinds have. The endpoints of a kind show its other fields.",
   examples: [{ kind: "heartbeat", ...exampleOfMonitor }]
 })
 export type Monitor = typeof Monitor.Type
 
-const count = (which: string) => Schema.Int.annotate({ description: `How many ${which}.` })
+const count = (which: string) =>
+  Schema.Int.annotate({ description: `Number of monitors that ${which}.` })
 
 export const MonitorCounts = Schema.Struct({
-  new: count("have not heard or seen anything yet"),
+  new: count("have received or checked nothing yet"),
   up: count("are up"),
   late: count("wait for an overdue ping, within the grace"),
   warning: count("have a certificate that expires soon"),
@@ -96,7 +96,7 @@ export const MonitorCounts = Schema.Struct({
   paused: count("are paused")
 }).annotate({
   identifier: "MonitorCounts",
-  description: "How many of the workspace's monitors have which status, whatever the page shows."
+  description: "The number of monitors in the workspace by status, whatever the page shows."
 })
 export type MonitorCounts = typeof MonitorCounts.Type
 
@@ -105,13 +105,12 @@ export const MonitorPage = Schema.Struct({
   counts: MonitorCounts
 }).annotate({
   identifier: "MonitorPage",
-  description: "One page, newest first, and how all monitors stand."
+  description: "One page, newest first, and the counts by status."
 })
 export type MonitorPage = typeof MonitorPage.Type
 
-const TagFilter = label(50, { description: "Shows what has this tag.", examples: ["billing"] })
+const TagFilter = label(50, { description: "Only items with this tag.", examples: ["billing"] })
 
-/** The filters of one kind's list. */
 export const MonitorFilters = {
   status: Schema.optionalKey(MonitorStatus),
   tag: Schema.optionalKey(TagFilter),

@@ -24,8 +24,8 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
       .annotateMerge(
         docs(
           "List monitors",
-          "Monitors of all kinds, newest first, by what they have in common. `counts` is of the " +
-            "whole workspace."
+          "Monitors of all kinds, newest first, with the fields that all kinds have. `counts` is about " +
+            "the whole workspace."
         )
       )
   )
@@ -34,6 +34,6 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
   .annotateMerge(
     OpenApi.annotations({
       title: "Monitors",
-      description: "What is watched but not run by this service, and how all of it stands."
+      description: "Monitors watch work that this service does not run."
     })
   ) {}

@@ -12,12 +12,11 @@ import { MonitorFilters } from "./Monitor.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 
-/** The parameters of a path that names one monitor. */
 export const monitorParams = { workspace_id: inPath(WorkspaceId), monitor_id: inPath(MonitorId) }
 
 /**
- * The endpoints that every kind of monitor has, around the `own` ones of the kind. `texts` complete
- * the descriptions of the operations.
+ * Creates the endpoints of a kind of monitor: those of all kinds and the kind's `own` ones. `texts`
+ * complete the descriptions of the operations.
  */
 export const monitorEndpoints = <
   Monitor extends Schema.Top,
@@ -105,7 +104,10 @@ export const monitorEndpoints = <
     HttpApiEndpoint.delete("remove", "/:monitor_id", { params: monitorParams, error: NotFound })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
-        docs(`Delete ${noun}`, `${texts.remove ?? ""} Its events and incidents go with it.`.trim())
+        docs(
+          `Delete ${noun}`,
+          `${texts.remove ?? ""} Deletes also its events and incidents.`.trim()
+        )
       ),
 
     HttpApiEndpoint.post("pause", "/:monitor_id/pause", {

@@ -4,7 +4,7 @@ import { NeededLabels } from "./Label.ts"
 
 const maxWorkerWaitSeconds = 86_400
 
-/** Where a call is made, as kept and shown. Null: by the service itself. */
+/** The worker that makes a call, as stored and shown. Null for the service itself. */
 export const RunOn = Schema.Struct({
   labels: Schema.Array(Schema.String).annotate({
     description: "The labels that a worker must have."
@@ -17,19 +17,19 @@ export type RunOn = typeof RunOn.Type
 
 export const RunOnInput = Schema.Struct({ labels: NeededLabels }).annotate({
   identifier: "RunOnInput",
-  description: "The call is made by an online worker of the workspace that has all these labels.",
+  description: "An online worker of the workspace with all these labels makes the call.",
   examples: [{ labels: ["office"] }]
 })
 
-/** The fields by which a task or a step says where its call is made. */
+/** The options of a task or a step that choose the worker of its calls. */
 export const runOn = options({
   run_on: {
     input: Schema.NullOr(RunOnInput).annotate({
       description:
-        "Which worker makes the call. The service itself when absent or null. With it, the URL may name a private address: the worker decides where it may call."
+        "The worker that makes the call. The service itself when absent or null. With `run_on`, the URL can name a private address: the worker decides which addresses it calls."
     }),
     shown: Schema.NullOr(RunOn).annotate({
-      description: "Which worker makes the call. Null: the service itself.",
+      description: "The worker that makes the call. Null: the service itself.",
       examples: [null]
     }),
     default: null
@@ -39,11 +39,11 @@ export const runOn = options({
       Schema.isBetween({ minimum: 0, maximum: maxWorkerWaitSeconds })
     ).annotate({
       description:
-        "How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
+        "Number of seconds for which a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
       examples: [300]
     }),
     shown: Schema.Int.annotate({
-      description: "How long a run waits for a worker before it fails.",
+      description: "Number of seconds for which a run waits for a worker before it fails.",
       examples: [300]
     }),
     default: 300

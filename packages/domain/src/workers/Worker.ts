@@ -11,41 +11,40 @@ export const workerTokenPrefix = "pwk_"
 export const WorkerStatus = oneOf(["never_seen", "online", "offline", "paused"], {
   identifier: "WorkerStatus",
   description:
-    "`never_seen` until its agent starts for the first time. `offline` once nothing was heard of " +
-    "its agent for 15 seconds, or when the agent has stopped. `paused` gets no work, whether its " +
-    "agent runs or not."
+    "`never_seen`: the agent has never started. `offline`: the agent has stopped, or has sent nothing " +
+    "for 15 seconds. `paused`: the worker gets no runs, whether its agent runs or not."
 })
 export type WorkerStatus = typeof WorkerStatus.Type
 
 const fields = {
   id: WorkerId,
   name: Schema.String.annotate({
-    description: "The name for people.",
+    description: "The display name.",
     examples: ["Office, rack 2"]
   }),
   labels: Schema.Array(Schema.String).annotate({
-    description: "Tasks name the labels that their worker must have.",
+    description: "The labels by which tasks choose the worker.",
     examples: [["office", "gpu"]]
   }),
   token_prefix: Schema.String.annotate({
-    description: "The first 12 characters of the token, to tell tokens apart.",
+    description: "The first 12 characters of the token, to identify it in lists.",
     examples: ["pwk_Zk3vT9qL"]
   }),
   status: WorkerStatus,
   last_seen_at: Schema.NullOr(Timestamp).annotate({
-    description: "When its agent was last heard of. Null if never."
+    description: "When the agent last sent a request. Null if never."
   }),
   version: Schema.NullOr(Schema.String).annotate({
-    description: "The version of its agent. Null until it starts.",
+    description: "The version of the agent. Null until the agent starts.",
     examples: ["0.1.0"]
   }),
   host: Schema.NullOr(Schema.String).annotate({
-    description: "The machine that its agent runs on, as the agent names it.",
+    description: "The name of the machine, as the agent reports it.",
     examples: ["rack2.office.example.com"]
   }),
-  running: Schema.Int.annotate({ description: "How many runs it holds now." }),
+  running: Schema.Int.annotate({ description: "Number of runs in progress." }),
   slots: Schema.NullOr(Schema.Int).annotate({
-    description: "How many runs its agent takes at once.",
+    description: "Number of calls that the agent makes at once.",
     examples: [16]
   }),
   created_at: createdAt,
@@ -69,29 +68,28 @@ const example = {
   updated_at: "2026-01-31T09:30:00.000Z"
 } as const
 
-/** An agent that a user runs where the service cannot reach. */
+/** A worker, whose agent a user runs in a network that the service cannot reach. */
 export const Worker = Schema.Struct(fields).annotate({ identifier: "Worker", examples: [example] })
 export type Worker = typeof Worker.Type
 
 export const WorkerPage = Page("WorkerPage", Worker)
 
-/** The answer of the create and rotate endpoints. No other answer contains the token. */
 export const CreatedWorker = Schema.Struct({
   ...fields,
   token: secret("worker_token", {
-    description: "The token itself. It is shown in this answer and never again.",
+    description: "The token itself. Only this answer shows it.",
     examples: [exampleToken]
   })
 }).annotate({
   identifier: "CreatedWorker",
-  description: "The only answer that carries the token. Keep it now; it cannot be shown again."
+  description: "Only this answer contains the token. Store it now: it cannot be shown again."
 })
 export type CreatedWorker = typeof CreatedWorker.Type
 
 export const maxWorkerNameLength = 100
 
 const name = label(maxWorkerNameLength, {
-  description: "The name for people.",
+  description: "The display name.",
   examples: ["Office, rack 2"]
 })
 
@@ -99,7 +97,7 @@ export const WorkerInput = Schema.Struct({
   name,
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
-      description: "What the worker offers, by which tasks choose it. None when absent."
+      description: "The labels by which tasks choose the worker. None when absent."
     })
   )
 }).annotate({
@@ -121,7 +119,7 @@ export type WorkerUpdate = typeof WorkerUpdate.Type
 export const LeakedWorkerToken = Schema.Struct({
   token: secret(
     "worker_token",
-    { description: "The token that was found.", examples: [exampleToken] },
+    { description: "The leaked token.", examples: [exampleToken] },
     Schema.String.check(Schema.isMaxLength(512))
   )
 }).annotate({ identifier: "LeakedWorkerToken" })
@@ -129,7 +127,7 @@ export const LeakedWorkerToken = Schema.Struct({
 export const WorkerRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
-      description: "For how long the old token still works. 0 when absent.",
+      description: "Number of seconds for which the old token still works. 0 when absent.",
       examples: [3600]
     })
   )

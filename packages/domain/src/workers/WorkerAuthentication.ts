@@ -12,23 +12,22 @@ export class InvalidWorkerToken extends ApiError<InvalidWorkerToken>()("InvalidW
   headers: () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
 }) {}
 
-/** The worker whose agent makes this request. */
 export class CurrentWorker extends Context.Service<
   CurrentWorker,
   {
     readonly id: WorkerId
     readonly workspace_id: AuthorizedWorkspaceId
-    /** The session of the agent that said hello last. Null if it has ended. */
+    /** The current session of the worker's agent. Null if it has ended. */
     readonly session: number | null
     readonly paused: boolean
-    /** What the worker offers: its labels, as far as its agent wants them. */
+    /** The labels of the worker that its agent offers. */
     readonly labels: ReadonlyArray<string>
-    /** When the token ends. Null if it was not rotated. */
+    /** When the token expires. Null if it was not rotated. */
     readonly expires_at: Date | null
   }
 >()("@scheduling/domain/workers/CurrentWorker") {}
 
-/** Lets only tokens of workers through, and only where it stands. */
+/** Admits only tokens of workers. No other endpoint admits them. */
 export class WorkerAuthentication extends HttpApiMiddleware.Service<
   WorkerAuthentication,
   { provides: CurrentWorker }

@@ -11,27 +11,33 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { WorkerLabels } from "./Label.ts"
 import { maxWorkerNameLength } from "./Worker.ts"
 
-/** Changes when an agent that speaks the one before it no longer works. */
+/** The version of the protocol. It changes when agents with the previous version no longer work. */
 export const workerProtocol = 1
 
 export const maxSlots = 100
 export const maxResults = 200
 export const maxClaimWaitSeconds = 30
 
-/** A busy agent takes runs ahead, so that its slots do not wait for the next claim. */
+/**
+ * The number of runs in one claim. A busy agent claims runs ahead, so that its slots do not wait
+ * for the next claim.
+ */
 export const maxClaimed = 2 * maxSlots
 
-/** Some of them run, some wait for a slot, and some until their results are acknowledged. */
+/**
+ * The number of runs that an agent holds per slot: running, waiting for a slot, or with an
+ * unacknowledged result.
+ */
 export const maxHeldPerSlot = 4
 
 const maxHeld = maxHeldPerSlot * maxSlots
 const maxBeatSeconds = 60
 const maxHeaderLength = 4_096
 
-/** The last moment that a date can hold. */
+/** The latest time of a JavaScript date. */
 const latestMs = 8.64e15
 
-/** Text for a header or a log. Control characters would add lines to it, so it has none. */
+/** Text for a header or a log, without control characters, which could add lines. */
 const printable = (max: number) =>
   Schema.String.check(
     Schema.isMaxLength(max),
@@ -45,7 +51,7 @@ const slotsUpTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minim
 
 const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
   {
-    description: "The session that the answer to hello gave.",
+    description: "The session from the answer to the hello.",
     examples: [7]
   }
 )
@@ -62,12 +68,12 @@ export const WorkerHello = Schema.Struct({
   version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
   host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
   slots: slotsUpTo(maxSlots).annotate({
-    description: "How many runs the agent takes at once.",
+    description: "Number of calls that the agent makes at once.",
     examples: [16]
   }),
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
-      description: "The agent takes only runs for these of the worker's labels. All when absent."
+      description: "The labels of the worker for which the agent claims runs. All when absent."
     })
   )
 }).annotate({ identifier: "WorkerHello" })
@@ -80,10 +86,11 @@ export const WorkerWelcome = Schema.Struct({
   session: Session,
   wait_seconds: between(1, maxClaimWaitSeconds).annotate({
     description:
-      "For how long to ask for runs at a time. That keeps the session, which ends five seconds after the next request was to come."
+      "Number of seconds for which to wait in a claim. A claim renews the session, which expires five seconds after this time."
   }),
   beat_seconds: between(1, maxBeatSeconds).annotate({
-    description: "How often to beat while something runs: cancellations come with the answers."
+    description:
+      "The interval of beats while runs are in progress. The answers contain cancellations."
   })
 }).annotate({ identifier: "WorkerWelcome" })
 export type WorkerWelcome = typeof WorkerWelcome.Type
@@ -91,27 +98,30 @@ export type WorkerWelcome = typeof WorkerWelcome.Type
 export const WorkerClaim = Schema.Struct({
   session: Session,
   slots: slotsUpTo(maxClaimed).annotate({
-    description: "How many runs to give at most.",
+    description: "The greatest number of runs to return.",
     examples: [16]
   }),
   wait_seconds: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: maxClaimWaitSeconds })
-  ).annotate({ description: "How long to wait for the first one.", examples: [10] }),
+  ).annotate({ description: "Number of seconds to wait for the first run.", examples: [10] }),
   idle: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
-        "The agent holds nothing, and got nothing the last time. The service may then take a moment until it waits."
+        "True if the agent holds no run and its last claim returned none. The service can then be slower to start waiting."
     })
   ),
   watching: Schema.optionalKey(
     Watching.annotate({
-      description: "What the last orders said. Empty when absent."
+      description: "The `watching` of the last answer to a beat. Empty when absent."
     })
   )
 }).annotate({ identifier: "WorkerClaim" })
 export type WorkerClaim = typeof WorkerClaim.Type
 
-/** What the receiver sees of a call's origin: made by the service, which keeps the secret. */
+/**
+ * The signature by which the receiver verifies a call. The service signs, because the agent must
+ * not have the secret.
+ */
 export const CallSignature = Schema.Struct({
   id: printable(maxHeaderLength),
   timestamp: Schema.Int,
@@ -119,15 +129,15 @@ export const CallSignature = Schema.Struct({
 }).annotate({ identifier: "CallSignature" })
 export type CallSignature = typeof CallSignature.Type
 
-/** Which answers are a success. Those with 2xx when absent. */
+/** The rules that decide which answers are a success. 2xx when absent. */
 const Success = Schema.Struct(Struct.omit(callOptions.fields, ["retry", "completion"]))
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,
-  lease: Lease.annotate({ description: "Goes back with the result, unchanged." }),
+  lease: Lease.annotate({ description: "The lease, to be sent back unchanged with the result." }),
   attempt: Schema.Int,
   deadline: Timestamp.annotate({
-    description: "The lease ends then, unless the agent beats before."
+    description: "When the lease ends, unless the agent sends a beat before."
   }),
   method: CallMethod,
   url: Schema.String,
@@ -136,7 +146,9 @@ export const WorkerCall = Schema.Struct({
   timeout_seconds: between(1, maxAnswerSeconds),
   success: Schema.optionalKey(Success),
   complete_url: Schema.optionalKey(
-    printable(maxHeaderLength).annotate({ description: "Sent as `Scheduling-Complete-Url`." })
+    printable(maxHeaderLength).annotate({
+      description: "The completion URL, sent as `Scheduling-Complete-Url`."
+    })
   ),
   task: Schema.Struct({
     id: TaskId,
@@ -149,7 +161,9 @@ export type WorkerCall = typeof WorkerCall.Type
 export const WorkerCalls = Schema.Struct({
   calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxClaimed)),
   beat: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "There are other processes to watch: beat now." })
+    Schema.Boolean.annotate({
+      description: "True if the watched processes have changed: send a beat now."
+    })
   )
 }).annotate({ identifier: "WorkerCalls" })
 export type WorkerCalls = typeof WorkerCalls.Type
@@ -162,7 +176,7 @@ const Held = Schema.Struct({
 export const WorkerOutcome = oneOf(["success", "retryable", "failed", "cancelled", "returned"], {
   identifier: "WorkerOutcome",
   description:
-    "`success`, `retryable` and `failed` are how a call ended. `cancelled`: it was cut off because the service asked for it. `returned`: it was not made, and another worker may make it."
+    "`success`, `retryable` and `failed` are results of a call. `cancelled`: the call was cut off on the service's request. `returned`: the call was not made, and another worker can make it."
 })
 export type WorkerOutcome = typeof WorkerOutcome.Type
 
@@ -179,11 +193,11 @@ export const WorkerResult = Schema.Struct({
   ),
   duration_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })),
   ended_ago_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })).annotate({
-    description: "How long ago the call ended, so that clocks need not agree."
+    description: "Milliseconds since the call finished, so that clocks need not agree."
   }),
   completes_later: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "The answer was 202 with `Scheduling-Complete: later`."
+      description: "True if the answer was 202 with `Scheduling-Complete: later`."
     })
   )
 }).annotate({
@@ -214,7 +228,7 @@ export const WorkerReceipt = Schema.Struct({
   run_id: ExecutionId,
   receipt: oneOf(["written", "fenced"], {
     identifier: "WorkerReceiptKind",
-    description: "`fenced`: the lease was gone, and nothing was changed."
+    description: "`fenced`: the lease was no longer valid, so nothing was changed."
   })
 }).annotate({ identifier: "WorkerReceipt" })
 export type WorkerReceipt = typeof WorkerReceipt.Type
@@ -225,7 +239,7 @@ export const WorkerReceipts = Schema.Struct({
 
 const maxReports = 50
 
-/** Of one worker. More are not watched. */
+/** The number of watched processes per worker. Further ones are not watched. */
 export const maxWatched = 50
 
 export const WatchedProcess = Schema.Struct({
@@ -256,16 +270,16 @@ export type ProcessObservation = typeof ProcessObservation.Type
 export const WorkerBeat = Schema.Struct({
   session: Session,
   running: Schema.Array(ExecutionId).check(Schema.isMaxLength(maxHeld)).annotate({
-    description: "All runs that the agent holds, also those whose results are not acknowledged yet."
+    description: "All runs that the agent holds, including runs with unacknowledged results."
   }),
   reports: Schema.optionalKey(
     Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
-      description: "What was seen of watched processes since the last beat."
+      description: "Observations of watched processes since the last beat."
     })
   ),
   leaving: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "The agent stops: what it still holds goes to other workers."
+      description: "True if the agent stops. Its runs go to other workers."
     })
   )
 }).annotate({ identifier: "WorkerBeat" })
@@ -278,6 +292,8 @@ export const WorkerOrders = Schema.Struct({
   watch: Schema.Array(WatchedProcess)
     .check(Schema.isMaxLength(maxWatched))
     .annotate({ description: "Processes to watch." }),
-  watching: Watching.annotate({ description: "Names what is in `watch`, for the next claim." })
+  watching: Watching.annotate({
+    description: "The hash of `watch`, to be sent with the next claim."
+  })
 }).annotate({ identifier: "WorkerOrders" })
 export type WorkerOrders = typeof WorkerOrders.Type

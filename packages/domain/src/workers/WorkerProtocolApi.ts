@@ -40,8 +40,8 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
       error: AgentOutdated
     }).annotateMerge(
       docs(
-        "Begin",
-        "Begins the session of an agent. One that runs already with the token of this worker loses its place and its runs."
+        "Start a session",
+        "Starts the session of an agent. Another agent with the token of this worker loses its session and its runs."
       )
     ),
 
@@ -49,7 +49,9 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
       payload: WorkerBeat,
       success: WorkerOrders,
       error: SessionEnded
-    }).annotateMerge(docs("Beat", "Keeps the session and its leases, and asks what to cut off.")),
+    }).annotateMerge(
+      docs("Send a beat", "Renews the session and its leases, and returns calls to cut off.")
+    ),
 
     HttpApiEndpoint.post("results", "/results", {
       payload: WorkerResults,
@@ -57,8 +59,8 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
       error: SessionEnded
     }).annotateMerge(
       docs(
-        "Hand in results",
-        "Any node takes them. A result whose lease is gone is `fenced` and changes nothing."
+        "Submit results",
+        "Any node accepts results. A result with an invalid lease is `fenced` and changes nothing."
       )
     )
   )
@@ -66,8 +68,8 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
   .prefix("/v1/worker") {}
 
 /**
- * A thousand agents that wait make a hundred of these requests per second. So it has no body, and
- * the service answers it before its router.
+ * Claims runs. A thousand waiting agents send a hundred of these requests per second. So the
+ * request has no body, and the service answers it before its router.
  */
 export class WorkerClaimsApi extends HttpApiGroup.make("claims")
   .add(
@@ -77,24 +79,22 @@ export class WorkerClaimsApi extends HttpApiGroup.make("claims")
       error: SessionEnded
     }).annotateMerge(
       docs(
-        "Take runs",
-        "Answers as soon as there is a run for the worker, or with none when the time is up. Asking keeps the session, as a beat does."
+        "Claim runs",
+        "Answers as soon as a run is due for the worker, or with none when the wait is over. A claim renews the session, like a beat."
       )
     )
   )
   .middleware(WorkerAuthentication)
   .prefix("/v1/worker") {}
 
-/** What the service's router answers. */
 export class RoutedWorkerApi extends HttpApi.make("worker")
   .add(WorkerProtocolApi)
   .middleware(ErrorShape)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" }) {}
 
 /**
- * What agents and the service say to each other. It is an API of its own, because nobody else needs
- * it: neither the reference nor the SDK shows it. Fields that the service does not know are ignored,
- * so that an agent may be newer.
+ * The protocol between agents and the service. It is a separate API, which neither the reference
+ * nor the SDK shows. The service ignores unknown fields, so that an agent can be newer.
  */
 export class WorkerApi extends HttpApi.make("worker")
   .add(WorkerProtocolApi)

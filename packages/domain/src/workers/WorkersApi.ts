@@ -23,7 +23,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
   .add(
     HttpApiEndpoint.get("list", "/", { params: workspace, query: PageQuery, success: WorkerPage })
       .annotate(Access, Access.role("viewer"))
-      .annotateMerge(docs("List workers", "The workspace's workers, newest first.")),
+      .annotateMerge(docs("List workers", "The workers of the workspace, newest first.")),
 
     HttpApiEndpoint.post("create", "/", {
       params: workspace,
@@ -35,14 +35,14 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Create a worker",
-          "The answer carries the token that its agent starts with, once. " +
+          "Only this answer contains the token with which the agent starts. " +
             planAllows("workers", "workers", 1_000)
         )
       ),
 
     HttpApiEndpoint.get("get", "/:worker_id", { params: worker, success: Worker, error: NotFound })
       .annotate(Access, Access.role("viewer"))
-      .annotateMerge(docs("Get a worker", "The worker, and what its agent says of itself.")),
+      .annotateMerge(docs("Get a worker", "The worker, with the details that its agent has sent.")),
 
     HttpApiEndpoint.patch("update", "/:worker_id", {
       params: worker,
@@ -52,10 +52,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
     })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(
-        docs(
-          "Change a worker",
-          "New labels apply from the next run it takes. Runs that it holds go on."
-        )
+        docs("Change a worker", "New labels apply to the next claim. Runs in progress continue.")
       ),
 
     HttpApiEndpoint.delete("remove", "/:worker_id", { params: worker, error: NotFound })
@@ -63,7 +60,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Delete a worker",
-          "Its tokens stop working at once. Runs that it holds start on other workers."
+          "The worker's tokens stop working at once. Other workers start its runs again."
         )
       ),
 
@@ -73,7 +70,9 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Pause a worker", "It takes no more runs. Runs that it holds go on.")),
+      .annotateMerge(
+        docs("Pause a worker", "The worker claims no more runs. Runs in progress continue.")
+      ),
 
     HttpApiEndpoint.post("resume", "/:worker_id/resume", {
       params: worker,
@@ -81,7 +80,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Resume a worker", "It takes runs again.")),
+      .annotateMerge(docs("Resume a worker", "The worker claims runs again.")),
 
     HttpApiEndpoint.post("rotate", "/:worker_id/rotate", {
       params: worker,
@@ -93,8 +92,8 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Rotate a worker's token",
-          "Makes a new token. The old token works for `grace_seconds` more; an even older one stops " +
-            "working at once. Without grace, runs that the worker holds start on other workers."
+          "Creates a new token. The old token works for `grace_seconds` more, and older tokens stop " +
+            "working at once. Without grace, other workers start the worker's runs again."
         )
       )
   )
@@ -109,7 +108,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Revoke a leaked worker token",
-          "For whoever finds a token where it should not be. The token stops working at once. Runs that its worker holds start on other workers. The answer is 204 whether or not there was such a token. An address may send 100 in 15 minutes, leaked API keys included."
+          "For anybody who finds a token in public: the token stops working at once, and other workers start its worker's runs again. The answer is always 204, also if the token does not exist. An address can send 100 of these requests in 15 minutes, including those for API keys."
         )
       )
   )
@@ -117,6 +116,6 @@ export class WorkersApi extends HttpApiGroup.make("workers")
     OpenApi.annotations({
       title: "Workers",
       description:
-        "Agents that run where the service cannot reach: they make the calls of tasks with `run_on`."
+        "Workers make the calls of tasks with `run_on` from networks that the service cannot reach."
     })
   ) {}

@@ -43,7 +43,7 @@ const auditActions = [
 
 const AuditAction = oneOf(auditActions, {
   identifier: "AuditAction",
-  description: "What was done: the kind of thing, and what happened to it."
+  description: "The resource that was changed, and the change."
 })
 
 const auditResources = [
@@ -58,61 +58,60 @@ const auditResources = [
   "worker"
 ] as const
 
-/**
- * Who changed what in a workspace, when and from where. It is written together with the change and
- * never edited.
- */
+/** An event of the audit log. It is written together with the change and never edited. */
 export const AuditEvent = Schema.Struct({
   id: AuditEventId,
   action: AuditAction,
   actor_id: Schema.NullOr(UserId).annotate({
-    description: "The user who did it. Null if nobody knows who it was."
+    description:
+      "The user who made the change. Null if the user is unknown, or the service made the change."
   }),
   target_id: Schema.NullOr(Schema.String).annotate({
-    description: "The id of what it was done to. Null if that has no id.",
+    description: "The id of the changed resource. Null if it has none.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
   }),
   ip: Schema.NullOr(Schema.String).annotate({
-    description: "The address that the request came from. Null if unknown.",
+    description: "The address of the request. Null if unknown.",
     examples: ["203.0.113.7"]
   }),
   details: Schema.Record(Schema.String, Schema.Unknown).annotate({
     description: "Details of the action, such as the scopes of a new key."
   }),
   hash: Schema.NullOr(Schema.String).annotate({
-    description: "Over this event and the hash before it. Null for a moment after the change.",
+    description:
+      "The hash of this event and the previous hash. Null for a moment after the change.",
     examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"]
   }),
   previous_hash: Schema.NullOr(Schema.String).annotate({
     description:
-      "The hash of the event before it in the log of the whole service. That event may belong to another workspace. Empty for the first event.",
+      "The hash of the previous event of the whole service, which can belong to another workspace. Empty for the first event.",
     examples: ["60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"]
   }),
-  created_at: Timestamp.annotate({ description: "When it was done." })
+  created_at: Timestamp.annotate({ description: "When the change was made." })
 }).annotate({ identifier: "AuditEvent" })
 export type AuditEvent = typeof AuditEvent.Type
 
-/** Which events a list shows: those that meet all that is given. */
 export const AuditFilters = {
   actor_id: Schema.optionalKey(
-    inPath(UserId).pipe(Schema.annotateEncoded({ description: "Changes that this user made." }))
+    inPath(UserId).pipe(Schema.annotateEncoded({ description: "Only changes by this user." }))
   ),
   action: Schema.optionalKey(AuditAction),
   resource: Schema.optionalKey(
     oneOf(auditResources, {
       identifier: "AuditResource",
-      description: "The kind of thing that was changed: what the action begins with."
+      description: "Only changes of this kind of resource: the first part of the action."
     })
   ),
   target_id: Schema.optionalKey(
-    text({ min: 1, max: 200 }).annotate({ description: "Changes of this one thing." })
+    text({ min: 1, max: 200 }).annotate({
+      description: "Only changes of the resource with this id."
+    })
   ),
   from: Schema.optionalKey(timestampInput("At this time or later.")),
   to: Schema.optionalKey(timestampInput("Before this time."))
 }
 export type AuditFilters = Schema.Struct.Type<typeof AuditFilters>
 
-/** The actions that the filters let through. */
 export const actionsOf = ({
   action,
   resource

@@ -9,18 +9,21 @@ const generation = {
   id: SigningSecretId,
   created_at: createdAt,
   expires_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it stops signing, after a rotation. Null for the newest."
+    description: "When the secret stops signing after a rotation. Null for the newest."
   })
 }
 
-/** The secret of a workspace, from which those of all receivers derive. It is never shown itself. */
+/**
+ * A generation of the workspace's secret, from which the secrets of all receivers are derived. The
+ * secret itself is never shown.
+ */
 export const SigningSecretGeneration = Schema.Struct(generation).annotate({
   identifier: "SigningSecretGeneration",
-  description: "Which secret of the workspace signs."
+  description: "A generation of the workspace's signing secret."
 })
 export type SigningSecretGeneration = typeof SigningSecretGeneration.Type
 
-/** The secrets with which one receiver verifies signatures, as Standard Webhooks describes. */
+/** The secrets with which one receiver verifies signatures, according to Standard Webhooks. */
 export const SigningSecret = Schema.Struct({
   ...generation,
   origin: Schema.String.annotate({
@@ -28,7 +31,7 @@ export const SigningSecret = Schema.Struct({
     examples: ["https://api.example.com"]
   }),
   call_secret: secret("signing_secret", {
-    description: "Verifies the calls of tasks and of the steps of chains.",
+    description: "Verifies calls of tasks and of steps of chains.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
   }),
   message_secret: secret("signing_secret", {
@@ -38,8 +41,8 @@ export const SigningSecret = Schema.Struct({
 }).annotate({
   identifier: "SigningSecret",
   description:
-    "The secrets of one receiver: `whsec_` and the secret in base64. They verify what the service " +
-    "sends to this origin, and nothing that it sends to another one."
+    "The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the service " +
+    "sends to this origin."
 })
 export type SigningSecret = typeof SigningSecret.Type
 

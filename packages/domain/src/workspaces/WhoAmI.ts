@@ -3,7 +3,7 @@ import { ApiKey } from "../api-keys/ApiKey.ts"
 import { User } from "../auth/User.ts"
 import { WorkspaceId } from "../shared/Ids.ts"
 
-/** What a credential is and may do. A script can ask this before it starts. */
+/** A credential with its permissions, so that a script can check them before it starts. */
 export const WhoAmI = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("jwt").annotate({ description: "An access token." }),
@@ -12,7 +12,7 @@ export const WhoAmI = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("api_key").annotate({ description: "An API key." }),
     workspace_id: WorkspaceId.annotate({
-      description: "The one workspace that the key works for."
+      description: "The workspace of the key."
     }),
     ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
   })

@@ -5,11 +5,11 @@ import { createdAt } from "../shared/Timestamp.ts"
 
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
-  name: Schema.String.annotate({ description: "The name for people." }),
+  name: Schema.String.annotate({ description: "The display name." }),
   created_at: createdAt
 }).annotate({
   identifier: "Workspace",
-  description: "Where tasks, keys and their history live.",
+  description: "A workspace separates tasks, keys and their history from those of other tenants.",
   examples: [
     {
       id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -21,7 +21,7 @@ export const Workspace = Schema.Struct({
 export type Workspace = typeof Workspace.Type
 
 export const WorkspaceInput = Schema.Struct({
-  name: label(100, { description: "The name for people.", examples: ["Acme production"] })
+  name: label(100, { description: "The display name.", examples: ["Acme production"] })
 }).annotate({ identifier: "WorkspaceInput" })
 
 export const WorkspaceUpdate = WorkspaceInput.mapFields(Struct.map(Schema.optionalKey)).annotate({

@@ -34,7 +34,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
 
     HttpApiEndpoint.get("get", "/workspaces/:workspace_id", { params, success: Workspace })
       .annotate(Access, Access.scope("workspace:read"))
-      .annotateMerge(docs("Get a workspace", "Its name and when it was created.")),
+      .annotateMerge(docs("Get a workspace", "The name and the creation time of the workspace.")),
 
     HttpApiEndpoint.patch("rename", "/workspaces/:workspace_id", {
       params,
@@ -42,7 +42,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Workspace
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Rename a workspace", "Gives the workspace another name.")),
+      .annotateMerge(docs("Rename a workspace", "Changes the name of the workspace.")),
 
     HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id", { params })
       .annotate(Access, Access.role("owner"))
@@ -62,8 +62,8 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "List signing secrets",
-          "What a receiver verifies the service's calls and messages with: one record, or two while " +
-            "you rotate. Each origin has secrets of its own."
+          "The secrets with which a receiver verifies calls and messages of the service: one record, or two " +
+            "during a rotation. Each origin has separate secrets."
         )
       ),
 
@@ -80,8 +80,8 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "Rotate the signing secret",
-          "Changes the secrets of all receivers. Calls and messages carry both signatures for 24 " +
-            "hours, then the old secrets end."
+          "Changes the secrets of all receivers. For 24 hours, calls and messages have signatures with " +
+            "the old and the new secret."
         )
       ),
 
@@ -92,15 +92,18 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(
-        docs("Read the audit log", "Who changed what in this workspace, newest first.")
+        docs(
+          "Read the audit log",
+          "The changes in this workspace with their authors, newest first."
+        )
       ),
 
     HttpApiEndpoint.get("whoami", "/whoami", { success: WhoAmI })
       .annotate(Access, Access.credential)
       .annotateMerge(
         docs(
-          "Ask who you are",
-          "What the credential is, and for an API key its workspace and scopes."
+          "Describe the credential",
+          "Shows the user of an access token, or the workspace and scopes of an API key."
         )
       )
   )
@@ -109,6 +112,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .annotateMerge(
     OpenApi.annotations({
       title: "Workspaces",
-      description: "Where tasks, keys and their history live. A user may be a member of many."
+      description:
+        "Workspaces separate tasks, keys and their history. A user can be a member of many."
     })
   ) {}

@@ -60,9 +60,9 @@ const responses = {
   200: plainAnswer("It is on disk.", "OK"),
   400: plainAnswer(
     "The `rid` is no UUID, or the exit status is above 255.",
-    "bad rid or exit status"
+    "rid must be a UUID, and the exit status a number from 0 to 255"
   ),
-  404: plainAnswer("There is no such URL, or not any more.", "not found")
+  404: plainAnswer("There is no such URL, or not any more.", "this ping URL does not exist")
 }
 
 const withoutContent = ({ content: _content, ...response }: Response): Response => response

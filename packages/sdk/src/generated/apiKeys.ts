@@ -11,7 +11,7 @@ export class ApiKeysResource extends Resource {
   /**
    * List API keys.
    *
-   * Every key that was not deleted, including revoked and expired ones, newest first.
+   * All keys of the workspace, including revoked and expired ones, newest first.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -32,8 +32,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Create an API key.
    *
-   * The answer carries the key, once. A workspace may have as many active keys as its plan allows
-   * (`active_api_keys`, 100 by default).
+   * Only this answer contains the key. The plan limits the number of active keys (`active_api_keys`,
+   * 100 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -56,7 +56,7 @@ export class ApiKeysResource extends Resource {
   /**
    * Get an API key.
    *
-   * The key's record, without the key itself.
+   * The record of the key, without the key itself.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -76,8 +76,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Get the usage of an API key.
    *
-   * Which of its scopes were used in 90 days, from where, and what to narrow it to. Uses are noted
-   * within seconds, to the hour.
+   * Shows which scopes were used in the last 90 days, from which addresses, and which scopes are
+   * enough. Uses are recorded within seconds, to the hour.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -97,7 +97,7 @@ export class ApiKeysResource extends Resource {
   /**
    * Revoke an API key.
    *
-   * Every node refuses the key from the next request on. The key stays listed.
+   * All nodes refuse the key from the next request on. The key stays in the list.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -117,8 +117,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Rotate an API key.
    *
-   * Makes a new key with the same name, scopes and expiry. The old one works for `grace_seconds`
-   * more, and cannot be rotated again: that answers 409, which names the new one.
+   * Creates a new key with the same name, scopes and expiry. The old key works for `grace_seconds`
+   * more. Rotating the old key again answers 409 and names the new key.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -143,7 +143,7 @@ export class ApiKeysResource extends Resource {
   /**
    * Delete an API key.
    *
-   * Revokes the key and takes it off the list.
+   * Revokes the key and removes it from the list.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -163,8 +163,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Revoke a leaked API key.
    *
-   * For whoever finds a key where it should not be: it is revoked at once. The answer is 204 whether
-   * or not there was such a key. An address may send 100 in 15 minutes.
+   * For anybody who finds a key in public: the key is revoked at once. The answer is always 204,
+   * also if the key does not exist. An address can send 100 of these requests in 15 minutes.
    *
    * Needs no credential.
    *
@@ -179,112 +179,112 @@ export class ApiKeysResource extends Resource {
 export interface ApiKey {
   /** The id of the API key. */
   readonly id: ApiKeyId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** The first 12 characters of the key, to tell keys apart. */
+  /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
-  /** What the key may do. */
+  /** The scopes of the key: what it is allowed to do. */
   readonly scopes: ReadonlyArray<Scope>
-  /** The networks that the key may be used from. Null: from anywhere. */
+  /** The networks from which the key can be used. Null: from anywhere. */
   readonly allowed_ips: ReadonlyArray<string> | null
-  /** When it expires. Null if it never expires. */
+  /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
-  /** When it was last used, to the minute. Null until the first use. */
+  /** When the key was last used, to the minute. Null before the first use. */
   readonly last_used_at: Timestamp | null
-  /** True only while the key would be accepted: not revoked and not expired. */
+  /** True if the key is neither revoked nor expired. */
   readonly is_active: boolean
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it was revoked. Null if it was not. */
+  /** When the key was revoked. Null if it was not. */
   readonly revoked_at: Timestamp | null
-  /** The user who created it. */
+  /** The user who created the key. */
   readonly created_by: UserId | null
 }
 
 /**
- * `keep`: it uses all its scopes. `narrow`: make a key with `scopes` in its place. `revoke`:
- * nobody has used it. `wait`: it is younger than 30 days.
+ * `keep`: the key uses all its scopes. `narrow`: replace it by a key with `scopes`. `revoke`:
+ * nobody has used the key. `wait`: the key is younger than 30 days.
  */
 export type ApiKeyAdvice = "keep" | "narrow" | "revoke" | "wait"
 
 export interface ApiKeyInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
-  /** What the key may do, each scope once. 1 to 8 items. */
+  /** The scopes of the key, each once. 1 to 8 items. */
   readonly scopes: ReadonlyArray<Scope>
-  /** After how many days it expires. Never when absent or null. 1 to 3,650. */
+  /** Number of days until the key expires. Never when absent or null. 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
   /**
-   * Networks that the key may be used from, 1 to 20. From anywhere when absent or null. 1 to 20
+   * Networks from which the key can be used, 1 to 20. From anywhere when absent or null. 1 to 20
    * items.
    */
   readonly allowed_ips?: ReadonlyArray<string> | null | undefined
 }
 
 export interface ApiKeyRotation {
-  /** For how long the old key still works. 0 when absent. 0 to 604,800. */
+  /** Number of seconds for which the old key still works. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
 export interface ApiKeyUsage {
-  /** From when on uses are known: 90 days ago, or when the key was made. */
+  /** The start of the observed time: 90 days ago, or the creation of the key. */
   readonly observed_since: Timestamp
-  /** The scopes of the key, and when each was used last. */
+  /** The scopes of the key, with the last use of each. */
   readonly scopes: ReadonlyArray<UsedScope>
-  /** Where the key was used from: the last 10. */
+  /** The last 10 addresses from which the key was used. */
   readonly addresses: ReadonlyArray<UsedAddress>
-  /** Where it was refused because of `allowed_ips`: the last 10. */
+  /** The last 10 addresses from which the key was refused because of `allowed_ips`. */
   readonly refused_addresses: ReadonlyArray<UsedAddress>
-  /** What to do about the key. */
+  /** Advice about the scopes of the key. */
   readonly suggestion: {
     readonly advice: ApiKeyAdvice
-    /** The scopes that it needs. */
+    /** The scopes that the key needs. */
     readonly scopes: ReadonlyArray<Scope>
   }
 }
 
-/** The only answer that carries the key itself. Keep it now; it cannot be shown again. */
+/** Only this answer contains the key itself. Store it now: it cannot be shown again. */
 export interface CreatedApiKey {
   /** The id of the API key. */
   readonly id: ApiKeyId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** The first 12 characters of the key, to tell keys apart. */
+  /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
-  /** What the key may do. */
+  /** The scopes of the key: what it is allowed to do. */
   readonly scopes: ReadonlyArray<Scope>
-  /** The networks that the key may be used from. Null: from anywhere. */
+  /** The networks from which the key can be used. Null: from anywhere. */
   readonly allowed_ips: ReadonlyArray<string> | null
-  /** When it expires. Null if it never expires. */
+  /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
-  /** When it was last used, to the minute. Null until the first use. */
+  /** When the key was last used, to the minute. Null before the first use. */
   readonly last_used_at: Timestamp | null
-  /** True only while the key would be accepted: not revoked and not expired. */
+  /** True if the key is neither revoked nor expired. */
   readonly is_active: boolean
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it was revoked. Null if it was not. */
+  /** When the key was revoked. Null if it was not. */
   readonly revoked_at: Timestamp | null
-  /** The user who created it. */
+  /** The user who created the key. */
   readonly created_by: UserId | null
-  /** The API key itself. It is shown in this answer and never again. */
+  /** The API key itself. Only this answer shows it. */
   readonly key: string
 }
 
 export interface LeakedApiKey {
-  /** The key that was found. At most 512 characters. */
+  /** The leaked key. At most 512 characters. */
   readonly key: string
 }
 
 export interface UsedAddress {
   /** An IPv4 address, or an IPv6 /64 network. */
   readonly ip: string
-  /** When the key was last used from there. */
+  /** When the key was last used from this address. */
   readonly last_used_at: Timestamp
 }
 
 export interface UsedScope {
   readonly scope: Scope
-  /** To the hour. Null if it was not used in 90 days. */
+  /** When the scope was last used, to the hour. Null if it was not used in 90 days. */
   readonly last_used_at: Timestamp | null
 }

@@ -6,7 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { PasswordChange, SessionId, Timestamp, TokenPair, User, Workspace } from "./shared.ts"
 
-/** Accounts, logins and sessions. API keys are refused on all of these. */
+/** Accounts, logins and sessions. API keys are refused on all these endpoints. */
 export class AuthResource extends Resource {
   /**
    * Register.
@@ -29,9 +29,9 @@ export class AuthResource extends Resource {
   /**
    * Log in.
    *
-   * Starts a session. An account has at most 200: one more ends the session that was unused for
-   * longest. After 10 failures for an account, or 50 from an address, within 15 minutes, the answer
-   * is 429.
+   * Starts a session. An account has at most 200 sessions: a further login ends the session that was
+   * unused for longest. After 10 failed logins for an account, or 50 from an address, within 15
+   * minutes, the answer is 429.
    *
    * Needs no credential.
    *
@@ -48,8 +48,8 @@ export class AuthResource extends Resource {
   /**
    * Refresh the tokens.
    *
-   * Gives a new pair. A refresh token works once. If it is used again after 10 seconds, the session
-   * ends, because somebody else may hold the token.
+   * Returns a new token pair. A refresh token works once. If it is used again more than 10 seconds
+   * later, the session ends, because the token may be stolen.
    *
    * Needs no credential.
    *
@@ -63,10 +63,10 @@ export class AuthResource extends Resource {
   }
 
   /**
-   * Ask for a new password.
+   * Request a new password.
    *
-   * Sends a token by mail if the account exists. The answer is the same if it does not. If the
-   * server sends no mail, the answer is 409, and its operator can make a token.
+   * Mails a token if the account exists. The answer does not reveal whether it does. If the server
+   * sends no mail, the answer is 409, and its operator can create a token.
    *
    * Needs no credential.
    *
@@ -86,10 +86,10 @@ export class AuthResource extends Resource {
   /**
    * Set a new password.
    *
-   * With a token that is an hour old at most, once. Every session of the account ends; a second
-   * factor stays. If the token came by mail and nobody had verified the email, it is verified now,
-   * and what was set up before goes: the second factor, and in workspaces that nobody else owns the
-   * API keys, the tokens of workers, other members and invitations.
+   * The token works once, within an hour. All sessions of the account end, and a second factor
+   * stays. If the token was mailed to an email that nobody had verified, the email is verified now.
+   * Then the second factor is removed, and in workspaces that nobody else owns also the API keys,
+   * the tokens of workers, other members and invitations.
    *
    * Needs no credential.
    *
@@ -112,8 +112,8 @@ export class AuthResource extends Resource {
   /**
    * Verify an email.
    *
-   * Takes the token of the link that was sent there, valid once and for a week. A new email replaces
-   * the old one. Email channels to the address are confirmed in all workspaces of the account.
+   * Uses the token of the mailed link, which works once, within a week. A new email replaces the old
+   * one. Email channels to the address are confirmed in all workspaces of the account.
    *
    * Needs no credential.
    *
@@ -127,7 +127,7 @@ export class AuthResource extends Resource {
   /**
    * Log out.
    *
-   * Ends the session of the access token: its access and refresh tokens stop working at once.
+   * Ends the session of the access token. Its access and refresh tokens stop working at once.
    *
    * Needs an access token; API keys are refused.
    *
@@ -155,9 +155,9 @@ export class AuthResource extends Resource {
   /**
    * Change your account.
    *
-   * Changes the name or the email. A new email needs the current password, and takes effect when the
-   * link that is sent there is opened: until then it is the `pending_email`. Where the server sends
-   * no mail, its operator can make a token.
+   * Changes the name or the email. A new email requires the current password. It is the
+   * `pending_email` until the link that is mailed there is opened. If the server sends no mail, its
+   * operator can create a token.
    *
    * Needs an access token; API keys are refused.
    *
@@ -175,8 +175,8 @@ export class AuthResource extends Resource {
   /**
    * Send the link for your email again.
    *
-   * To the `pending_email`, or to an email that is not verified yet. Earlier links end. 409 if
-   * nothing waits for a link, or the server sends no mail.
+   * Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working.
+   * The answer is 409 if no email is to be verified, or the server sends no mail.
    *
    * Needs an access token; API keys are refused.
    *
@@ -190,7 +190,7 @@ export class AuthResource extends Resource {
   /**
    * Delete your account.
    *
-   * Deletes the account and every workspace of which it is the only owner, with all their contents.
+   * Deletes the account, and every workspace of which it is the only owner, with all contents.
    *
    * Needs an access token; API keys are refused.
    *
@@ -204,8 +204,8 @@ export class AuthResource extends Resource {
   /**
    * Change your password.
    *
-   * Ends every session of the account, including this one, whose tokens stop working at once. The
-   * answer is the token pair of a new session.
+   * Ends all sessions of the account, including this one, whose tokens stop working at once. Returns
+   * the token pair of a new session.
    *
    * Needs an access token; API keys are refused.
    *
@@ -222,7 +222,7 @@ export class AuthResource extends Resource {
   /**
    * List your sessions.
    *
-   * The places where the account is logged in, newest first.
+   * The sessions of the account, newest first.
    *
    * Needs an access token; API keys are refused.
    *
@@ -238,7 +238,7 @@ export class AuthResource extends Resource {
   /**
    * End a session.
    *
-   * Logs out one of your sessions on any device.
+   * Ends one of your sessions, on any device.
    *
    * Needs an access token; API keys are refused.
    *
@@ -266,9 +266,9 @@ export interface EmailVerification {
   readonly token: string
 }
 
-/** `totp` is needed by accounts that have a second factor. */
+/** `totp` is required for accounts with a second factor. */
 export interface Login {
-  /** An email address. Letters may be written in either case. At most 254 characters. */
+  /** An email address, in upper or lower case. At most 254 characters. */
   readonly email: string
   /** The current password of the account. 1 to 256 characters. */
   readonly password: string
@@ -279,17 +279,17 @@ export interface Login {
 export interface PasswordReset {
   /** The token from the mail, or from the person who created the link. 1 to 128 characters. */
   readonly token: string
-  /** Not the email address, and not one of the most common. 12 to 256 characters. */
+  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
   readonly new_password: string
 }
 
 export interface PasswordResetRequest {
-  /** An email address. Letters may be written in either case. At most 254 characters. */
+  /** An email address, in upper or lower case. At most 254 characters. */
   readonly email: string
 }
 
 export interface Refresh {
-  /** Gives the next pair of tokens, once. It lives 30 days. 1 to 4,096 characters. */
+  /** Gets the next token pair, once, within 30 days. 1 to 4,096 characters. */
   readonly refresh_token: string
 }
 
@@ -300,9 +300,9 @@ export interface Registered {
 }
 
 export interface Registration {
-  /** An email address. Letters may be written in either case. At most 254 characters. */
+  /** An email address, in upper or lower case. At most 254 characters. */
   readonly email: string
-  /** Not the email address, and not one of the most common. 12 to 256 characters. */
+  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
   readonly password: string
   /** Your name. 1 to 100 characters. */
   readonly name?: string | undefined
@@ -311,23 +311,23 @@ export interface Registration {
 export interface Session {
   /** The id of the session. */
   readonly id: SessionId
-  /** The `User-Agent` of the login. Null if it sent none. */
+  /** The `User-Agent` of the login. Null if there was none. */
   readonly user_agent: string | null
   /** The address of the login. Null if unknown. */
   readonly ip: string | null
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it was last used. */
+  /** When the session was last refreshed. */
   readonly last_used_at: Timestamp
-  /** Whether it is the session of this request. */
+  /** True for the session of this request. */
   readonly current: boolean
 }
 
-/** `current_password` is needed when the email changes. */
+/** `current_password` is required to change the email. */
 export interface UserUpdate {
   /** Your name. Null removes it. 1 to 100 characters. */
   readonly name?: string | null | undefined
-  /** An email address. Letters may be written in either case. At most 254 characters. */
+  /** An email address, in upper or lower case. At most 254 characters. */
   readonly email?: string | undefined
   /** The current password of the account. 1 to 256 characters. */
   readonly current_password?: string | undefined

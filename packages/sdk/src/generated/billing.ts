@@ -4,12 +4,12 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 import type { Timestamp } from "./shared.ts"
 
-/** The plan of a workspace, its subscription, and what it uses. */
+/** The plan of a workspace, its subscription and its usage. */
 export class BillingResource extends Resource {
   /**
    * Get the plan.
    *
-   * The plan of the workspace, its subscription, and what it uses.
+   * The plan of the workspace, its subscription and its usage.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -23,7 +23,7 @@ export class BillingResource extends Resource {
   /**
    * Get the usage by day.
    *
-   * Executions, notifications, monitors and seats of each day in UTC, exactly. At most 366 days.
+   * The exact executions, notifications, monitors and seats of each day in UTC. At most 366 days.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -42,7 +42,7 @@ export class BillingResource extends Resource {
   /**
    * Buy a plan.
    *
-   * Returns the URL of the payment page. An earlier page that was not used stops working.
+   * Returns the URL of a payment page. An earlier unused page stops working.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -61,7 +61,7 @@ export class BillingResource extends Resource {
   /**
    * Open the customer portal.
    *
-   * Returns the URL of the page for cards, addresses and invoices.
+   * Returns the URL of a page to change cards and addresses and to see invoices.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -79,8 +79,8 @@ export class BillingResource extends Resource {
   /**
    * Change the plan.
    *
-   * An upgrade takes effect at once and charges the difference. A downgrade takes effect at the end
-   * of the period. During a trial both take effect at once.
+   * An upgrade takes effect at once, and the difference is charged. A downgrade takes effect at the
+   * end of the period. During a trial, both take effect at once.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -99,7 +99,7 @@ export class BillingResource extends Resource {
   /**
    * Cancel the subscription.
    *
-   * It ends with the paid period.
+   * The subscription ends with the paid period.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -153,7 +153,7 @@ export class BillingResource extends Resource {
   /**
    * List plans.
    *
-   * What plans there are, with their limits and prices.
+   * All plans with their limits and prices.
    *
    * Needs no credential.
    *
@@ -166,7 +166,7 @@ export class BillingResource extends Resource {
 }
 
 export interface BillingPage {
-  /** A page of the payment provider, to be opened in a browser. */
+  /** The URL of a page of the payment provider, to open in a browser. */
   readonly url: string
 }
 
@@ -178,13 +178,13 @@ export interface Invoice {
   readonly id: string
   /** The number on the invoice. Null while it is a draft. */
   readonly number: string | null
-  /** Its state: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
+  /** The state: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
   readonly status: string | null
   /** The currency, as three letters. */
   readonly currency: string
-  /** In the smallest unit of the currency. */
+  /** The total in the smallest unit of the currency. */
   readonly total: number
-  /** A page to see and pay it. */
+  /** The URL of a page that shows the invoice and accepts the payment. */
   readonly url: string | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -195,39 +195,39 @@ export interface Invoices {
   readonly data: ReadonlyArray<Invoice>
 }
 
-/** What the plan allows. */
+/** The limits of the plan. */
 export interface Limits {
   /** Cron tasks. */
   readonly cron_tasks: number
   /** Chains. */
   readonly chains: number
-  /** Cron tasks and chains that may have seconds in their schedules. */
+  /** Cron tasks and chains with seconds in their schedules. */
   readonly second_precision_tasks: number
-  /** Calendars whose days schedules exclude. */
+  /** Calendars with days that schedules skip. */
   readonly calendars: number
   /** Delayed tasks that have not run yet. */
   readonly pending_delayed_tasks: number
-  /** Runs that wait or run. */
+  /** Runs that wait or are in progress. */
   readonly unfinished_runs: number
-  /** Executions that make a call and end in a calendar month, in UTC. Null if there is no limit. */
+  /** Executions that make a call and finish in a calendar month, in UTC. Null if there is no limit. */
   readonly executions_a_month: number | null
   /**
-   * How close together two fires of a schedule may be. 5 or less allows every schedule, 60 every one
-   * without seconds.
+   * The least time between two fires of a schedule. 5 or less allows every schedule, 60 every
+   * schedule without seconds.
    */
   readonly shortest_interval_seconds: number
   /**
-   * For how many days executions are shown, if that is less than the service keeps them. Null if
-   * there is no limit.
+   * Number of days for which executions are shown, if it is less than the service keeps them. Null
+   * if there is no limit.
    */
   readonly history_days: number | null
-  /** API keys that work. */
+  /** Active API keys. */
   readonly active_api_keys: number
   /** API keys, including revoked and expired ones that are not deleted. */
   readonly api_keys: number
   /** Members. */
   readonly members: number
-  /** Invitations that nobody has accepted yet. */
+  /** Invitations that were not accepted yet. */
   readonly open_invitations: number
   /** Monitors of all kinds. */
   readonly monitors: number
@@ -235,26 +235,26 @@ export interface Limits {
   readonly notification_channels: number
   /** Mails that ask a stranger to confirm an email channel. */
   readonly confirmation_mails_a_day: number
-  /** Callbacks of tasks that wait to be delivered. Further ones are dropped. */
+  /** Callbacks of tasks that wait for delivery. Further callbacks are dropped. */
   readonly waiting_callbacks: number
   /** Workers. */
   readonly workers: number
   /** Queues. */
   readonly queues: number
-  /** Workspaces that one account owns. The default plan's limit applies. */
+  /** Workspaces that one account owns. The limit of the default plan applies. */
   readonly owned_workspaces: number
 }
 
-/** What a workspace may use, and what that costs. */
+/** A plan: its limits and prices. */
 export interface Plan {
   /** The id of the plan. */
   readonly id: string
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
   readonly limits: Limits
-  /** How many days a first subscription is free. 0: no trial. */
+  /** Number of days for which the first subscription is free. 0: no trial. */
   readonly trial_days: number
-  /** Empty if the plan cannot be bought. */
+  /** The prices of the plan. Empty if it cannot be bought. */
   readonly prices: ReadonlyArray<Price>
 }
 
@@ -268,9 +268,9 @@ export interface Price {
   readonly id: string
   /** The currency, as three letters. */
   readonly currency: string
-  /** In the smallest unit of the currency, such as cents. */
+  /** The amount in the smallest unit of the currency, such as cents. */
   readonly amount: number
-  /** How often it is paid. */
+  /** How often the amount is paid. */
   readonly interval: "month" | "year"
 }
 
@@ -281,21 +281,21 @@ export interface PriceChoice {
 
 export interface Subscription {
   /**
-   * Its state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or
+   * The state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or
    * another.
    */
   readonly status: string
-  /** The plan that was bought. */
+  /** The bought plan. */
   readonly plan: string | null
-  /** The id of the price that is paid. */
+  /** The id of the current price. */
   readonly price: string | null
-  /** The id of the price from the end of the period on. Null if it stays. */
+  /** The id of the price after the current period. Null if the price stays. */
   readonly next_price: string | null
-  /** When the time that is paid for ends. */
+  /** The end of the paid period. */
   readonly current_period_end: Timestamp | null
-  /** When the subscription ends. Null if it goes on. */
+  /** When the subscription ends. Null if it continues. */
   readonly cancel_at: Timestamp | null
-  /** When the plan ends if the payment that failed is not made. Null if no payment failed. */
+  /** When the plan ends unless the failed payment is made. Null if no payment failed. */
   readonly plan_ends_at: Timestamp | null
 }
 
@@ -305,33 +305,33 @@ export interface Usage {
 }
 
 export interface UsageOfDay {
-  /** A day of UTC. */
+  /** A day in UTC. */
   readonly day: string
-  /** Executions that made at least one call, and ended on this day. */
+  /** Executions that made at least one call and finished on this day. */
   readonly executions: number
-  /** Notifications that were delivered. */
+  /** Delivered notifications. */
   readonly notifications: number
-  /** The most monitors that there were at one time. */
+  /** The highest number of monitors on this day. */
   readonly monitors: number
-  /** The most members that there were at one time. */
+  /** The highest number of members on this day. */
   readonly seats: number
 }
 
 export interface UsedLimit {
   /** The name of the limit. */
   readonly quota: string
-  /** How much of it is used. */
+  /** The used amount. */
   readonly used: number
-  /** Null if there is no limit. */
+  /** The limit. Null if there is none. */
   readonly limit: number | null
 }
 
 export interface WorkspaceBilling {
   readonly provider: BillingProvider
   readonly plan: Plan
-  /** Null if nothing was ever bought. */
+  /** The subscription. Null if there never was one. */
   readonly subscription: Subscription | null
-  /** What is used of each limit. */
+  /** The usage of each limit. */
   readonly usage: ReadonlyArray<UsedLimit>
 }
 

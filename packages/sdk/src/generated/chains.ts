@@ -54,8 +54,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Create a chain.
    *
-   * 1 to 50 calls that run one after the other, on a schedule or on request. A workspace may have as
-   * many chains as its plan allows (`chains`, 10,000 by default).
+   * 1 to 50 calls that run one after the other, on a schedule or on request. The plan limits the
+   * number of chains (`chains`, 10,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -689,9 +689,9 @@ export interface ChainStep {
   readonly body_lacks?: string
   readonly retry?: Retry
   readonly completion?: Completion
-  /** Which worker makes the call. Null: the service itself. */
+  /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
-  /** How long a run waits for a worker before it fails. */
+  /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
   readonly run_if: RunIf
 }
@@ -759,13 +759,13 @@ export interface ChainStepInput {
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
-   * private address: the worker decides where it may call.
+   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
+   * can name a private address: the worker decides which addresses it calls.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
-   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
-   * absent. 0 to 86,400.
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 300 when absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
   readonly run_if?: RunIf | undefined

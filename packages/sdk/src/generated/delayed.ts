@@ -48,8 +48,8 @@ export class DelayedResource extends DelayedBase {
   /**
    * Create a delayed task.
    *
-   * One call at a given time or after a delay, at most 365 days ahead. A workspace may have as many
-   * pending delayed tasks as its plan allows (`pending_delayed_tasks`, 100,000 by default).
+   * One call at a given time or after a delay, at most 365 days ahead. The plan limits the number of
+   * pending delayed tasks (`pending_delayed_tasks`, 100,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -297,9 +297,9 @@ export interface DelayedTask {
   readonly body_lacks?: string
   readonly retry?: Retry
   readonly completion?: Completion
-  /** Which worker makes the call. Null: the service itself. */
+  /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
-  /** How long a run waits for a worker before it fails. */
+  /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
   /** The queue in which its runs wait for their turn. Null if there is none. */
   readonly queue_id: QueueId | null
@@ -396,13 +396,13 @@ export type DelayedTaskDefinition = {
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
-   * private address: the worker decides where it may call.
+   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
+   * can name a private address: the worker decides which addresses it calls.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
-   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
-   * absent. 0 to 86,400.
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 300 when absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
   /**
@@ -480,13 +480,13 @@ export type DelayedTaskInput = {
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. The service itself when absent or null. With it, the URL may name a
-   * private address: the worker decides where it may call.
+   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
+   * can name a private address: the worker decides which addresses it calls.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
-   * How long a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when
-   * absent. 0 to 86,400.
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 300 when absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
   /**
@@ -575,11 +575,14 @@ export interface DelayedTaskUpdate {
    */
   readonly completion?: Completion | null | undefined
   /**
-   * Which worker makes the call. Null: the service itself. With it, the URL may name a private
-   * address: the worker decides where it may call. What is given replaces all of it.
+   * The worker that makes the call. Null: the service itself. With `run_on`, the URL can name a
+   * private address: the worker decides which addresses it calls. What is given replaces all of it.
    */
   readonly run_on?: RunOnInput | null | undefined
-  /** How long a run with `run_on` waits for a worker before it fails with `no_worker`. 0 to 86,400. */
+  /**
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 0 to 86,400.
+   */
   readonly worker_wait_seconds?: number | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.

@@ -14,11 +14,11 @@ import type {
 } from "./shared.ts"
 
 /**
- * Jobs that run elsewhere and say so: a monitor goes down when a ping is missing, a run fails,
- * takes too long or comes too soon. A ping is a `GET`, `HEAD` or `POST` of the monitor's
- * `ping_url`, with nothing after it (success), `/start`, `/fail`, `/log` or the exit status of the
- * job (`/0` to `/255`). `?rid=<uuid>` tells overlapping runs apart. It answers `OK` once the ping
- * is on disk.
+ * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
+ * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
+ * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
+ * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer is
+ * `OK` when the ping is on disk.
  */
 export class HeartbeatMonitorsResource extends Resource {
   /**
@@ -48,9 +48,9 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Create a heartbeat monitor.
    *
-   * Let the job request its `ping_url` when it is done. The monitor waits for the first ping and
-   * alerts nobody until then. A workspace may have as many monitors as its plan allows (`monitors`,
-   * 1,000 by default).
+   * Let the job request the `ping_url` when it has finished. The monitor waits for the first ping
+   * and opens no incident until then. The plan limits the number of monitors (`monitors`, 1,000 by
+   * default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -116,7 +116,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Get a heartbeat monitor.
    *
-   * The monitor, and when a ping is due.
+   * The monitor, with the time when the next ping is due.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -136,7 +136,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Change a heartbeat monitor.
    *
-   * Changes the fields that are given. No change by itself makes a monitor go down.
+   * Changes the given fields. A change never makes a monitor go down.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -162,7 +162,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Delete a heartbeat monitor.
    *
-   * Its ping URL answers 404 at once. Its events and incidents go with it.
+   * The ping URL answers 404 at once. Deletes also its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -183,7 +183,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Pause a heartbeat monitor.
    *
-   * Pings are recorded and change nothing, and no deadline passes. An open incident is closed.
+   * Pings are recorded but change nothing, and no deadline passes. An open incident is closed.
    * Pausing again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -208,8 +208,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Resume a heartbeat monitor.
    *
-   * It is `new` again. One that was pinged before waits for its next ping as from now on. Resuming
-   * again changes nothing.
+   * The monitor is `new` again. If it ever got a ping, the next one is due as if a ping had come
+   * now. Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -233,7 +233,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Replace the ping URL.
    *
-   * Gives a new `ping_url`. The old one answers 404 at once.
+   * Creates a new `ping_url`. The old URL answers 404 at once.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -257,8 +257,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * List a heartbeat monitor's events.
    *
-   * Its pings and what was missed, newest first, kept for 30 days by default. Pings beyond 60 per
-   * minute count, but are not listed.
+   * Pings and missed pings, newest first, kept for 30 days by default. Pings beyond 60 per minute
+   * count, but are not listed.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -292,28 +292,28 @@ export interface HeartbeatEvent {
   readonly status: MonitorStatus
   /** The `rid` of the ping, which distinguishes overlapping runs. */
   readonly rid: string | null
-  /** The exit status of the job, where the ping named it. */
+  /** The exit status of the job. Null if the ping named none. */
   readonly exit_status: number | null
-  /** How long the run took, where its start is known. */
+  /** The duration of the run. Null if its start is unknown. */
   readonly duration_ms: number | null
   /** The HTTP method of the ping. */
   readonly method: string | null
-  /** The address that the ping came from. Null where there was no ping. */
+  /** The address of the ping. Null for events without a ping. */
   readonly ip: string | null
-  /** The `User-Agent` of the ping. Null where it sent none. */
+  /** The `User-Agent` of the ping. Null if there was none. */
   readonly user_agent: string | null
-  /** The first 10,000 bytes of the ping's body. Null if it had none or it was not kept. */
+  /** The first 10,000 bytes of the ping's body. Null if there was none or it was dropped. */
   readonly body: string | null
   /**
-   * Whether the ping had a body that was not kept, because the workspace or its account had used up
-   * its bytes of the day. The ping counts.
+   * True if the body was dropped, because the workspace or its account had used up its bytes of the
+   * day. The ping still counts.
    */
   readonly body_dropped: boolean
 }
 
 /**
  * `success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: a run
- * took longer than it may. `paused` and `resumed`: somebody asked for it.
+ * exceeded its maximum duration. `paused` and `resumed`: a user did this.
  */
 export type HeartbeatEventType =
   | "success"
@@ -332,110 +332,109 @@ export interface HeartbeatMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which monitors are found and grouped. */
+  /** Tags by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it got its current status. */
+  /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
+  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
   readonly next_check_at: Timestamp | null
-  /** The incident that goes on. Null where none does. */
+  /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** How far apart pings are. Null: it has a schedule. */
+  /** Number of seconds between two pings. Null if the monitor has a schedule. */
   readonly period_seconds: number | null
-  /** When pings are due. Null: it has a period. */
+  /** When pings are due. Null if the monitor has a period. */
   readonly schedule: string | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
-  /** How late a ping may be. */
+  /** Number of seconds by which a ping can be late. */
   readonly grace_seconds: number
-  /** How long a run may take. Null: as long as it likes. */
+  /** The maximum duration of a run in seconds. Null if there is none. */
   readonly max_duration_seconds: number | null
-  /** How far apart two runs must begin. Null: they need not be. */
+  /** The least number of seconds between the starts of two runs. Null if there is none. */
   readonly min_interval_seconds: number | null
   /**
-   * What the job asks for when it is done. It is a secret: whoever has it can ping. Null for a
-   * `viewer` and for an API key without `monitors:write`.
+   * The URL that the job requests when it has finished. It is a secret: anybody who has it can ping.
+   * Null for a `viewer` and for an API key without `monitors:write`.
    */
   readonly ping_url: string | null
-  /** When the latest ping reported a success or a failure. Null before the first one. */
+  /** When the latest ping reported a success or a failure. Null before the first such ping. */
   readonly last_ping_at: Timestamp | null
-  /** How long the latest run took whose start and end are known. */
+  /** The duration of the latest run whose start and end are known. */
   readonly last_duration_ms: number | null
-  /** The start of the oldest run that goes on. Null where none does. */
+  /** The start of the oldest unfinished run. Null if there is none. */
   readonly running_since: Timestamp | null
-  /** When the next ping is due. Null before the first, and while paused. */
+  /** When the next ping is due. Null before the first ping, and while paused. */
   readonly expected_at: Timestamp | null
-  /** When it goes down unless it is pinged before. */
+  /** When the monitor goes down unless a ping comes before. */
   readonly alert_at: Timestamp | null
 }
 
 /**
- * A heartbeat monitor whose key is in the path. Give `period_seconds` or `schedule`, one of the
- * two. Absent fields get their defaults.
+ * A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`.
+ * Absent fields get their defaults.
  */
 export type HeartbeatMonitorDefinition = {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The IANA time zone of `schedule`. UTC when absent. */
   readonly timezone?: string | undefined
-  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
-   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
-   * when absent or null. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
+   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
+   * long grace. No limit when absent or null. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
-   * 31,536,000.
+   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
+   * an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
 } & (
   | {
-      /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+      /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
       readonly period_seconds: number
       readonly schedule?: undefined
     }
   | {
       readonly period_seconds?: undefined
       /**
-       * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
-       * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
-       * is least.
+       * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
+       * it is early by at most five minutes, the grace and a quarter of the time between two slots.
        */
       readonly schedule: string
     }
 )
 
-/** Give `period_seconds` or `schedule`, one of the two. */
+/** A heartbeat monitor to create. Requires either `period_seconds` or `schedule`. */
 export type HeartbeatMonitorInput = {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The IANA time zone of `schedule`. UTC when absent. */
   readonly timezone?: string | undefined
-  /** How late a ping may be. 300 when absent. 30 to 31,536,000. */
+  /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
-   * the schedule, and the end has this deadline of its own: a long job needs no long grace. No limit
-   * when absent or null. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
+   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
+   * long grace. No limit when absent or null. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * How far apart two runs must begin: sooner is a fault too. No limit when absent or null. 1 to
-   * 31,536,000.
+   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
+   * an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
@@ -446,50 +445,51 @@ export type HeartbeatMonitorInput = {
   readonly key?: string | null | undefined
 } & (
   | {
-      /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+      /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
       readonly period_seconds: number
       readonly schedule?: undefined
     }
   | {
       readonly period_seconds?: undefined
       /**
-       * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
-       * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
-       * is least.
+       * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
+       * it is early by at most five minutes, the grace and a quarter of the time between two slots.
        */
       readonly schedule: string
     }
 )
 
 /**
- * Any of the fields. Absent fields keep their values. `period_seconds` takes the place of a
- * schedule, and a schedule that of the period. A deadline that would have passed by the new rules
- * counts from now.
+ * Any of the fields. Absent fields keep their values. `period_seconds` replaces a schedule, and a
+ * schedule replaces a period. A deadline that would have passed under the new settings counts from
+ * now.
  */
 export interface HeartbeatMonitorUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** How far apart pings are. Counts from the latest ping. 30 to 31,536,000. */
+  /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | undefined
   /**
-   * When a ping is due, as a cron expression with five fields. A ping counts for its slot if it is
-   * early by at most five minutes, the grace or a quarter of the time between two slots, whichever
-   * is least.
+   * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
+   * it is early by at most five minutes, the grace and a quarter of the time between two slots.
    */
   readonly schedule?: string | undefined
   /** The IANA time zone of `schedule`. */
   readonly timezone?: string | undefined
-  /** How late a ping may be. 30 to 31,536,000. */
+  /** Number of seconds by which a ping can be late. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * How long a run may take from its `/start` to its end. With it a `/start` in time is enough for
-   * the schedule, and the end has this deadline of its own: a long job needs no long grace. Null: no
-   * limit. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
+   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
+   * long grace. Null: no limit. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
-  /** How far apart two runs must begin: sooner is a fault too. Null: no limit. 1 to 31,536,000. */
+  /**
+   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
+   * an incident. Null: no limit. 1 to 31,536,000.
+   */
   readonly min_interval_seconds?: number | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -501,12 +501,12 @@ export interface HeartbeatMonitorUpdate {
 
 export interface HeartbeatMonitorsListQuery extends PageQuery {
   /**
-   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
-   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
-   * resumed.
+   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+   * the monitor is resumed.
    */
   readonly status?: MonitorStatus | undefined
-  /** Shows what has this tag. 1 to 50 characters. */
+  /** Only items with this tag. 1 to 50 characters. */
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined

@@ -6,12 +6,12 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { InvitationId, Role, Timestamp, UserId, Workspace } from "./shared.ts"
 
-/** How people become members of a workspace. */
+/** Invitations of people to a workspace. */
 export class InvitationsResource extends Resource {
   /**
    * List invitations.
    *
-   * Those that nobody has accepted yet.
+   * The invitations of the workspace that were not accepted yet.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -32,9 +32,9 @@ export class InvitationsResource extends Resource {
   /**
    * Invite somebody.
    *
-   * The account with this email can become a member for 7 days, once. Another invitation of the same
-   * email replaces it. Where the server sends mail, it sends the invitation: five to an address and
-   * fifty by a member within 15 minutes. Only owners invite owners.
+   * The account with this email can become a member within 7 days. A further invitation for the same
+   * email replaces this one. If the server sends mail, it mails the invitation: within 15 minutes at
+   * most five to an address and fifty by a member. Only owners can invite owners.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -56,7 +56,7 @@ export class InvitationsResource extends Resource {
   /**
    * Withdraw an invitation.
    *
-   * It cannot be accepted any more.
+   * The invitation can no longer be accepted.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -90,8 +90,8 @@ export class InvitationsResource extends Resource {
   /**
    * Preview an invitation.
    *
-   * Which workspace somebody is invited to, by whom and as what. The token is enough, so that an
-   * invited person knows it before they have an account. An address may send 100 in 15 minutes.
+   * Shows the workspace, the role and who invites. It needs only the token, so that people can see
+   * it before they have an account. An address can send 100 of these requests in 15 minutes.
    *
    * Needs no credential.
    *
@@ -114,18 +114,18 @@ export class InvitationsResource extends Resource {
 export interface CreatedInvitation {
   /** The id of the invitation. */
   readonly id: InvitationId
-  /** Who is invited. */
+  /** The email of the invited person. */
   readonly email: string
   readonly role: Role
-  /** The member who made the invitation. */
+  /** The member who created the invitation. */
   readonly invited_by: UserId
-  /** 7 days after it was made. */
+  /** When the invitation expires: 7 days after its creation. */
   readonly expires_at: Timestamp
   /** When it was created. */
   readonly created_at: Timestamp
   /**
-   * What the invited person accepts with. Null where the server has sent it by mail. Otherwise hand
-   * it on: it is shown in this answer and never again.
+   * The token with which the invited person accepts. Null if the server has mailed it. Otherwise
+   * pass it on: only this answer shows it.
    */
   readonly token: string | null
 }
@@ -133,12 +133,12 @@ export interface CreatedInvitation {
 export interface Invitation {
   /** The id of the invitation. */
   readonly id: InvitationId
-  /** Who is invited. */
+  /** The email of the invited person. */
   readonly email: string
   readonly role: Role
-  /** The member who made the invitation. */
+  /** The member who created the invitation. */
   readonly invited_by: UserId
-  /** 7 days after it was made. */
+  /** When the invitation expires: 7 days after its creation. */
   readonly expires_at: Timestamp
   /** When it was created. */
   readonly created_at: Timestamp
@@ -150,7 +150,7 @@ export interface InvitationAcceptance {
 }
 
 export interface InvitationInput {
-  /** An email address. Letters may be written in either case. At most 254 characters. */
+  /** An email address, in upper or lower case. At most 254 characters. */
   readonly email: string
   readonly role: Role
 }
@@ -159,10 +159,10 @@ export interface InvitationPreview {
   /** The name of the workspace. */
   readonly workspace_name: string
   readonly role: Role
-  /** Who is invited. */
+  /** The email of the invited person. */
   readonly email: string
-  /** The name of the member who made the invitation, or their email without one. */
+  /** The name of the member who created the invitation, or the member's email if there is no name. */
   readonly invited_by: string
-  /** 7 days after it was made. */
+  /** When the invitation expires: 7 days after its creation. */
   readonly expires_at: Timestamp
 }

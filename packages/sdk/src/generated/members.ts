@@ -6,12 +6,12 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { Role, Timestamp, UserId } from "./shared.ts"
 
-/** The people who share a workspace, and what each of them may do. */
+/** The people in a workspace, and their roles. */
 export class MembersResource extends Resource {
   /**
    * List members.
    *
-   * Who shares the workspace, the newest accounts first.
+   * The members of the workspace, newest accounts first.
    *
    * Needs an access token; API keys are refused.
    *
@@ -32,8 +32,8 @@ export class MembersResource extends Resource {
   /**
    * Change a member's role.
    *
-   * It applies from their next request on. Only owners make owners and change their role, and the
-   * last owner keeps it.
+   * The role applies from the member's next request on. Only owners can make a member an owner or
+   * change the role of an owner. The last owner keeps the role.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -58,8 +58,8 @@ export class MembersResource extends Resource {
   /**
    * Remove a member.
    *
-   * Their next request is refused. API keys that they made go on working: keys belong to the
-   * workspace. The invitations that they made end.
+   * The member's next request is refused. API keys that the member created keep working, because
+   * they belong to the workspace. Invitations by the member are deleted.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -79,7 +79,7 @@ export class MembersResource extends Resource {
   /**
    * Leave a workspace.
    *
-   * You are no longer a member. The last owner cannot leave.
+   * Ends your membership. The last owner cannot leave.
    *
    * Needs an access token; API keys are refused.
    *
@@ -96,10 +96,10 @@ export interface Member {
   readonly id: UserId
   /** The email address of the user. */
   readonly email: string
-  /** The name of the user. Null if they gave none. */
+  /** The name of the user. Null if there is none. */
   readonly name: string | null
   readonly role: Role
-  /** When they became a member. */
+  /** When the user became a member. */
   readonly joined_at: Timestamp
 }
 

@@ -12,13 +12,13 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** What is watched but not run by this service, and how all of it stands. */
+/** Monitors watch work that this service does not run. */
 export class MonitorsResource extends Resource {
   /**
    * List monitors.
    *
-   * Monitors of all kinds, newest first, by what they have in common. `counts` is of the whole
-   * workspace.
+   * Monitors of all kinds, newest first, with the fields that all kinds have. `counts` is about the
+   * whole workspace.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -40,7 +40,7 @@ export class MonitorsResource extends Resource {
   }
 }
 
-/** What monitors of all kinds have in common; the rest is under its kind. */
+/** The fields that monitors of all kinds have. The endpoints of a kind show its other fields. */
 export interface Monitor {
   readonly kind: MonitorKind
   /** The id of the monitor. */
@@ -49,16 +49,16 @@ export interface Monitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which monitors are found and grouped. */
+  /** Tags by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it got its current status. */
+  /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
+  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
   readonly next_check_at: Timestamp | null
-  /** The incident that goes on. Null where none does. */
+  /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -66,19 +66,19 @@ export interface Monitor {
   readonly updated_at: Timestamp
 }
 
-/** How many of the workspace's monitors have which status, whatever the page shows. */
+/** The number of monitors in the workspace by status, whatever the page shows. */
 export interface MonitorCounts {
-  /** How many have not heard or seen anything yet. */
+  /** Number of monitors that have received or checked nothing yet. */
   readonly new: number
-  /** How many are up. */
+  /** Number of monitors that are up. */
   readonly up: number
-  /** How many wait for an overdue ping, within the grace. */
+  /** Number of monitors that wait for an overdue ping, within the grace. */
   readonly late: number
-  /** How many have a certificate that expires soon. */
+  /** Number of monitors that have a certificate that expires soon. */
   readonly warning: number
-  /** How many are down. */
+  /** Number of monitors that are down. */
   readonly down: number
-  /** How many are paused. */
+  /** Number of monitors that are paused. */
   readonly paused: number
 }
 
@@ -91,12 +91,12 @@ export interface MonitorsListQuery extends PageQuery {
   /** The ids of monitors with commas between them, at most 100. */
   readonly monitor_ids?: string | undefined
   /**
-   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
-   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
-   * resumed.
+   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+   * the monitor is resumed.
    */
   readonly status?: MonitorStatus | undefined
-  /** Shows what has this tag. 1 to 50 characters. */
+  /** Only items with this tag. 1 to 50 characters. */
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined

@@ -43,8 +43,8 @@ export class NotificationsResource extends Resource {
    * Create a channel.
    *
    * Nothing is sent to it until a rule of the settings names it. An email address that belongs to no
-   * member gets a mail with a link, by which it must be confirmed first. A workspace may have as
-   * many channels as its plan allows (`notification_channels`, 100 by default).
+   * member gets a mail with a link, by which it must be confirmed first. The plan limits the number
+   * of channels (`notification_channels`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.

@@ -14,10 +14,7 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/**
- * Processes on the machines of workers: how many run, and what memory and processor time they
- * take.
- */
+/** Monitors of processes on the machines of workers: their number, memory and processor time. */
 export class ProcessMonitorsResource extends Resource {
   /**
    * List process monitors.
@@ -46,8 +43,8 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Create a process monitor.
    *
-   * It is `new` until the agent of its worker reports. Rules are judged with every report. A
-   * workspace may have as many monitors as its plan allows (`monitors`, 1,000 by default).
+   * The monitor is `new` until the agent of its worker reports. Every report is checked against the
+   * rules. The plan limits the number of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -109,7 +106,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Get a process monitor.
    *
-   * The monitor, and the latest report.
+   * The monitor, with the latest report.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -129,7 +126,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Change a process monitor.
    *
-   * Changes the fields that are given. They apply from the next report on.
+   * Changes the given fields. They apply from the next report on.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -155,7 +152,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Delete a process monitor.
    *
-   * Its events and incidents go with it.
+   * Deletes also its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -176,8 +173,8 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Pause a process monitor.
    *
-   * Its processes are not watched until it is resumed. An open incident is closed. Pausing again
-   * changes nothing.
+   * The processes are not watched until the monitor is resumed. An open incident is closed. Pausing
+   * again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -198,7 +195,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Resume a process monitor.
    *
-   * It is `new` again until the next report. Resuming again changes nothing.
+   * The monitor is `new` again until the next report. Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -219,7 +216,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * List a process monitor's events.
    *
-   * When it went down and up, newest first, kept for 30 days by default.
+   * When the monitor went down and up, newest first, kept for 30 days by default.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -245,17 +242,20 @@ export class ProcessMonitorsResource extends Resource {
 }
 
 export interface LastProcessReport {
-  /** When it arrived. */
+  /** When the report arrived. */
   readonly at: Timestamp
-  /** The worker whose agent it came from. */
+  /** The worker whose agent sent the report. */
   readonly worker_id: WorkerId
-  /** How many processes match. */
+  /** Number of matching processes. */
   readonly count: number
-  /** Their memory together. */
+  /** The memory of all matching processes together. */
   readonly rss_bytes: number
-  /** Their processor time together; 100 is one core. Null in the first report. */
+  /**
+   * The processor time of all matching processes together; 100 is one core. Null in the first
+   * report.
+   */
   readonly cpu_percent: number | null
-  /** The ids of at most 20 of them. */
+  /** The ids of up to 20 matching processes. */
   readonly pids: ReadonlyArray<number>
   readonly refused?: ProcessRefusal
 }
@@ -267,32 +267,35 @@ export interface ProcessEvent {
   /** When it happened. */
   readonly at: Timestamp
   readonly status: MonitorStatus
-  /** Why it went down. Null for other events. */
+  /** Why the monitor went down. Null for other events. */
   readonly message: string | null
 }
 
 /**
- * `up`: the rules hold again, or for the first time. `down`: a rule was broken for too long, or
- * nothing was heard of the worker.
+ * `up`: all rules hold again, or for the first time. `down`: a rule was broken for too long, or
+ * the worker has not reported.
  */
 export type ProcessEventType = "up" | "down" | "paused" | "resumed"
 
 /**
- * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
- * processes of all of them together. It makes no difference with `worker_id`.
+ * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
+ * sum of all workers. It makes no difference with `worker_id`.
  */
 export type ProcessJudge = "each" | "together"
 
-/** Exactly one of the three. Agents watch processes on Linux only. */
+/**
+ * Which processes are watched, by exactly one of the three fields. Agents watch processes only on
+ * Linux.
+ */
 export interface ProcessMatch {
-  /** The name of the program, exactly. 1 to 255 characters. */
+  /** The exact name of the program. 1 to 255 characters. */
   readonly name?: string | undefined
   /**
-   * A part of the command line. The agent looks for it only if it was started with exactly this text
-   * (`--watch-command`). 1 to 1,000 characters.
+   * A part of the command line. The agent searches for it only if it was started with exactly this
+   * text (`--watch-command`). 1 to 1,000 characters.
    */
   readonly command_contains?: string | undefined
-  /** A file on the worker's machine that holds the process id. 1 to 1,000 characters. */
+  /** A file on the worker's machine that contains the process id. 1 to 1,000 characters. */
   readonly pid_file?: string | undefined
 }
 
@@ -303,16 +306,16 @@ export interface ProcessMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which monitors are found and grouped. */
+  /** Tags by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it got its current status. */
+  /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
+  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
   readonly next_check_at: Timestamp | null
-  /** The incident that goes on. Null where none does. */
+  /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -329,56 +332,59 @@ export interface ProcessMonitor {
     readonly name?: string
     /** A part of the command line. */
     readonly command_contains?: string
-    /** A file that holds the process id. */
+    /** A file that contains the process id. */
     readonly pid_file?: string
   }
-  /** How many there must be. */
+  /** The minimum number of processes. */
   readonly min_count: number
-  /** How many there may be. */
+  /** The maximum number of processes. Null if there is none. */
   readonly max_count: number | null
-  /** How much memory they may have. */
+  /** The maximum memory of all matching processes. Null if there is none. */
   readonly max_rss_bytes: number | null
-  /** How much processor time they may take. */
+  /** The maximum processor time of all matching processes. Null if there is none. */
   readonly max_cpu_percent: number | null
-  /** How far apart reports are. */
+  /** Number of seconds between two reports. */
   readonly interval_seconds: number
-  /** How long a rule may be broken. */
+  /** Number of seconds for which a rule can be broken. */
   readonly grace_seconds: number
-  /** The latest one, of any of its workers. Null before the first. */
+  /** The latest report of any worker. Null before the first report. */
   readonly last_report: LastProcessReport | null
 }
 
 /**
- * A process monitor whose key is in the path. Give `worker_id` or `labels`, one of the two. Absent
+ * A process monitor whose key is in the path. Requires either `worker_id` or `labels`. Absent
  * fields get their defaults.
  */
 export type ProcessMonitorDefinition = {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
-   * processes of all of them together. It makes no difference with `worker_id`. `each` when absent.
+   * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
+   * sum of all workers. It makes no difference with `worker_id`. `each` when absent.
    */
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** At most `max_count`. When absent: 1, and 0 with a `max_count` of 0. */
+  /**
+   * The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count`
+   * of 0. 0 to 1,000,000.
+   */
   readonly min_count?: number | undefined
-  /** Any number when absent or null. 0 to 1,000,000. */
+  /** The maximum number of processes. No limit when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The memory of all of them together. Any when absent or null. At least 1. */
+  /** The maximum memory of all matching processes together. No limit when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The processor time of all of them together since the report before; 100 is one core. Any when
-   * absent or null. 0 to 100,000.
+   * The maximum processor time of all matching processes together since the previous report; 100 is
+   * one core. No limit when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
-  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
   readonly interval_seconds?: number | undefined
   /**
-   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
-   * absent. 0 to 86,400.
+   * Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes
+   * down. 60 when absent. 0 to 86,400.
    */
   readonly grace_seconds?: number | undefined
 } & (
@@ -389,39 +395,42 @@ export type ProcessMonitorDefinition = {
     }
   | {
       readonly worker_id?: undefined
-      /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+      /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
       readonly labels: ReadonlyArray<string>
     }
 )
 
-/** Give `worker_id` or `labels`, one of the two. */
+/** A process monitor to create. Requires either `worker_id` or `labels`. */
 export type ProcessMonitorInput = {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How several workers count. `each`: the rules hold on each of them. `together`: they hold for the
-   * processes of all of them together. It makes no difference with `worker_id`. `each` when absent.
+   * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
+   * sum of all workers. It makes no difference with `worker_id`. `each` when absent.
    */
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
-  /** At most `max_count`. When absent: 1, and 0 with a `max_count` of 0. */
+  /**
+   * The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count`
+   * of 0. 0 to 1,000,000.
+   */
   readonly min_count?: number | undefined
-  /** Any number when absent or null. 0 to 1,000,000. */
+  /** The maximum number of processes. No limit when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The memory of all of them together. Any when absent or null. At least 1. */
+  /** The maximum memory of all matching processes together. No limit when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The processor time of all of them together since the report before; 100 is one core. Any when
-   * absent or null. 0 to 100,000.
+   * The maximum processor time of all matching processes together since the previous report; 100 is
+   * one core. No limit when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
-  /** How far apart reports are. 30 when absent. 10 to 3,600. */
+  /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
   readonly interval_seconds?: number | undefined
   /**
-   * How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when
-   * absent. 0 to 86,400.
+   * Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes
+   * down. 60 when absent. 0 to 86,400.
    */
   readonly grace_seconds?: number | undefined
   /**
@@ -438,41 +447,44 @@ export type ProcessMonitorInput = {
     }
   | {
       readonly worker_id?: undefined
-      /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+      /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
       readonly labels: ReadonlyArray<string>
     }
 )
 
 /**
- * Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and the other
- * way round.
+ * Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and
+ * `worker_id` replaces `labels`.
  */
 export interface ProcessMonitorUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | undefined
-  /** Instead of `worker_id`: on the machines of all online workers with these labels. 1 to 20 items. */
+  /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
   readonly judge?: ProcessJudge | undefined
   /** What is given replaces all of it. */
   readonly match?: ProcessMatch | undefined
-  /** At most `max_count`. */
+  /** The minimum number of processes, not above `max_count`. 0 to 1,000,000. */
   readonly min_count?: number | undefined
-  /** Null: any number. 0 to 1,000,000. */
+  /** The maximum number of processes. Null: no limit. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The memory of all of them together. Null: any. At least 1. */
+  /** The maximum memory of all matching processes together. Null: no limit. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The processor time of all of them together since the report before; 100 is one core. Null: any.
-   * 0 to 100,000.
+   * The maximum processor time of all matching processes together since the previous report; 100 is
+   * one core. Null: no limit. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
-  /** How far apart reports are. 10 to 3,600. */
+  /** Number of seconds between two reports. 10 to 3,600. */
   readonly interval_seconds?: number | undefined
-  /** How long a rule may be broken, or the worker silent, before the monitor goes down. 0 to 86,400. */
+  /**
+   * Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes
+   * down. 0 to 86,400.
+   */
   readonly grace_seconds?: number | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -482,17 +494,17 @@ export interface ProcessMonitorUpdate {
   readonly key?: string | null | undefined
 }
 
-/** Why the agent did not look. Absent if it did. */
+/** Why the agent has not counted the processes. Absent if it has. */
 export type ProcessRefusal = "not_allowed"
 
 export interface ProcessMonitorsListQuery extends PageQuery {
   /**
-   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
-   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
-   * resumed.
+   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+   * the monitor is resumed.
    */
   readonly status?: MonitorStatus | undefined
-  /** Shows what has this tag. 1 to 50 characters. */
+  /** Only items with this tag. 1 to 50 characters. */
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined

@@ -30,8 +30,8 @@ export class QueuesResource extends Resource {
   /**
    * Create a queue.
    *
-   * Tasks and chains name it in `queue_id`. A workspace may have as many queues as its plan allows
-   * (`queues`, 100 by default).
+   * Tasks and chains name it in `queue_id`. The plan limits the number of queues (`queues`, 100 by
+   * default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.

@@ -51,15 +51,15 @@ export type * from "./shared.ts"
 
 /** The methods of the service, one member for each group of the contract. */
 export class Resources {
-  /** Accounts, logins and sessions. API keys are refused on all of these. */
+  /** Accounts, logins and sessions. API keys are refused on all these endpoints. */
   readonly auth: AuthResource
-  /** Codes from an authenticator app (TOTP), asked for at login. */
+  /** Codes from an authenticator app (TOTP), which a login requires. */
   readonly totp: TotpResource
-  /** Where tasks, keys and their history live. A user may be a member of many. */
+  /** Workspaces separate tasks, keys and their history. A user can be a member of many. */
   readonly workspaces: WorkspacesResource
-  /** The people who share a workspace, and what each of them may do. */
+  /** The people in a workspace, and their roles. */
   readonly members: MembersResource
-  /** How people become members of a workspace. */
+  /** Invitations of people to a workspace. */
   readonly invitations: InvitationsResource
   /** Keys for scripts, CI and integrations, bound to one workspace and a set of scopes. */
   readonly apiKeys: ApiKeysResource
@@ -82,33 +82,31 @@ export class Resources {
   readonly activity: ActivityResource
   /** What changes, while it changes. */
   readonly events: EventsResource
-  /** What is watched but not run by this service, and how all of it stands. */
+  /** Monitors watch work that this service does not run. */
   readonly monitors: MonitorsResource
   /**
-   * Jobs that run elsewhere and say so: a monitor goes down when a ping is missing, a run fails,
-   * takes too long or comes too soon. A ping is a `GET`, `HEAD` or `POST` of the monitor's
-   * `ping_url`, with nothing after it (success), `/start`, `/fail`, `/log` or the exit status of the
-   * job (`/0` to `/255`). `?rid=<uuid>` tells overlapping runs apart. It answers `OK` once the ping
-   * is on disk.
+   * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
+   * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
+   * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
+   * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer is
+   * `OK` when the ping is on disk.
    */
   readonly heartbeatMonitors: HeartbeatMonitorsResource
   /**
-   * Certificates of servers: a monitor tells before one expires, and goes down when clients would
-   * refuse it, or when the server could not be reached twice in a row, a minute apart.
+   * Monitors of the certificates of servers. A monitor announces that a certificate expires, and
+   * goes down when clients would refuse it, or when the server is unreachable in two checks a minute
+   * apart.
    */
   readonly sslMonitors: SslMonitorsResource
-  /**
-   * Processes on the machines of workers: how many run, and what memory and processor time they
-   * take.
-   */
+  /** Monitors of processes on the machines of workers: their number, memory and processor time. */
   readonly processMonitors: ProcessMonitorsResource
-  /** Each time that a monitor was down: one incident, until it came back. */
+  /** An incident is one outage of a monitor, until it recovers. */
   readonly incidents: IncidentsResource
   /** Which channels are notified of which failures and recoveries. */
   readonly notifications: NotificationsResource
-  /** The plan of a workspace, its subscription, and what it uses. */
+  /** The plan of a workspace, its subscription and its usage. */
   readonly billing: BillingResource
-  /** Agents that run where the service cannot reach: they make the calls of tasks with `run_on`. */
+  /** Workers make the calls of tasks with `run_on` from networks that the service cannot reach. */
   readonly workers: WorkersResource
   /** For load balancers and operators. */
   readonly system: SystemResource

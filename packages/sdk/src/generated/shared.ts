@@ -412,9 +412,9 @@ export type Missed = "skip" | "once"
 export type MonitorKind = "heartbeat" | "ssl" | "process"
 
 /**
- * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
- * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
- * resumed.
+ * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+ * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+ * the monitor is resumed.
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
@@ -454,7 +454,7 @@ export type Overlap = "allow" | "skip" | "queue"
 export interface PasswordChange {
   /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
-  /** Not the email address, and not one of the most common. 12 to 256 characters. */
+  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -498,9 +498,9 @@ export interface RetryInput {
 }
 
 /**
- * What a member may do. `viewer`: read. `editor`: also change tasks, monitors and notifications.
- * `admin`: also keys, members, secrets and the name. `owner`: also delete the workspace and make
- * owners.
+ * The permissions of a member. `viewer`: read. `editor`: also change tasks, monitors and
+ * notifications. `admin`: also manage keys, members, secrets and the name. `owner`: also delete
+ * the workspace and appoint owners.
  */
 export type Role = "viewer" | "editor" | "admin" | "owner"
 
@@ -509,13 +509,13 @@ export interface RunOn {
   readonly labels: ReadonlyArray<string>
 }
 
-/** The call is made by an online worker of the workspace that has all these labels. */
+/** An online worker of the workspace with all these labels makes the call. */
 export interface RunOnInput {
   /** The labels that a worker must have. 1 to 20 items. */
   readonly labels: ReadonlyArray<string>
 }
 
-/** What an API key may do. Reading needs `:read`, everything else `:write`. */
+/** A permission of an API key. GET requests need `:read`, all others `:write`. */
 export type Scope =
   | "tasks:read"
   | "tasks:write"
@@ -566,13 +566,13 @@ export interface StepExecutionDetail {
 export type TaskStatus = "active" | "paused"
 
 export interface TokenPair {
-  /** The bearer credential of requests: a JWT. */
+  /** The JWT to send as bearer token. */
   readonly access_token: string
-  /** Gives the next pair of tokens, once. It lives 30 days. */
+  /** Gets the next token pair, once, within 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
-  /** How many seconds the access token lives. */
+  /** Lifetime of the access token in seconds. */
   readonly expires_in: number
 }
 
@@ -582,9 +582,9 @@ export interface User {
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** Whether a link that was sent to the email has been opened. */
+  /** True if a link that was mailed to the email has been opened. */
   readonly email_verified: boolean
-  /** What the email will be when the link that was sent there is opened. */
+  /** The new email, until the link that was mailed there is opened. Null if no change is pending. */
   readonly pending_email: string | null
   /** The name of the user. Null if none was given. */
   readonly name: string | null
@@ -609,21 +609,21 @@ export type WhoAmI =
   | {
       /** An API key. */
       readonly kind: "api_key"
-      /** The one workspace that the key works for. */
+      /** The workspace of the key. */
       readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, to tell keys apart. */
+      /** The first 12 characters of the key, to identify it in lists. */
       readonly key_prefix: string
-      /** What the key may do. */
+      /** The scopes of the key: what it is allowed to do. */
       readonly scopes: ReadonlyArray<Scope>
-      /** When it expires. Null if it never expires. */
+      /** When the key expires. Null if it never does. */
       readonly expires_at: Timestamp | null
     }
 
-/** Where tasks, keys and their history live. */
+/** A workspace separates tasks, keys and their history from those of other tenants. */
 export interface Workspace {
   /** The id of the workspace. */
   readonly id: WorkspaceId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
   /** When it was created. */
   readonly created_at: Timestamp

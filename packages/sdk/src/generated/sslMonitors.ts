@@ -14,8 +14,9 @@ import type {
 } from "./shared.ts"
 
 /**
- * Certificates of servers: a monitor tells before one expires, and goes down when clients would
- * refuse it, or when the server could not be reached twice in a row, a minute apart.
+ * Monitors of the certificates of servers. A monitor announces that a certificate expires, and
+ * goes down when clients would refuse it, or when the server is unreachable in two checks a minute
+ * apart.
  */
 export class SslMonitorsResource extends Resource {
   /**
@@ -45,8 +46,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Create an SSL monitor.
    *
-   * Its certificate is checked at once, and then from time to time. A workspace may have as many
-   * monitors as its plan allows (`monitors`, 1,000 by default).
+   * The certificate is checked at once, and then at an interval. The plan limits the number of
+   * monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -106,7 +107,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Get an SSL monitor.
    *
-   * The monitor, and what the latest check found.
+   * The monitor, with the result of the latest check.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -126,7 +127,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Change an SSL monitor.
    *
-   * Changes the fields that are given, and checks again.
+   * Changes the given fields, and checks the certificate again.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -152,7 +153,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Delete an SSL monitor.
    *
-   * Its events and incidents go with it.
+   * Deletes also its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -173,7 +174,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Pause an SSL monitor.
    *
-   * It is not checked until resumed. An open incident is closed. Pausing again changes nothing.
+   * The certificate is not checked until the monitor is resumed. An open incident is closed. Pausing
+   * again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -194,7 +196,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Resume an SSL monitor.
    *
-   * It is `new` again, and its certificate is checked at once. Resuming again changes nothing.
+   * The monitor is `new` again, and the certificate is checked at once. Resuming again changes
+   * nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -215,9 +218,9 @@ export class SslMonitorsResource extends Resource {
   /**
    * Check a certificate now.
    *
-   * Asks for a check within a second. The monitor shows the result a moment later. After a failed
-   * check, the second one comes no sooner than a minute later, and `next_check_at` says when. A
-   * monitor that is paused answers 409.
+   * Requests a check within a second. The monitor shows the result a moment later. After a first
+   * failed check, the second one comes a minute later at the earliest, at `next_check_at`. The
+   * answer for a paused monitor is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -238,7 +241,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * List an SSL monitor's events.
    *
-   * What each check found, newest first, kept for 30 days by default.
+   * The results of checks, newest first, kept for 30 days by default.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -264,36 +267,36 @@ export class SslMonitorsResource extends Resource {
 }
 
 export interface Certificate {
-  /** Whom it is for. */
+  /** The subject of the certificate. */
   readonly subject: string
-  /** Who signed it. */
+  /** The issuer, who signed the certificate. */
   readonly issuer: string
-  /** SHA-256 of it, in hexadecimal. */
+  /** SHA-256 of the certificate, in hexadecimal. */
   readonly fingerprint_sha256: string
-  /** When it begins to be valid. */
+  /** When the certificate becomes valid. */
   readonly valid_from: Timestamp
-  /** When it expires. */
+  /** When the certificate expires. */
   readonly valid_to: Timestamp
-  /** The host names and addresses that it is for, 100 at most. */
+  /** The host names and addresses of the certificate, at most 100. */
   readonly names: ReadonlyArray<string>
-  /** Its serial number, in hexadecimal. */
+  /** The serial number, in hexadecimal. */
   readonly serial: string
-  /** Whole days until it expires. Negative: it has expired. */
+  /** Whole days until the certificate expires. Negative if it has expired. */
   readonly days_left: number
-  /** Those of its issuers, from its own on and without the root. */
+  /** The certificates of the issuers, beginning with the direct issuer, without the root. */
   readonly chain: ReadonlyArray<IssuerCertificate>
 }
 
 export interface IssuerCertificate {
-  /** Whom it is for. */
+  /** The subject of the certificate. */
   readonly subject: string
-  /** Who signed it. */
+  /** The issuer, who signed the certificate. */
   readonly issuer: string
-  /** SHA-256 of it, in hexadecimal. */
+  /** SHA-256 of the certificate, in hexadecimal. */
   readonly fingerprint_sha256: string
-  /** When it begins to be valid. */
+  /** When the certificate becomes valid. */
   readonly valid_from: Timestamp
-  /** When it expires. */
+  /** When the certificate expires. */
   readonly valid_to: Timestamp
 }
 
@@ -304,19 +307,19 @@ export interface SslEvent {
   /** When it happened. */
   readonly at: Timestamp
   readonly status: MonitorStatus
-  /** What a check found. Null for other events. */
+  /** The result of the check. Null for other events. */
   readonly verification: SslVerification | null
-  /** The same for people. Null where all is well. */
+  /** The result as a sentence. Null if the certificate is valid. */
   readonly message: string | null
-  /** The certificate that it is about. Null where none was seen. */
+  /** The fingerprint of the certificate. Null if there was none. */
   readonly fingerprint_sha256: string | null
-  /** How long a check took. */
+  /** The duration of the check. */
   readonly duration_ms: number | null
 }
 
 /**
- * `check`: the certificate was checked. `certificate_changed`: the server shows one that was not
- * seen before. `certificate_expiring`: one of `warn_days` is reached.
+ * `check`: the certificate was checked. `certificate_changed`: the server shows a new certificate.
+ * `certificate_expiring`: one of `warn_days` is reached.
  */
 export type SslEventType =
   | "check"
@@ -332,16 +335,16 @@ export interface SslMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which monitors are found and grouped. */
+  /** Tags by which monitors are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly status: MonitorStatus
-  /** When it got its current status. */
+  /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When it goes down without a ping, or is checked next. Null: nothing is due. */
+  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
   readonly next_check_at: Timestamp | null
-  /** The incident that goes on. Null where none does. */
+  /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -351,31 +354,31 @@ export interface SslMonitor {
   readonly host: string
   /** The port of the server. */
   readonly port: number
-  /** The name that the server is asked for. Null: `host`. */
+  /** The name that is requested from the server. Null: `host`. */
   readonly server_name: string | null
   readonly protocol: SslProtocol
-  /** How many days before the end to tell people. */
+  /** Numbers of days before the expiry at which people are notified. */
   readonly warn_days: ReadonlyArray<number>
-  /** How far apart checks are. */
+  /** Number of seconds between two checks. */
   readonly check_interval_seconds: number
-  /** Null before the first check. */
+  /** When the certificate was last checked. Null before the first check. */
   readonly last_check_at: Timestamp | null
-  /** What the latest check found. Null before the first. */
+  /** The result of the latest check. Null before the first check. */
   readonly verification: SslVerification | null
-  /** The same for people. Null where all is well. */
+  /** The result as a sentence. Null if the certificate is valid. */
   readonly verification_message: string | null
-  /** The latest certificate that was seen, be it valid or not. */
+  /** The latest certificate, valid or not. */
   readonly certificate: Certificate | null
 }
 
 /** An SSL monitor whose key is in the path. Absent fields get their defaults. */
 export interface SslMonitorDefinition {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
   readonly host: string
@@ -385,34 +388,35 @@ export interface SslMonitorDefinition {
    */
   readonly port?: number | undefined
   /**
-   * The name that the server is asked for, and that its certificate has to be for. `host` when
+   * The name that is requested from the server, and that its certificate must have. `host` when
    * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
   /**
-   * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
-   * (STARTTLS). `tls` when absent.
+   * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
+   * absent.
    */
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires to tell people, once each. A certificate
-   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
+   * a short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when
+   * absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
-   * How far apart checks are, give or take a tenth. While it is down, ten minutes at most. 21,600
-   * when absent.
+   * Number of seconds between two checks, plus or minus a tenth. At most ten minutes while the
+   * monitor is down. 21,600 when absent.
    */
   readonly check_interval_seconds?: number | undefined
 }
 
 export interface SslMonitorInput {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
   readonly host: string
@@ -422,23 +426,24 @@ export interface SslMonitorInput {
    */
   readonly port?: number | undefined
   /**
-   * The name that the server is asked for, and that its certificate has to be for. `host` when
+   * The name that is requested from the server, and that its certificate must have. `host` when
    * absent or null. 1 to 253 characters.
    */
   readonly server_name?: string | null | undefined
   /**
-   * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
-   * (STARTTLS). `tls` when absent.
+   * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
+   * absent.
    */
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires to tell people, once each. A certificate
-   * that lives for less counts from a third of its life. At most 10; [30, 14, 7, 3, 1] when absent.
+   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
+   * a short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when
+   * absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
-   * How far apart checks are, give or take a tenth. While it is down, ten minutes at most. 21,600
-   * when absent.
+   * Number of seconds between two checks, plus or minus a tenth. At most ten minutes while the
+   * monitor is down. 21,600 when absent.
    */
   readonly check_interval_seconds?: number | undefined
   /**
@@ -450,33 +455,36 @@ export interface SslMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields keep their values. The certificate is checked again. With
- * another host, port, protocol or name it starts afresh: it is `new`, and its incident closes.
+ * Any of the fields. Absent fields keep their values. The certificate is checked again. A new
+ * host, port, protocol or server name makes the monitor `new` and closes its incident.
  */
 export interface SslMonitorUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`. 1 to 253
+   * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
   readonly host?: string | undefined
   /** The port of the server. 1 to 65,535. */
   readonly port?: number | undefined
   /**
-   * The name that the server is asked for, and that its certificate has to be for. Null: `host`. 1
+   * The name that is requested from the server, and that its certificate must have. Null: `host`. 1
    * to 253 characters.
    */
   readonly server_name?: string | null | undefined
   readonly protocol?: SslProtocol | undefined
   /**
-   * How many days before a certificate of the chain expires to tell people, once each. A certificate
-   * that lives for less counts from a third of its life. At most 10.
+   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
+   * a short-lived certificate, they count only in its last third. At most 10.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
-  /** How far apart checks are, give or take a tenth. While it is down, ten minutes at most. */
+  /**
+   * Number of seconds between two checks, plus or minus a tenth. At most ten minutes while the
+   * monitor is down.
+   */
   readonly check_interval_seconds?: number | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -486,16 +494,13 @@ export interface SslMonitorUpdate {
   readonly key?: string | null | undefined
 }
 
-/**
- * `tls` begins with the handshake. The others ask for it first, in the words of their protocol
- * (STARTTLS).
- */
+/** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
 export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
 
 /**
- * What a client would find. `incomplete_chain`: the server does not send the certificate of its
+ * What a client would find. `incomplete_chain`: the server does not send the certificate of the
  * issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and
- * `unreachable`: there was no certificate to check. Revocation is not checked.
+ * `unreachable`: there is no certificate to check. Revocation is not checked.
  */
 export type SslVerification =
   | "ok"
@@ -510,12 +515,12 @@ export type SslVerification =
 
 export interface SslMonitorsListQuery extends PageQuery {
   /**
-   * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
-   * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
-   * resumed.
+   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+   * the monitor is resumed.
    */
   readonly status?: MonitorStatus | undefined
-  /** Shows what has this tag. 1 to 50 characters. */
+  /** Only items with this tag. 1 to 50 characters. */
   readonly tag?: string | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined

@@ -3,12 +3,12 @@ import type { ApiPromise } from "../ApiPromise.ts"
 import type { RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 
-/** Codes from an authenticator app (TOTP), asked for at login. */
+/** Codes from an authenticator app (TOTP), which a login requires. */
 export class TotpResource extends Resource {
   /**
    * Get your second factor.
    *
-   * Whether your logins need a code.
+   * Shows whether your logins need a code.
    *
    * Needs an access token; API keys are refused.
    *
@@ -22,7 +22,7 @@ export class TotpResource extends Resource {
   /**
    * Start a second factor.
    *
-   * Makes a secret for an authenticator app. Logins need a code once you have confirmed it.
+   * Creates a secret for an authenticator app. Logins need a code after you have confirmed it.
    *
    * Needs an access token; API keys are refused.
    *
@@ -36,8 +36,8 @@ export class TotpResource extends Resource {
   /**
    * Confirm a second factor.
    *
-   * A code from the app shows that it has the secret. From now on logins need `totp`. The answer has
-   * your recovery codes, once.
+   * Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this
+   * answer contains your recovery codes.
    *
    * Needs an access token; API keys are refused.
    *
@@ -51,7 +51,7 @@ export class TotpResource extends Resource {
   /**
    * Remove your second factor.
    *
-   * Logins need only the password again.
+   * Turns the second factor off. Logins need only the password again.
    *
    * Needs an access token; API keys are refused.
    *
@@ -67,7 +67,7 @@ export class TotpResource extends Resource {
 }
 
 export interface RecoveryCodes {
-  /** 10 codes for the day that the app is lost. They are shown in this answer and never again. */
+  /** 10 codes that replace the app if it is lost. Only this answer shows them. */
   readonly recovery_codes: ReadonlyArray<string>
 }
 
@@ -86,7 +86,7 @@ export interface TotpRemoval {
 export interface TotpSecret {
   /** The secret in base32, to be typed into an app. */
   readonly secret: string
-  /** The same as an `otpauth` URI, to be shown as a QR code. */
+  /** The secret as an `otpauth` URI, to be shown as a QR code. */
   readonly uri: string
 }
 
@@ -96,8 +96,8 @@ export interface TotpStart {
 }
 
 export interface TotpStatus {
-  /** Whether a login needs a code. */
+  /** True if a login needs a code. */
   readonly enabled: boolean
-  /** How many recovery codes still work. */
+  /** Number of unused recovery codes. */
   readonly recovery_codes_left: number
 }

@@ -6,12 +6,12 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { Timestamp, WorkerId } from "./shared.ts"
 
-/** Agents that run where the service cannot reach: they make the calls of tasks with `run_on`. */
+/** Workers make the calls of tasks with `run_on` from networks that the service cannot reach. */
 export class WorkersResource extends Resource {
   /**
    * List workers.
    *
-   * The workspace's workers, newest first.
+   * The workers of the workspace, newest first.
    *
    * Needs an access token; API keys are refused.
    *
@@ -32,8 +32,8 @@ export class WorkersResource extends Resource {
   /**
    * Create a worker.
    *
-   * The answer carries the token that its agent starts with, once. A workspace may have as many
-   * workers as its plan allows (`workers`, 1,000 by default).
+   * Only this answer contains the token with which the agent starts. The plan limits the number of
+   * workers (`workers`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -47,7 +47,7 @@ export class WorkersResource extends Resource {
   /**
    * Get a worker.
    *
-   * The worker, and what its agent says of itself.
+   * The worker, with the details that its agent has sent.
    *
    * Needs an access token; API keys are refused.
    *
@@ -67,7 +67,7 @@ export class WorkersResource extends Resource {
   /**
    * Change a worker.
    *
-   * New labels apply from the next run it takes. Runs that it holds go on.
+   * New labels apply to the next claim. Runs in progress continue.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -92,7 +92,7 @@ export class WorkersResource extends Resource {
   /**
    * Delete a worker.
    *
-   * Its tokens stop working at once. Runs that it holds start on other workers.
+   * The worker's tokens stop working at once. Other workers start its runs again.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -112,7 +112,7 @@ export class WorkersResource extends Resource {
   /**
    * Pause a worker.
    *
-   * It takes no more runs. Runs that it holds go on.
+   * The worker claims no more runs. Runs in progress continue.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -132,7 +132,7 @@ export class WorkersResource extends Resource {
   /**
    * Resume a worker.
    *
-   * It takes runs again.
+   * The worker claims runs again.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -152,8 +152,8 @@ export class WorkersResource extends Resource {
   /**
    * Rotate a worker's token.
    *
-   * Makes a new token. The old token works for `grace_seconds` more; an even older one stops working
-   * at once. Without grace, runs that the worker holds start on other workers.
+   * Creates a new token. The old token works for `grace_seconds` more, and older tokens stop working
+   * at once. Without grace, other workers start the worker's runs again.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -178,9 +178,9 @@ export class WorkersResource extends Resource {
   /**
    * Revoke a leaked worker token.
    *
-   * For whoever finds a token where it should not be. The token stops working at once. Runs that its
-   * worker holds start on other workers. The answer is 204 whether or not there was such a token. An
-   * address may send 100 in 15 minutes, leaked API keys included.
+   * For anybody who finds a token in public: the token stops working at once, and other workers
+   * start its worker's runs again. The answer is always 204, also if the token does not exist. An
+   * address can send 100 of these requests in 15 minutes, including those for API keys.
    *
    * Needs no credential.
    *
@@ -194,59 +194,59 @@ export class WorkersResource extends Resource {
   }
 }
 
-/** The only answer that carries the token. Keep it now; it cannot be shown again. */
+/** Only this answer contains the token. Store it now: it cannot be shown again. */
 export interface CreatedWorker {
   /** The id of the worker. */
   readonly id: WorkerId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Tasks name the labels that their worker must have. */
+  /** The labels by which tasks choose the worker. */
   readonly labels: ReadonlyArray<string>
-  /** The first 12 characters of the token, to tell tokens apart. */
+  /** The first 12 characters of the token, to identify it in lists. */
   readonly token_prefix: string
   readonly status: WorkerStatus
-  /** When its agent was last heard of. Null if never. */
+  /** When the agent last sent a request. Null if never. */
   readonly last_seen_at: Timestamp | null
-  /** The version of its agent. Null until it starts. */
+  /** The version of the agent. Null until the agent starts. */
   readonly version: string | null
-  /** The machine that its agent runs on, as the agent names it. */
+  /** The name of the machine, as the agent reports it. */
   readonly host: string | null
-  /** How many runs it holds now. */
+  /** Number of runs in progress. */
   readonly running: number
-  /** How many runs its agent takes at once. */
+  /** Number of calls that the agent makes at once. */
   readonly slots: number | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The token itself. It is shown in this answer and never again. */
+  /** The token itself. Only this answer shows it. */
   readonly token: string
 }
 
 export interface LeakedWorkerToken {
-  /** The token that was found. At most 512 characters. */
+  /** The leaked token. At most 512 characters. */
   readonly token: string
 }
 
 export interface Worker {
   /** The id of the worker. */
   readonly id: WorkerId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Tasks name the labels that their worker must have. */
+  /** The labels by which tasks choose the worker. */
   readonly labels: ReadonlyArray<string>
-  /** The first 12 characters of the token, to tell tokens apart. */
+  /** The first 12 characters of the token, to identify it in lists. */
   readonly token_prefix: string
   readonly status: WorkerStatus
-  /** When its agent was last heard of. Null if never. */
+  /** When the agent last sent a request. Null if never. */
   readonly last_seen_at: Timestamp | null
-  /** The version of its agent. Null until it starts. */
+  /** The version of the agent. Null until the agent starts. */
   readonly version: string | null
-  /** The machine that its agent runs on, as the agent names it. */
+  /** The name of the machine, as the agent reports it. */
   readonly host: string | null
-  /** How many runs it holds now. */
+  /** Number of runs in progress. */
   readonly running: number
-  /** How many runs its agent takes at once. */
+  /** Number of calls that the agent makes at once. */
   readonly slots: number | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -255,28 +255,27 @@ export interface Worker {
 }
 
 export interface WorkerInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
-  /** What the worker offers, by which tasks choose it. None when absent. At most 20 items. */
+  /** The labels by which tasks choose the worker. None when absent. At most 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
 }
 
 export interface WorkerRotation {
-  /** For how long the old token still works. 0 when absent. 0 to 604,800. */
+  /** Number of seconds for which the old token still works. 0 when absent. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
 /**
- * `never_seen` until its agent starts for the first time. `offline` once nothing was heard of its
- * agent for 15 seconds, or when the agent has stopped. `paused` gets no work, whether its agent
- * runs or not.
+ * `never_seen`: the agent has never started. `offline`: the agent has stopped, or has sent nothing
+ * for 15 seconds. `paused`: the worker gets no runs, whether its agent runs or not.
  */
 export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
 
 /** Any of the fields. Absent fields keep their values. */
 export interface WorkerUpdate {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
-  /** What the worker offers, by which tasks choose it. At most 20 items. */
+  /** The labels by which tasks choose the worker. At most 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
 }

@@ -14,7 +14,7 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** Where tasks, keys and their history live. A user may be a member of many. */
+/** Workspaces separate tasks, keys and their history. A user can be a member of many. */
 export class WorkspacesResource extends Resource {
   /**
    * List workspaces.
@@ -49,7 +49,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Get a workspace.
    *
-   * Its name and when it was created.
+   * The name and the creation time of the workspace.
    *
    * Needs an access token, or an API key with the scope `workspace:read`.
    *
@@ -69,7 +69,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Rename a workspace.
    *
-   * Gives the workspace another name.
+   * Changes the name of the workspace.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -114,8 +114,8 @@ export class WorkspacesResource extends Resource {
   /**
    * List signing secrets.
    *
-   * What a receiver verifies the service's calls and messages with: one record, or two while you
-   * rotate. Each origin has secrets of its own.
+   * The secrets with which a receiver verifies calls and messages of the service: one record, or two
+   * during a rotation. Each origin has separate secrets.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -139,8 +139,8 @@ export class WorkspacesResource extends Resource {
   /**
    * Rotate the signing secret.
    *
-   * Changes the secrets of all receivers. Calls and messages carry both signatures for 24 hours,
-   * then the old secrets end.
+   * Changes the secrets of all receivers. For 24 hours, calls and messages have signatures with the
+   * old and the new secret.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -158,7 +158,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Read the audit log.
    *
-   * Who changed what in this workspace, newest first.
+   * The changes in this workspace with their authors, newest first.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -175,9 +175,9 @@ export class WorkspacesResource extends Resource {
   }
 
   /**
-   * Ask who you are.
+   * Describe the credential.
    *
-   * What the credential is, and for an API key its workspace and scopes.
+   * Shows the user of an access token, or the workspace and scopes of an API key.
    *
    * Needs an access token or an API key, whatever its scopes.
    *
@@ -189,7 +189,7 @@ export class WorkspacesResource extends Resource {
   }
 }
 
-/** What was done: the kind of thing, and what happened to it. */
+/** The resource that was changed, and the change. */
 export type AuditAction =
   | "workspace.created"
   | "workspace.renamed"
@@ -230,26 +230,26 @@ export interface AuditEvent {
   /** The id of the event. */
   readonly id: AuditEventId
   readonly action: AuditAction
-  /** The user who did it. Null if nobody knows who it was. */
+  /** The user who made the change. Null if the user is unknown, or the service made the change. */
   readonly actor_id: UserId | null
-  /** The id of what it was done to. Null if that has no id. */
+  /** The id of the changed resource. Null if it has none. */
   readonly target_id: string | null
-  /** The address that the request came from. Null if unknown. */
+  /** The address of the request. Null if unknown. */
   readonly ip: string | null
   /** Details of the action, such as the scopes of a new key. */
   readonly details: Readonly<Record<string, unknown>>
-  /** Over this event and the hash before it. Null for a moment after the change. */
+  /** The hash of this event and the previous hash. Null for a moment after the change. */
   readonly hash: string | null
   /**
-   * The hash of the event before it in the log of the whole service. That event may belong to
-   * another workspace. Empty for the first event.
+   * The hash of the previous event of the whole service, which can belong to another workspace.
+   * Empty for the first event.
    */
   readonly previous_hash: string | null
-  /** When it was done. */
+  /** When the change was made. */
   readonly created_at: Timestamp
 }
 
-/** The kind of thing that was changed: what the action begins with. */
+/** Only changes of this kind of resource: the first part of the action. */
 export type AuditResource =
   | "workspace"
   | "member"
@@ -262,42 +262,42 @@ export type AuditResource =
   | "worker"
 
 /**
- * The secrets of one receiver: `whsec_` and the secret in base64. They verify what the service
- * sends to this origin, and nothing that it sends to another one.
+ * The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the
+ * service sends to this origin.
  */
 export interface SigningSecret {
   /** The id of the secret. */
   readonly id: SigningSecretId
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it stops signing, after a rotation. Null for the newest. */
+  /** When the secret stops signing after a rotation. Null for the newest. */
   readonly expires_at: Timestamp | null
   /** The scheme, the host and the port of the receiver. */
   readonly origin: string
-  /** Verifies the calls of tasks and of the steps of chains. */
+  /** Verifies calls of tasks and of steps of chains. */
   readonly call_secret: string
   /** Verifies callbacks and the messages of webhook channels. */
   readonly message_secret: string
 }
 
-/** Which secret of the workspace signs. */
+/** A generation of the workspace's signing secret. */
 export interface SigningSecretGeneration {
   /** The id of the secret. */
   readonly id: SigningSecretId
   /** When it was created. */
   readonly created_at: Timestamp
-  /** When it stops signing, after a rotation. Null for the newest. */
+  /** When the secret stops signing after a rotation. Null for the newest. */
   readonly expires_at: Timestamp | null
 }
 
 export interface WorkspaceInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
 }
 
 /** Without a name nothing changes. */
 export interface WorkspaceUpdate {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
 }
 
@@ -310,13 +310,13 @@ export interface WorkspacesSigningSecretsQuery extends PageQuery {
 }
 
 export interface WorkspacesAuditQuery extends PageQuery {
-  /** Changes that this user made. */
+  /** Only changes by this user. */
   readonly actor_id?: UserId | undefined
-  /** What was done: the kind of thing, and what happened to it. */
+  /** The resource that was changed, and the change. */
   readonly action?: AuditAction | undefined
-  /** The kind of thing that was changed: what the action begins with. */
+  /** Only changes of this kind of resource: the first part of the action. */
   readonly resource?: AuditResource | undefined
-  /** Changes of this one thing. 1 to 200 characters. */
+  /** Only changes of the resource with this id. 1 to 200 characters. */
   readonly target_id?: string | undefined
   /** At this time or later. */
   readonly from?: Timestamp | undefined

@@ -5,7 +5,10 @@ import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 
-/** Of the body of a ping. The rest is cut off without a word: the ping counts. */
+/**
+ * The number of bytes that are stored of a ping's body. The rest is dropped, and the ping still
+ * counts.
+ */
 export const maxPingBodyBytes = 10_000
 
 export const HeartbeatEventType = oneOf(
@@ -14,7 +17,7 @@ export const HeartbeatEventType = oneOf(
     identifier: "HeartbeatEventType",
     description:
       "`success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: " +
-      "a run took longer than it may. `paused` and `resumed`: somebody asked for it."
+      "a run exceeded its maximum duration. `paused` and `resumed`: a user did this."
   }
 )
 export type HeartbeatEventType = typeof HeartbeatEventType.Type
@@ -28,26 +31,26 @@ export const HeartbeatEvent = Schema.Struct({
     description: "The `rid` of the ping, which distinguishes overlapping runs."
   }),
   exit_status: Schema.NullOr(Schema.Int).annotate({
-    description: "The exit status of the job, where the ping named it."
+    description: "The exit status of the job. Null if the ping named none."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "How long the run took, where its start is known."
+    description: "The duration of the run. Null if its start is unknown."
   }),
   method: Schema.NullOr(Schema.String).annotate({ description: "The HTTP method of the ping." }),
   ip: Schema.NullOr(Schema.String).annotate({
-    description: "The address that the ping came from. Null where there was no ping.",
+    description: "The address of the ping. Null for events without a ping.",
     examples: ["203.0.113.7"]
   }),
   user_agent: Schema.NullOr(Schema.String).annotate({
-    description: "The `User-Agent` of the ping. Null where it sent none."
+    description: "The `User-Agent` of the ping. Null if there was none."
   }),
   body: Schema.NullOr(Schema.String).annotate({
     description:
-      "The first 10,000 bytes of the ping's body. Null if it had none or it was not kept."
+      "The first 10,000 bytes of the ping's body. Null if there was none or it was dropped."
   }),
   body_dropped: Schema.Boolean.annotate({
     description:
-      "Whether the ping had a body that was not kept, because the workspace or its account had used up its bytes of the day. The ping counts."
+      "True if the body was dropped, because the workspace or its account had used up its bytes of the day. The ping still counts."
   })
 }).annotate({
   identifier: "HeartbeatEvent",

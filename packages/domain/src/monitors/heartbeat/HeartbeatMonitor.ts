@@ -7,7 +7,6 @@ import { Timestamp } from "../../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
 
-/** What a heartbeat monitor is where its author did not say. */
 export const heartbeatDefaults = {
   key: null,
   tags: [],
@@ -26,7 +25,7 @@ const fields = Schema.Struct({
   ...monitorInput,
   period_seconds: Schema.optionalKey(
     seconds(30).annotate({
-      description: "How far apart pings are. Counts from the latest ping.",
+      description: "Number of seconds between two pings. Counts from the latest ping.",
       examples: [86_400]
     })
   ),
@@ -34,9 +33,9 @@ const fields = Schema.Struct({
     MinuteSchedule.pipe(
       Schema.annotateEncoded({
         description:
-          "When a ping is due, as a cron expression with five fields. A ping counts for its slot if " +
-          "it is early by at most five minutes, the grace or a quarter of the time between two " +
-          "slots, whichever is least.",
+          "When pings are due, as a cron expression with five fields. An early ping counts for its slot " +
+          "if it is early by at most five minutes, the grace and a quarter of the time between two " +
+          "slots.",
         examples: ["0 3 * * *"]
       })
     )
@@ -51,15 +50,15 @@ const fields = Schema.Struct({
   ),
   grace_seconds: Schema.optionalKey(
     seconds(30).annotate({
-      description: "How late a ping may be. 300 when absent.",
+      description: "Number of seconds by which a ping can be late. 300 when absent.",
       examples: [300]
     })
   ),
   max_duration_seconds: Schema.optionalKey(
     Schema.NullOr(seconds(1)).annotate({
       description:
-        "How long a run may take from its `/start` to its end. With it a `/start` in time is " +
-        "enough for the schedule, and the end has this deadline of its own: a long job needs no " +
+        "The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is " +
+        "enough for the schedule, and the end has this separate deadline, so that a long job needs no " +
         "long grace. No limit when absent or null.",
       examples: [3600]
     })
@@ -67,7 +66,7 @@ const fields = Schema.Struct({
   min_interval_seconds: Schema.optionalKey(
     Schema.NullOr(seconds(1)).annotate({
       description:
-        "How far apart two runs must begin: sooner is a fault too. No limit when absent or null.",
+        "The least number of seconds between the starts of two runs. A run that starts earlier also opens an incident. No limit when absent or null.",
       examples: [60]
     })
   )
@@ -118,7 +117,7 @@ const atMostOne = Schema.makeFilter<Timing>(
   }
 )
 
-/** The problem of the timing as a whole, if any, of a new or changed monitor. */
+/** Returns the problem of the timing of a new or changed monitor, if any. */
 export const timingProblem = (timing: {
   readonly period_seconds?: number | null
   readonly min_interval_seconds?: number | null
@@ -135,8 +134,7 @@ export const timingProblem = (timing: {
     : undefined
 }
 
-/** The problem of a time zone without a schedule. */
-export const zoneOfNothing: FieldProblem = {
+export const timezoneWithoutSchedule: FieldProblem = {
   path: ["timezone"],
   code: "invalid",
   problem: "must be left out, because the monitor has no schedule"
@@ -145,7 +143,7 @@ export const zoneOfNothing: FieldProblem = {
 const coherent = Schema.makeFilter<Timing>((timing) => {
   const problem =
     timing.timezone !== undefined && timing.schedule === undefined
-      ? zoneOfNothing
+      ? timezoneWithoutSchedule
       : timingProblem(timing)
   return problem && filterIssue(problem)
 })
@@ -163,7 +161,7 @@ const exampleDefinition = {
 
 export const HeartbeatMonitorInput = fieldsWithKey.check(coherent, exactlyOne).annotate({
   identifier: "HeartbeatMonitorInput",
-  description: "Give `period_seconds` or `schedule`, one of the two.",
+  description: "A heartbeat monitor to create. Requires either `period_seconds` or `schedule`.",
   examples: [exampleDefinition]
 })
 export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
@@ -171,8 +169,8 @@ export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
 export const HeartbeatMonitorDefinition = fields.check(coherent, exactlyOne).annotate({
   identifier: "HeartbeatMonitorDefinition",
   description:
-    "A heartbeat monitor whose key is in the path. Give `period_seconds` or `schedule`, one of " +
-    "the two. Absent fields get their defaults.",
+    "A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`. " +
+    "Absent fields get their defaults.",
   examples: [exampleDefinition]
 })
 export type HeartbeatMonitorDefinition = typeof HeartbeatMonitorDefinition.Type
@@ -183,9 +181,9 @@ export const HeartbeatMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "HeartbeatMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. `period_seconds` takes the " +
-      "place of a schedule, and a schedule that of the period. A deadline that would have passed " +
-      "by the new rules counts from now.",
+      "Any of the fields. Absent fields keep their values. `period_seconds` replaces a schedule, and " +
+      "a schedule replaces a period. A deadline that would have passed under the new settings counts " +
+      "from now.",
     examples: [{ grace_seconds: 600 }]
   })
 export type HeartbeatMonitorUpdate = typeof HeartbeatMonitorUpdate.Type
@@ -193,39 +191,43 @@ export type HeartbeatMonitorUpdate = typeof HeartbeatMonitorUpdate.Type
 export const HeartbeatMonitor = Schema.Struct({
   ...monitorFields,
   period_seconds: Schema.NullOr(Schema.Int).annotate({
-    description: "How far apart pings are. Null: it has a schedule."
+    description: "Number of seconds between two pings. Null if the monitor has a schedule."
   }),
   schedule: Schema.NullOr(Schema.String).annotate({
-    description: "When pings are due. Null: it has a period."
+    description: "When pings are due. Null if the monitor has a period."
   }),
   timezone: Schema.String.annotate({ description: "The IANA time zone of the schedule." }),
-  grace_seconds: Schema.Int.annotate({ description: "How late a ping may be." }),
+  grace_seconds: Schema.Int.annotate({
+    description: "Number of seconds by which a ping can be late."
+  }),
   max_duration_seconds: Schema.NullOr(Schema.Int).annotate({
-    description: "How long a run may take. Null: as long as it likes."
+    description: "The maximum duration of a run in seconds. Null if there is none."
   }),
   min_interval_seconds: Schema.NullOr(Schema.Int).annotate({
-    description: "How far apart two runs must begin. Null: they need not be."
+    description:
+      "The least number of seconds between the starts of two runs. Null if there is none."
   }),
   ping_url: Schema.NullOr(Schema.String).annotate({
     description:
-      "What the job asks for when it is done. It is a secret: whoever has it can ping. Null for a " +
-      "`viewer` and for an API key without `monitors:write`.",
+      "The URL that the job requests when it has finished. It is a secret: anybody who has it can ping. " +
+      "Null for a `viewer` and for an API key without `monitors:write`.",
     examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
   }),
   last_ping_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the latest ping reported a success or a failure. Null before the first one."
+    description:
+      "When the latest ping reported a success or a failure. Null before the first such ping."
   }),
   last_duration_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "How long the latest run took whose start and end are known."
+    description: "The duration of the latest run whose start and end are known."
   }),
   running_since: Schema.NullOr(Timestamp).annotate({
-    description: "The start of the oldest run that goes on. Null where none does."
+    description: "The start of the oldest unfinished run. Null if there is none."
   }),
   expected_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the next ping is due. Null before the first, and while paused."
+    description: "When the next ping is due. Null before the first ping, and while paused."
   }),
   alert_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it goes down unless it is pinged before."
+    description: "When the monitor goes down unless a ping comes before."
   })
 }).annotate({
   identifier: "HeartbeatMonitor",

@@ -20,7 +20,7 @@ const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
 })
   .annotate(Access, Access.scope("monitors:write"))
   .annotateMerge(
-    docs("Replace the ping URL", "Gives a new `ping_url`. The old one answers 404 at once.")
+    docs("Replace the ping URL", "Creates a new `ping_url`. The old URL answers 404 at once.")
   )
 
 export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
@@ -37,17 +37,17 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       },
       texts: {
         create:
-          "Let the job request its `ping_url` when it is done. The monitor waits for the first ping " +
-          "and alerts nobody until then.",
-        get: "The monitor, and when a ping is due.",
-        update: "Changes the fields that are given. No change by itself makes a monitor go down.",
-        remove: "Its ping URL answers 404 at once.",
-        pause: "Pings are recorded and change nothing, and no deadline passes.",
+          "Let the job request the `ping_url` when it has finished. The monitor waits for the first ping " +
+          "and opens no incident until then.",
+        get: "The monitor, with the time when the next ping is due.",
+        update: "Changes the given fields. A change never makes a monitor go down.",
+        remove: "The ping URL answers 404 at once.",
+        pause: "Pings are recorded but change nothing, and no deadline passes.",
         resume:
-          "It is `new` again. One that was pinged before waits for its next ping as from now on.",
+          "The monitor is `new` again. If it ever got a ping, the next one is due as if a ping had come now.",
         events:
-          "Its pings and what was missed, newest first, kept for 30 days by default. Pings " +
-          "beyond 60 per minute count, but are not listed."
+          "Pings and missed pings, newest first, kept for 30 days by default. Pings beyond 60 per minute " +
+          "count, but are not listed."
       },
       own: [rotateUrl]
     })
@@ -58,10 +58,10 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
     OpenApi.annotations({
       title: "Heartbeat monitors",
       description:
-        "Jobs that run elsewhere and say so: a monitor goes down when a ping is missing, a run " +
-        "fails, takes too long or comes too soon. A ping is a `GET`, `HEAD` or `POST` of the " +
-        "monitor's `ping_url`, with nothing after it (success), `/start`, `/fail`, `/log` or the " +
-        "exit status of the job (`/0` to `/255`). `?rid=<uuid>` tells overlapping runs apart. It " +
-        "answers `OK` once the ping is on disk."
+        "Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing, " +
+        "or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the " +
+        "monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit " +
+        "status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer " +
+        "is `OK` when the ping is on disk."
     })
   ) {}

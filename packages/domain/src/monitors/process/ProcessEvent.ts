@@ -8,7 +8,7 @@ import { MonitorStatus } from "../Monitor.ts"
 export const ProcessEventType = oneOf(["up", "down", "paused", "resumed"], {
   identifier: "ProcessEventType",
   description:
-    "`up`: the rules hold again, or for the first time. `down`: a rule was broken for too long, or nothing was heard of the worker."
+    "`up`: all rules hold again, or for the first time. `down`: a rule was broken for too long, or the worker has not reported."
 })
 export type ProcessEventType = typeof ProcessEventType.Type
 
@@ -18,8 +18,8 @@ export const ProcessEvent = Schema.Struct({
   at: Timestamp.annotate({ description: "When it happened." }),
   status: MonitorStatus,
   message: Schema.NullOr(Schema.String).annotate({
-    description: "Why it went down. Null for other events.",
-    examples: ["0 matching processes run, and at least 1 should"]
+    description: "Why the monitor went down. Null for other events.",
+    examples: ["0 matching processes run; the minimum is 1."]
   })
 }).annotate({
   identifier: "ProcessEvent",
@@ -29,7 +29,7 @@ export const ProcessEvent = Schema.Struct({
       type: "down",
       at: "2026-01-31T09:30:00.000Z",
       status: "down",
-      message: "0 matching processes run, and at least 1 should"
+      message: "0 matching processes run; the minimum is 1."
     }
   ]
 })

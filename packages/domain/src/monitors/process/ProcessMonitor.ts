@@ -19,31 +19,31 @@ const exactlyOne = Schema.makeFilter<object>((match) => Object.keys(match).lengt
 const matchFields = {
   name: Schema.optionalKey(
     text({ min: 1, max: 255 }).annotate({
-      description: "The name of the program, exactly.",
+      description: "The exact name of the program.",
       examples: ["postgres"]
     })
   ),
   command_contains: Schema.optionalKey(
     text({ min: 1, max: 1_000 }).annotate({
       description:
-        "A part of the command line. The agent looks for it only if it was started with exactly this text (`--watch-command`).",
+        "A part of the command line. The agent searches for it only if it was started with exactly this text (`--watch-command`).",
       examples: ["worker.js --queue mail"]
     })
   ),
   pid_file: Schema.optionalKey(
     text({ min: 1, max: 1_000 }).annotate({
-      description: "A file on the worker's machine that holds the process id.",
+      description: "A file on the worker's machine that contains the process id.",
       examples: ["/run/nginx.pid"]
     })
   )
 }
 
-/** Which processes are watched. */
 export const ProcessMatch = Schema.Struct(matchFields)
   .check(exactlyOne)
   .annotate({
     identifier: "ProcessMatch",
-    description: "Exactly one of the three. Agents watch processes on Linux only.",
+    description:
+      "Which processes are watched, by exactly one of the three fields. Agents watch processes only on Linux.",
     examples: [{ name: "postgres" }]
   })
 export type ProcessMatch = typeof ProcessMatch.Type
@@ -54,8 +54,8 @@ const count = (minimum: number) =>
 export const ProcessJudge = oneOf(["each", "together"], {
   identifier: "ProcessJudge",
   description:
-    "How several workers count. `each`: the rules hold on each of them. `together`: they hold for " +
-    "the processes of all of them together. It makes no difference with `worker_id`. `each` when absent."
+    "How the rules apply to several workers. `each`: to each worker separately. `together`: to the " +
+    "sum of all workers. It makes no difference with `worker_id`. `each` when absent."
 })
 
 const fields = Schema.Struct({
@@ -65,8 +65,7 @@ const fields = Schema.Struct({
   ),
   labels: Schema.optionalKey(
     NeededLabels.annotate({
-      description:
-        "Instead of `worker_id`: on the machines of all online workers with these labels.",
+      description: "Instead of `worker_id`: all online workers with these labels.",
       examples: [["web"]]
     })
   ),
@@ -74,13 +73,14 @@ const fields = Schema.Struct({
   match: ProcessMatch,
   min_count: Schema.optionalKey(
     count(0).annotate({
-      description: "At most `max_count`. When absent: 1, and 0 with a `max_count` of 0.",
+      description:
+        "The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count` of 0.",
       examples: [1]
     })
   ),
   max_count: Schema.optionalKey(
     Schema.NullOr(count(0)).annotate({
-      description: "Any number when absent or null.",
+      description: "The maximum number of processes. No limit when absent or null.",
       examples: [8]
     })
   ),
@@ -88,7 +88,8 @@ const fields = Schema.Struct({
     Schema.NullOr(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
     ).annotate({
-      description: "The memory of all of them together. Any when absent or null.",
+      description:
+        "The maximum memory of all matching processes together. No limit when absent or null.",
       examples: [536_870_912]
     })
   ),
@@ -96,27 +97,26 @@ const fields = Schema.Struct({
     Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))).annotate(
       {
         description:
-          "The processor time of all of them together since the report before; 100 is one core. Any when absent or null.",
+          "The maximum processor time of all matching processes together since the previous report; 100 is one core. No limit when absent or null.",
         examples: [150]
       }
     )
   ),
   interval_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 3_600 })).annotate({
-      description: "How far apart reports are. 30 when absent.",
+      description: "Number of seconds between two reports. 30 when absent.",
       examples: [30]
     })
   ),
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })).annotate({
       description:
-        "How long a rule may be broken, or the worker silent, before the monitor goes down. 60 when absent.",
+        "Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes down. 60 when absent.",
       examples: [60]
     })
   )
 })
 
-/** What a process monitor is where its author did not say. */
 export const processDefaults = {
   key: null,
   tags: [],
@@ -129,7 +129,6 @@ export const processDefaults = {
   grace_seconds: 60
 } as const
 
-/** What `min_count` is where its author did not say. */
 export const leastCount = ({ max_count }: Counts): number =>
   max_count === 0 ? 0 : processDefaults.min_count
 
@@ -138,7 +137,7 @@ interface Counts {
   readonly max_count?: number | null
 }
 
-/** The problem of the counts, if any, of a new or changed monitor. */
+/** Returns the problem of the counts of a new or changed monitor, if any. */
 export const countProblem = ({ max_count, min_count }: Counts): FieldProblem | undefined =>
   min_count !== undefined && max_count != null && min_count > max_count
     ? {
@@ -153,13 +152,15 @@ const possible = Schema.makeFilter<Counts>((counts) => {
   return problem && filterIssue(problem)
 })
 
-interface Place {
+interface WorkerChoice {
   readonly worker_id?: string
   readonly labels?: ReadonlyArray<string>
 }
 
-const bothGiven = ({ labels, worker_id }: Place) => labels !== undefined && worker_id !== undefined
-const noneGiven = ({ labels, worker_id }: Place) => labels === undefined && worker_id === undefined
+const bothGiven = ({ labels, worker_id }: WorkerChoice) =>
+  labels !== undefined && worker_id !== undefined
+const noneGiven = ({ labels, worker_id }: WorkerChoice) =>
+  labels === undefined && worker_id === undefined
 
 const notBoth: FieldProblem = {
   path: ["labels"],
@@ -172,7 +173,7 @@ const missing: FieldProblem = {
   problem: "or labels is required"
 }
 
-const onePlace = Schema.makeFilter<Place>(
+const oneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   (place) => {
     const problem = bothGiven(place) ? notBoth : noneGiven(place) ? missing : undefined
     return problem && filterIssue(problem)
@@ -180,7 +181,7 @@ const onePlace = Schema.makeFilter<Place>(
   { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
 )
 
-const atMostOnePlace = Schema.makeFilter<Place>(
+const atMostOneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   (place) => (bothGiven(place) ? filterIssue(notBoth) : undefined),
   {
     toJsonSchema: () => ({
@@ -203,17 +204,17 @@ const exampleDefinition = {
 
 const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
 
-export const ProcessMonitorInput = fieldsWithKey.check(onePlace, possible).annotate({
+export const ProcessMonitorInput = fieldsWithKey.check(oneWorkerChoice, possible).annotate({
   identifier: "ProcessMonitorInput",
-  description: "Give `worker_id` or `labels`, one of the two.",
+  description: "A process monitor to create. Requires either `worker_id` or `labels`.",
   examples: [exampleDefinition]
 })
 export type ProcessMonitorInput = typeof ProcessMonitorInput.Type
 
-export const ProcessMonitorDefinition = fields.check(onePlace, possible).annotate({
+export const ProcessMonitorDefinition = fields.check(oneWorkerChoice, possible).annotate({
   identifier: "ProcessMonitorDefinition",
   description:
-    "A process monitor whose key is in the path. Give `worker_id` or `labels`, one of the two. " +
+    "A process monitor whose key is in the path. Requires either `worker_id` or `labels`. " +
     "Absent fields get their defaults.",
   examples: [exampleDefinition]
 })
@@ -221,11 +222,11 @@ export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type
 
 export const ProcessMonitorUpdate = fieldsWithKey
   .mapFields(Struct.map(Schema.optionalKey))
-  .check(atMostOnePlace, possible)
+  .check(atMostOneWorkerChoice, possible)
   .annotate({
     identifier: "ProcessMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and the other way round.",
+      "Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and `worker_id` replaces `labels`.",
     examples: [{ grace_seconds: 120 }]
   })
 export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
@@ -233,31 +234,33 @@ export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
 export const ProcessRefusal = oneOf(["not_allowed"], {
   identifier: "ProcessRefusal",
   description:
-    "`not_allowed`: the agent was not started with the `command_contains` of the monitor " +
+    "`not_allowed`: the agent was not started with the monitor's `command_contains` " +
     "(`--watch-command`)."
 })
 
-/** What an agent has seen of the processes. */
 export const ProcessReport = Schema.Struct({
-  count: Schema.Int.annotate({ description: "How many processes match.", examples: [1] }),
-  rss_bytes: Schema.Int.annotate({ description: "Their memory together." }),
+  count: Schema.Int.annotate({ description: "Number of matching processes.", examples: [1] }),
+  rss_bytes: Schema.Int.annotate({ description: "The memory of all matching processes together." }),
   cpu_percent: Schema.NullOr(Schema.Finite).annotate({
-    description: "Their processor time together; 100 is one core. Null in the first report.",
+    description:
+      "The processor time of all matching processes together; 100 is one core. Null in the first report.",
     examples: [12.5]
   }),
   pids: Schema.Array(Schema.Int).annotate({
-    description: "The ids of at most 20 of them.",
+    description: "The ids of up to 20 matching processes.",
     examples: [[4711]]
   }),
   refused: Schema.optionalKey(
-    ProcessRefusal.annotate({ description: "Why the agent did not look. Absent if it did." })
+    ProcessRefusal.annotate({
+      description: "Why the agent has not counted the processes. Absent if it has."
+    })
   )
 }).annotate({ identifier: "ProcessReport" })
 export type ProcessReport = typeof ProcessReport.Type
 
 export const LastProcessReport = Schema.Struct({
-  at: Timestamp.annotate({ description: "When it arrived." }),
-  worker_id: WorkerId.annotate({ description: "The worker whose agent it came from." }),
+  at: Timestamp.annotate({ description: "When the report arrived." }),
+  worker_id: WorkerId.annotate({ description: "The worker whose agent sent the report." }),
   ...ProcessReport.fields
 }).annotate({ identifier: "LastProcessReport" })
 
@@ -277,21 +280,25 @@ export const ProcessMonitor = Schema.Struct({
       description: "A part of the command line."
     }),
     pid_file: Schema.optionalKey(Schema.String).annotate({
-      description: "A file that holds the process id."
+      description: "A file that contains the process id."
     })
   }).annotate({ description: "Which processes are watched.", examples: [{ name: "postgres" }] }),
-  min_count: Schema.Int.annotate({ description: "How many there must be." }),
-  max_count: Schema.NullOr(Schema.Int).annotate({ description: "How many there may be." }),
+  min_count: Schema.Int.annotate({ description: "The minimum number of processes." }),
+  max_count: Schema.NullOr(Schema.Int).annotate({
+    description: "The maximum number of processes. Null if there is none."
+  }),
   max_rss_bytes: Schema.NullOr(Schema.Int).annotate({
-    description: "How much memory they may have."
+    description: "The maximum memory of all matching processes. Null if there is none."
   }),
   max_cpu_percent: Schema.NullOr(Schema.Finite).annotate({
-    description: "How much processor time they may take."
+    description: "The maximum processor time of all matching processes. Null if there is none."
   }),
-  interval_seconds: Schema.Int.annotate({ description: "How far apart reports are." }),
-  grace_seconds: Schema.Int.annotate({ description: "How long a rule may be broken." }),
+  interval_seconds: Schema.Int.annotate({ description: "Number of seconds between two reports." }),
+  grace_seconds: Schema.Int.annotate({
+    description: "Number of seconds for which a rule can be broken."
+  }),
   last_report: Schema.NullOr(LastProcessReport).annotate({
-    description: "The latest one, of any of its workers. Null before the first."
+    description: "The latest report of any worker. Null before the first report."
   })
 }).annotate({
   identifier: "ProcessMonitor",

@@ -24,12 +24,12 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
       },
       texts: {
         create:
-          "It is `new` until the agent of its worker reports. Rules are judged with every report.",
-        get: "The monitor, and the latest report.",
-        update: "Changes the fields that are given. They apply from the next report on.",
-        pause: "Its processes are not watched until it is resumed.",
-        resume: "It is `new` again until the next report.",
-        events: "When it went down and up, newest first, kept for 30 days by default."
+          "The monitor is `new` until the agent of its worker reports. Every report is checked against the rules.",
+        get: "The monitor, with the latest report.",
+        update: "Changes the given fields. They apply from the next report on.",
+        pause: "The processes are not watched until the monitor is resumed.",
+        resume: "The monitor is `new` again until the next report.",
+        events: "When the monitor went down and up, newest first, kept for 30 days by default."
       },
       own: []
     })
@@ -40,6 +40,6 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
     OpenApi.annotations({
       title: "Process monitors",
       description:
-        "Processes on the machines of workers: how many run, and what memory and processor time they take."
+        "Monitors of processes on the machines of workers: their number, memory and processor time."
     })
   ) {}

@@ -2,11 +2,13 @@ import { Schema } from "effect"
 import { Timestamp } from "../../shared/Timestamp.ts"
 
 const fields = {
-  subject: Schema.String.annotate({ description: "Whom it is for." }),
-  issuer: Schema.String.annotate({ description: "Who signed it." }),
-  fingerprint_sha256: Schema.String.annotate({ description: "SHA-256 of it, in hexadecimal." }),
-  valid_from: Timestamp.annotate({ description: "When it begins to be valid." }),
-  valid_to: Timestamp.annotate({ description: "When it expires." })
+  subject: Schema.String.annotate({ description: "The subject of the certificate." }),
+  issuer: Schema.String.annotate({ description: "The issuer, who signed the certificate." }),
+  fingerprint_sha256: Schema.String.annotate({
+    description: "SHA-256 of the certificate, in hexadecimal."
+  }),
+  valid_from: Timestamp.annotate({ description: "When the certificate becomes valid." }),
+  valid_to: Timestamp.annotate({ description: "When the certificate expires." })
 }
 
 export const IssuerCertificate = Schema.Struct(fields).annotate({
@@ -17,14 +19,15 @@ export type IssuerCertificate = typeof IssuerCertificate.Type
 export const Certificate = Schema.Struct({
   ...fields,
   names: Schema.Array(Schema.String).annotate({
-    description: "The host names and addresses that it is for, 100 at most."
+    description: "The host names and addresses of the certificate, at most 100."
   }),
-  serial: Schema.String.annotate({ description: "Its serial number, in hexadecimal." }),
+  serial: Schema.String.annotate({ description: "The serial number, in hexadecimal." }),
   days_left: Schema.Int.annotate({
-    description: "Whole days until it expires. Negative: it has expired."
+    description: "Whole days until the certificate expires. Negative if it has expired."
   }),
   chain: Schema.Array(IssuerCertificate).annotate({
-    description: "Those of its issuers, from its own on and without the root."
+    description:
+      "The certificates of the issuers, beginning with the direct issuer, without the root."
   })
 }).annotate({ identifier: "Certificate" })
 export type Certificate = typeof Certificate.Type

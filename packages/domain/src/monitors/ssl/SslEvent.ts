@@ -11,8 +11,8 @@ export const SslEventType = oneOf(
   {
     identifier: "SslEventType",
     description:
-      "`check`: the certificate was checked. `certificate_changed`: the server shows one that was not seen " +
-      "before. `certificate_expiring`: one of `warn_days` is reached."
+      "`check`: the certificate was checked. `certificate_changed`: the server shows a new certificate. " +
+      "`certificate_expiring`: one of `warn_days` is reached."
   }
 )
 export type SslEventType = typeof SslEventType.Type
@@ -23,15 +23,15 @@ export const SslEvent = Schema.Struct({
   at: Timestamp.annotate({ description: "When it happened." }),
   status: MonitorStatus,
   verification: Schema.NullOr(SslVerification).annotate({
-    description: "What a check found. Null for other events."
+    description: "The result of the check. Null for other events."
   }),
   message: Schema.NullOr(Schema.String).annotate({
-    description: "The same for people. Null where all is well."
+    description: "The result as a sentence. Null if the certificate is valid."
   }),
   fingerprint_sha256: Schema.NullOr(Schema.String).annotate({
-    description: "The certificate that it is about. Null where none was seen."
+    description: "The fingerprint of the certificate. Null if there was none."
   }),
-  duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "How long a check took." })
+  duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "The duration of the check." })
 }).annotate({
   identifier: "SslEvent",
   examples: [

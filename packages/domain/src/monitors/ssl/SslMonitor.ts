@@ -10,8 +10,7 @@ import { hostName } from "./hostName.ts"
 export const SslProtocol = oneOf(["tls", "smtp", "imap", "pop3", "postgres"], {
   identifier: "SslProtocol",
   description:
-    "`tls` begins with the handshake. The others ask for it first, in the words of their protocol " +
-    "(STARTTLS). `tls` when absent."
+    "`tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when absent."
 })
 export type SslProtocol = typeof SslProtocol.Type
 
@@ -31,13 +30,12 @@ export const SslVerification = oneOf(
     identifier: "SslVerification",
     description:
       "What a client would find. `incomplete_chain`: the server does not send the certificate of " +
-      "its issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and " +
-      "`unreachable`: there was no certificate to check. Revocation is not checked."
+      "the issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and " +
+      "`unreachable`: there is no certificate to check. Revocation is not checked."
   }
 )
 export type SslVerification = typeof SslVerification.Type
 
-/** The port of a protocol, if its author named none. */
 export const defaultPorts: Readonly<Record<SslProtocol, number>> = {
   tls: 443,
   smtp: 587,
@@ -46,7 +44,6 @@ export const defaultPorts: Readonly<Record<SslProtocol, number>> = {
   postgres: 5432
 }
 
-/** What an SSL monitor is where its author did not say. */
 export const sslDefaults = {
   key: null,
   tags: [],
@@ -58,7 +55,9 @@ export const sslDefaults = {
 
 const fields = Schema.Struct({
   ...monitorInput,
-  host: hostName("The name or address of the server. `münchen.de` is kept as `xn--mnchen-3ya.de`."),
+  host: hostName(
+    "The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`."
+  ),
   port: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
       description:
@@ -69,7 +68,7 @@ const fields = Schema.Struct({
   server_name: Schema.optionalKey(
     Schema.NullOr(
       hostName(
-        "The name that the server is asked for, and that its certificate has to be for. `host` " +
+        "The name that is requested from the server, and that its certificate must have. `host` " +
           "when absent or null."
       )
     )
@@ -80,17 +79,17 @@ const fields = Schema.Struct({
       .check(Schema.isMaxLength(10), Schema.isUnique())
       .annotate({
         description:
-          "How many days before a certificate of the chain expires to tell people, once each. A " +
-          "certificate that lives for less counts from a third of its life. At most 10; " +
-          "[30, 14, 7, 3, 1] when absent.",
+          "Numbers of days before a certificate of the chain expires. People are notified once at each. For a " +
+          "short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when " +
+          "absent.",
         examples: [[30, 14, 7, 3, 1]]
       })
   ),
   check_interval_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 3600, maximum: 604_800 })).annotate({
       description:
-        "How far apart checks are, give or take a tenth. While it is down, ten minutes at most. " +
-        "21,600 when absent.",
+        "Number of seconds between two checks, plus or minus a tenth. At most ten minutes while the " +
+        "monitor is down. 21,600 when absent.",
       examples: [21_600]
     })
   )
@@ -116,8 +115,8 @@ export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
 export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "SslMonitorUpdate",
   description:
-    "Any of the fields. Absent fields keep their values. The certificate is checked again. With " +
-    "another host, port, protocol or name it starts afresh: it is `new`, and its incident closes.",
+    "Any of the fields. Absent fields keep their values. The certificate is checked again. A new " +
+    "host, port, protocol or server name makes the monitor `new` and closes its incident.",
   examples: [{ warn_days: [14, 7] }]
 })
 export type SslMonitorUpdate = typeof SslMonitorUpdate.Type
@@ -127,22 +126,26 @@ export const SslMonitor = Schema.Struct({
   host: Schema.String.annotate({ description: "The name or address of the server." }),
   port: Schema.Int.annotate({ description: "The port of the server." }),
   server_name: Schema.NullOr(Schema.String).annotate({
-    description: "The name that the server is asked for. Null: `host`."
+    description: "The name that is requested from the server. Null: `host`."
   }),
   protocol: SslProtocol,
   warn_days: Schema.Array(Schema.Int).annotate({
-    description: "How many days before the end to tell people."
+    description: "Numbers of days before the expiry at which people are notified."
   }),
-  check_interval_seconds: Schema.Int.annotate({ description: "How far apart checks are." }),
-  last_check_at: Schema.NullOr(Timestamp).annotate({ description: "Null before the first check." }),
+  check_interval_seconds: Schema.Int.annotate({
+    description: "Number of seconds between two checks."
+  }),
+  last_check_at: Schema.NullOr(Timestamp).annotate({
+    description: "When the certificate was last checked. Null before the first check."
+  }),
   verification: Schema.NullOr(SslVerification).annotate({
-    description: "What the latest check found. Null before the first."
+    description: "The result of the latest check. Null before the first check."
   }),
   verification_message: Schema.NullOr(Schema.String).annotate({
-    description: "The same for people. Null where all is well."
+    description: "The result as a sentence. Null if the certificate is valid."
   }),
   certificate: Schema.NullOr(Certificate).annotate({
-    description: "The latest certificate that was seen, be it valid or not."
+    description: "The latest certificate, valid or not."
   })
 }).annotate({
   identifier: "SslMonitor",

@@ -22,9 +22,9 @@ const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
   .annotateMerge(
     docs(
       "Check a certificate now",
-      "Asks for a check within a second. The monitor shows the result a moment later. After a " +
-        "failed check, the second one comes no sooner than a minute later, and `next_check_at` " +
-        "says when. A monitor that is paused answers 409."
+      "Requests a check within a second. The monitor shows the result a moment later. After a first " +
+        "failed check, the second one comes a minute later at the earliest, at `next_check_at`. The " +
+        "answer for a paused monitor is 409."
     )
   )
 
@@ -41,12 +41,12 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
         eventPage: SslEventPage
       },
       texts: {
-        create: "Its certificate is checked at once, and then from time to time.",
-        get: "The monitor, and what the latest check found.",
-        update: "Changes the fields that are given, and checks again.",
-        pause: "It is not checked until resumed.",
-        resume: "It is `new` again, and its certificate is checked at once.",
-        events: "What each check found, newest first, kept for 30 days by default."
+        create: "The certificate is checked at once, and then at an interval.",
+        get: "The monitor, with the result of the latest check.",
+        update: "Changes the given fields, and checks the certificate again.",
+        pause: "The certificate is not checked until the monitor is resumed.",
+        resume: "The monitor is `new` again, and the certificate is checked at once.",
+        events: "The results of checks, newest first, kept for 30 days by default."
       },
       own: [check]
     })
@@ -57,7 +57,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
     OpenApi.annotations({
       title: "SSL monitors",
       description:
-        "Certificates of servers: a monitor tells before one expires, and goes down when clients " +
-        "would refuse it, or when the server could not be reached twice in a row, a minute apart."
+        "Monitors of the certificates of servers. A monitor announces that a certificate expires, and goes " +
+        "down when clients would refuse it, or when the server is unreachable in two checks a minute apart."
     })
   ) {}

@@ -4,8 +4,9 @@ import { keptAs } from "../../shared/keptAs.ts"
 const longest = 253
 
 /**
- * `münchen.de` as name servers and certificates know it. What is no name stays as it is. A longer
- * text is none, and the time to convert it would grow with the square of its length.
+ * Converts a name such as `münchen.de` to the ASCII of DNS and certificates. Other texts stay
+ * unchanged. A longer text cannot be a name, and the time to convert it would grow with the square
+ * of its length.
  */
 const asciiName = (text: string): string => {
   const isForeign =
@@ -13,7 +14,10 @@ const asciiName = (text: string): string => {
   return isForeign && URL.canParse(`https://${text}`) ? new URL(`https://${text}`).hostname : text
 }
 
-/** Each part is bounded, as the time to refuse a long text would grow with the square of its length. */
+/**
+ * Matches a host name or an IP address. Each part has a limit, because the time to refuse a long
+ * text would grow with the square of its length.
+ */
 const nameOrAddress =
   /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f.]{0,45}:[\da-f:.]{0,45}$/i
 
@@ -24,6 +28,6 @@ const HostName = Schema.String.check(
   })
 )
 
-/** Of names as of addresses: nothing that would make it a URL or a command. */
+/** A host name or an IP address, without anything that would make it a URL or a command. */
 export const hostName = (description: string) =>
   keptAs(HostName, asciiName, { description, examples: ["www.example.com"] })
