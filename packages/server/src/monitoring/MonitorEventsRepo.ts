@@ -22,7 +22,7 @@ export interface MonitorEventRow<Details> {
   readonly details: Details | null
 }
 
-/** Events as a table, for a statement that writes them together with their monitors. */
+/** Turns events into a table, for a statement that writes a monitor together with its events. */
 export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<MonitorEvent>) => {
   const column = columnsOf([...events.entries()])
   return sql`
@@ -38,7 +38,6 @@ export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<Moni
     ) AS event (id, workspace_id, monitor_id, type, status, at, details)`
 }
 
-/** Pings, checks and other events of monitors. */
 export class MonitorEventsRepo extends Context.Service<
   MonitorEventsRepo,
   {
@@ -48,8 +47,7 @@ export class MonitorEventsRepo extends Context.Service<
       monitorId: MonitorId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<MonitorEventRow<Details>>>
-    /** Deletes the events of deleted monitors, in batches. */
-    readonly removeOfGone: Effect.Effect<void>
+    readonly removeOfDeletedMonitors: Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/MonitorEventsRepo") {
   static readonly layer: Layer.Layer<MonitorEventsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -90,17 +88,17 @@ export class MonitorEventsRepo extends Context.Service<
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`.pipe(Effect.orDie, Effect.withSpan("MonitorEventsRepo.list")),
 
-        removeOfGone: Effect.gen(function* () {
-          const gone = yield* sql<{ readonly monitor_id: string }>`
+        removeOfDeletedMonitors: Effect.gen(function* () {
+          const deletedMonitors = yield* sql<{ readonly monitor_id: string }>`
             SELECT monitor_id
             FROM removed_monitors`
-          for (const { monitor_id } of gone) {
+          for (const { monitor_id } of deletedMonitors) {
             yield* repeatUntilFewerThan(batch, removeSome(monitor_id))
             yield* sql`
               DELETE FROM removed_monitors
               WHERE monitor_id = ${monitor_id}`
           }
-        }).pipe(Effect.orDie, Effect.withSpan("MonitorEventsRepo.removeOfGone"))
+        }).pipe(Effect.orDie, Effect.withSpan("MonitorEventsRepo.removeOfDeletedMonitors"))
       })
     })
   )

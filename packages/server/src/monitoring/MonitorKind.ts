@@ -6,44 +6,41 @@ import type { Effect } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
 import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
 
-/** The types of one kind. */
 export interface KindTypes {
   readonly Row: KindRow
-  /** The columns of its table. */
+  /** The columns of the kind's own table. */
   readonly Columns: object
-  /** What is read from other tables when a monitor is shown. */
+  /** Columns of other tables that the API shows with a monitor. */
   readonly Joined: object
-  /** What a create takes. */
   readonly Input: { readonly key?: string | null }
-  /** What an update takes. */
   readonly Changes: { readonly key?: string | null }
   readonly Monitor: object
-  /** What is stored of an event, beside its type, status and time. */
+  /** The JSON object that is stored with an event. */
   readonly Details: object
   readonly Event: object
 }
 
 /**
- * What one kind of monitor adds to what all kinds have. Requests are served by `monitorsOf`, which
- * asks the kind for what differs. What checks the monitors of the kind is a service of its own.
+ * The differences between one kind of monitor and the others. `KindMonitors` serves the requests
+ * and calls these functions. The service that checks the monitors is separate for each kind.
  */
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
   readonly rows: MonitorRows<Types["Row"], Types["Columns"], Types["Joined"]>
-  /** The settings of a new monitor, with the defaults of absent fields. */
-  readonly settingsOf: (input: Types["Input"]) => NamedSettings & Partial<Types["Columns"]>
-  /** The settings after a change, or which field does not go together with the others. */
-  readonly settingsAfter: (
+  /** Returns the settings of a new monitor. Absent fields get their defaults. */
+  readonly toSettings: (input: Types["Input"]) => NamedSettings & Partial<Types["Columns"]>
+  /** Returns the settings after a change, or the field that contradicts the others. */
+  readonly changeSettings: (
     row: Types["Row"],
     changes: Types["Changes"]
   ) => Partial<Types["Columns"]> | FieldProblem
-  /** Refuses what a workspace may not watch. It is asked before the monitor is locked. */
-  readonly allow?: (
+  /** Fails if the workspace cannot watch this target. It is called before the monitor is locked. */
+  readonly checkTarget?: (
     workspaceId: AuthorizedWorkspaceId,
     given: Types["Input"] | Types["Changes"]
   ) => Effect.Effect<void, ValidationFailed>
-  /** The columns of a new monitor that are not settings. */
-  readonly columnsOfNew?: (
+  /** Returns the columns of a new monitor that are not settings. */
+  readonly initialColumns?: (
     settings: Partial<Types["Columns"]>,
     at: Date
   ) => Partial<Types["Columns"]>
@@ -53,14 +50,13 @@ export interface MonitorKind<Types extends KindTypes> {
     settings: Partial<Types["Columns"]>,
     at: Date
   ) => MonitorDecision<Types["Columns"]>
-  /** A pause or the end of one. */
   readonly decidePaused: (
     row: Types["Row"],
     isPaused: boolean,
     at: Date
   ) => MonitorDecision<Types["Columns"]>
   readonly show: (row: Types["Row"] & Types["Joined"], at: Date) => Types["Monitor"]
-  /** What an event has beside its id, type, time and status. */
+  /** Returns the fields of an event that only this kind has. */
   readonly showDetails: (
     details: Partial<Types["Details"]>
   ) => Omit<Types["Event"], "id" | "type" | "at" | "status">
@@ -72,29 +68,28 @@ interface NamedSettings {
   readonly tags: ReadonlyArray<string>
 }
 
-export const isProblem = (settings: object): settings is FieldProblem => "problem" in settings
+export const isSettingsProblem = (settings: object): settings is FieldProblem => "problem" in settings
 
-/** What is decided about one monitor. */
+/** Everything to write about one monitor in one transaction. */
 export interface MonitorDecision<Columns> {
   readonly columns: Partial<Columns>
-  /** In their order. */
+  /** Status changes, oldest first. */
   readonly changes: ReadonlyArray<MonitorChange>
   readonly events: ReadonlyArray<Omit<MonitorEvent, "monitor_id" | "workspace_id">>
 }
 
-/** A change of a monitor's status. */
 export interface MonitorChange<Status extends StoredStatus = StoredStatus> {
   readonly from: Status
   readonly to: Status
   readonly at: number
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** Announces a recovery although the monitor was not down, because its former target was. */
+  /** Announces a recovery although the monitor was `new`: its former target was down. */
   readonly endsFormerProblem?: boolean
 }
 
-/** The change and the event of a pause, or of the end of one. */
-export const pausing = (
+/** Creates the status change and the event of a pause or a resume. */
+export const recordPause = (
   { status: from }: Pick<KindRow, "status">,
   isPaused: boolean,
   at: Date

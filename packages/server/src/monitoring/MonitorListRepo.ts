@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PageRequest } from "../store/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
-import { filtered, type MonitorRow, statusAt } from "./MonitorRows.ts"
+import { matchFilters, type MonitorRow, statusAt } from "./MonitorRows.ts"
 
 export interface ListedMonitorRow extends MonitorRow {
   readonly kind: Monitor["kind"]
@@ -22,7 +22,6 @@ interface ListedFilters extends MonitorFilters {
   readonly ids?: ReadonlyArray<string> | undefined
 }
 
-/** Reads monitors of all monitorKinds. */
 export class MonitorListRepo extends Context.Service<
   MonitorListRepo,
   {
@@ -56,7 +55,7 @@ export class MonitorListRepo extends Context.Service<
               ${kind === undefined ? sql.literal("") : sql`AND m.kind = ${kind}`}
               ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
               AND m.id < ${page.before}
-              ${filtered(sql, filters, statusAt(sql, lateAfter, now))}
+              ${matchFilters(sql, filters, statusAt(sql, lateAfter, now))}
             ORDER BY m.id DESC
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),

@@ -5,10 +5,10 @@ import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type PageRequest, timestampOf, timestampOrNull } from "../store/index.ts"
 
-/** A monitor becomes late by the passing of time, so `late` is not stored. */
+/** `late` is computed from the current time when a monitor is read. */
 export type StoredStatus = Exclude<MonitorStatus, "late">
 
-/** The columns that monitors of all kinds have. */
+/** The columns of the table `monitors`. */
 export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
@@ -22,7 +22,7 @@ export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly updated_at: Date
 }
 
-/** A row of `monitors` with the row of its kind, whose `version` grows with each write. */
+/** A row of `monitors`, joined with the row of its kind. Each write increments `version`. */
 export interface KindRow<Status extends StoredStatus = StoredStatus> extends MonitorRow<Status> {
   readonly monitor_id: MonitorId
   readonly version: number
@@ -40,25 +40,22 @@ type ColumnType =
   | "uuid"
 
 /**
- * The table of a kind has a narrow row for each of its monitors, with `monitor_id`, `workspace_id`,
- * `version` and these columns.
+ * The table of one kind. It has a row per monitor, with `monitor_id`, `workspace_id`, `version` and
+ * these columns.
  */
 export interface MonitorTable<Columns> {
   readonly kind: Monitor["kind"]
   readonly name: string
   readonly columns: { readonly [Name in keyof Columns]-?: ColumnType }
-  /** The column that is shown as `next_check_at`. */
   readonly nextCheckAt: keyof Columns & string
-  /** The column with the time after which a monitor that is `new` or `up` is late. */
+  /** The column with the time from which a `new` or `up` monitor is late. */
   readonly lateAfter?: keyof Columns & string
-  /** SQL for what is shown of a monitor and is in other tables. `k` is the row of the kind. */
+  /** SQL that adds columns of other tables to a shown monitor. `k` is the row of the kind. */
   readonly shown?: { readonly columns: string; readonly joins: string }
 }
 
-/** Names a row of a kind. */
 export type RowId = Pick<KindRow, "monitor_id" | "workspace_id">
 
-/** How rows of one kind are read and written. */
 export interface MonitorRows<Row, Columns, Shown> {
   readonly find: (
     workspaceId: AuthorizedWorkspaceId,
@@ -75,20 +72,23 @@ export interface MonitorRows<Row, Columns, Shown> {
     now: Date
   ) => Effect.Effect<ReadonlyArray<Row & Shown>>
   /**
-   * Locks the row of the kind and then that of the monitor. A row that is not locked would be read
-   * as it was before the wait for the other.
+   * Locks both rows of the monitor. Were one of them not locked, this could return values from
+   * before the wait for the other lock.
    */
   readonly findForUpdate: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<Option.Option<Row>>
-  /** Locks monitors whose `check_at` has come, the oldest first, and skips locked ones. */
+  /**
+   * Locks monitors whose `check_at` has passed, the oldest first. Skips monitors that are locked.
+   */
   readonly findDueForUpdate: (at: Date, limit: number) => Effect.Effect<ReadonlyArray<Row>>
-  /** The earliest `check_at`. */
   readonly findNextCheck: Effect.Effect<Date | undefined>
-  /** Takes the columns of the kind from the object, and leaves the others to their defaults. */
+  /**
+   * Writes the given columns of the kind. Absent columns get their defaults, and other fields of
+   * the object are ignored.
+   */
   readonly insert: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
-  /** The row must be locked. */
   readonly update: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
 }
 
@@ -96,19 +96,19 @@ const commonColumns =
   "m.id, m.workspace_id, m.key, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
   "m.created_at, m.updated_at, k.monitor_id, k.version"
 
-/** The columns of a monitor `m` and of the row `k` of its kind. */
-export const columnsOfKind = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
+/** Lists the columns to select of a monitor `m` and the row `k` of its kind. */
+export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
   [commonColumns, ...Object.keys(columns).map((name) => `k.${name}`)].join(", ")
 
 export const monitorRows = <Row extends KindRow, Columns extends object, Shown = unknown>(
   sql: SqlClient.SqlClient,
   table: MonitorTable<Columns>
 ): MonitorRows<Row, Columns, Shown> => {
-  const columns = sql.literal(columnsOfKind(table))
+  const columns = sql.literal(kindColumns(table))
   const name = sql.literal(table.name)
   const joined = sql.literal(`FROM ${table.name} AS k JOIN monitors AS m ON m.id = k.monitor_id`)
   const shown = sql.literal(
-    `${columnsOfKind(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`}
+    `${kindColumns(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`}
     FROM ${table.name} AS k
     JOIN monitors AS m ON m.id = k.monitor_id
     ${table.shown?.joins ?? ""}`
@@ -125,7 +125,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
     return Option.fromNullishOr(rows[0])
   }, Effect.orDie)
 
-  /** The columns that the object has, each with its value as a parameter. */
+  /** Pairs each given column with an SQL parameter for its value. */
   const valuesOf = (given: Partial<Columns>) => {
     const fields = new Map<string, unknown>(Object.entries(given))
     return Object.entries<ColumnType>(table.columns).flatMap(([column, type]) => {
@@ -149,7 +149,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
         WHERE m.workspace_id = ${workspaceId}
           AND m.kind = ${table.kind}
           AND m.id < ${page.before}
-          ${filtered(sql, filters, statusAt(sql, late, now))}
+          ${matchFilters(sql, filters, statusAt(sql, late, now))}
         ORDER BY m.id DESC
         LIMIT ${page.limit + 1}`
     }, Effect.orDie),
@@ -202,7 +202,10 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
   }
 }
 
-/** SQL for the status of a monitor `m` that is late after the time in the column `late`. */
+/**
+ * SQL that computes the status of a monitor `m`. `late` is the column with the time from which it
+ * is late.
+ */
 export const statusAt = (
   sql: SqlClient.SqlClient,
   late: string | undefined,
@@ -215,8 +218,7 @@ export const statusAt = (
         ELSE m.status
       END`
 
-/** Keeps the monitors `m` that match the filters of a list. */
-export const filtered = (
+export const matchFilters = (
   sql: SqlClient.SqlClient,
   { key, name, status, tag }: MonitorFilters,
   statusNow: Statement.Fragment
@@ -229,7 +231,10 @@ export const filtered = (
     ${status === undefined ? none : sql`AND ${statusNow} = ${status}`}`
 }
 
-/** What monitors of all kinds show. `lateAfter` is of kinds that can be late. */
+/**
+ * Converts a row to the fields that monitors of all kinds have in the API. `lateAfter` is null for
+ * kinds that cannot be late.
+ */
 export const toMonitorFields = (
   row: MonitorRow,
   now: Date,

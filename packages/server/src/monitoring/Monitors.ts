@@ -10,11 +10,10 @@ import { toMonitorFields } from "./MonitorRows.ts"
 
 interface MonitorQuery extends PageQuery, MonitorFilters {
   readonly kind?: MonitorKind
-  /** Separated by commas. */
   readonly monitor_ids?: string
 }
 
-/** Monitors of all kinds, with what all kinds have. */
+/** Lists monitors of all kinds, with the fields that all kinds have. */
 export class Monitors extends Context.Service<
   Monitors,
   {

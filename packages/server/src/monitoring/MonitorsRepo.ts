@@ -23,7 +23,7 @@ interface ChangedMonitor {
   readonly status?: MonitorStatus
 }
 
-const changeOf =
+const toLiveChange =
   (change: Extract<Change, { readonly type: "monitor" }>["change"]) =>
   ({ kind, monitor_id, status }: ChangedMonitor): Change => ({
     type: "monitor",
@@ -33,7 +33,7 @@ const changeOf =
     status: status ?? null
   })
 
-/** What notifications say about a monitor. */
+/** The fields of a monitor that notifications show. */
 export interface KnownMonitor {
   readonly monitor_id: string
   readonly workspace_id: string
@@ -50,16 +50,12 @@ const nouns = {
 export class MonitorsRepo extends Context.Service<
   MonitorsRepo,
   {
-    /** The status is `new`. */
     readonly insert: (
       monitor: Pick<MonitorRow, "id" | "workspace_id" | "key" | "name" | "tags" | "created_at"> & {
         readonly kind: Monitor["kind"]
       }
     ) => Effect.Effect<void, NotFound | Conflict>
-    /**
-     * Changes the given fields. Fails if another monitor of the kind has the key. The row must be
-     * locked.
-     */
+    /** Changes the given fields of a monitor that the transaction has locked. */
     readonly update: (
       monitor: Pick<MonitorRow, "id" | "workspace_id"> & { readonly kind: Monitor["kind"] },
       changes: {
@@ -69,7 +65,6 @@ export class MonitorsRepo extends Context.Service<
       },
       at: Date
     ) => Effect.Effect<void, Conflict>
-    /** The rows of their kinds must be locked. */
     readonly updateStatuses: (
       updates: ReadonlyArray<StatusUpdate>
     ) => Effect.Effect<ReadonlyArray<KnownMonitor>>
@@ -92,7 +87,7 @@ export class MonitorsRepo extends Context.Service<
               VALUES
                 (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
                  'new', ${created_at}, ${created_at}, ${created_at})`
-            yield* publish([{ kind, monitor_id: id, workspace_id }], changeOf("created"))
+            yield* publish([{ kind, monitor_id: id, workspace_id }], toLiveChange("created"))
           },
           (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
           orWorkspaceNotFound
@@ -111,7 +106,7 @@ export class MonitorsRepo extends Context.Service<
               WHERE workspace_id = ${workspace_id}
                 AND id = ${id}
               RETURNING kind, id AS monitor_id, workspace_id`
-            yield* publish(updated, changeOf("updated"))
+            yield* publish(updated, toLiveChange("updated"))
           },
           (change, { kind }, { key }) => keyIsTaken("monitor", nouns[kind], key)(change),
           Effect.catchTag("SqlError", Effect.die)
@@ -139,7 +134,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE monitors.id = changed.monitor_id
             RETURNING
               kind, monitors.id AS monitor_id, workspace_id, name, tags, monitors.status`
-          yield* publish(updated, changeOf("status_changed"))
+          yield* publish(updated, toLiveChange("status_changed"))
           return updated
         }, Effect.orDie),
 
@@ -149,7 +144,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
             RETURNING kind, id AS monitor_id, workspace_id`
-          yield* publish(removed, changeOf("deleted"))
+          yield* publish(removed, toLiveChange("deleted"))
         }, Effect.orDie)
       })
     })

@@ -8,7 +8,7 @@ import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
 import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
 import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
 
-/** A change with its monitor. The changes of one monitor are in their order. */
+/** A status change of one monitor. Lists of them are ordered by time within each monitor. */
 export interface StatusChange extends MonitorChange {
   readonly monitor_id: string
   readonly workspace_id: string
@@ -16,14 +16,13 @@ export interface StatusChange extends MonitorChange {
 }
 
 /**
- * Writes what follows from changes of status: the status, the incident (at most one open per monitor),
- * and what people are notified of. Call it in the transaction that holds the rows.
+ * Writes status changes of monitors: the new status, the incident (at most one open per monitor)
+ * and the notifications. Call it in the transaction that holds the locks.
  */
 export class StatusChanges extends Context.Service<
   StatusChanges,
   {
     readonly record: (changes: ReadonlyArray<StatusChange>) => Effect.Effect<void>
-    /** Writes all that was decided about one monitor. */
     readonly write: <Columns extends object>(
       table: Pick<MonitorTable<Columns>, "kind">,
       rows: Pick<MonitorRows<unknown, Columns, unknown>, "update">,
@@ -48,12 +47,12 @@ export class StatusChanges extends Context.Service<
         changes: ReadonlyArray<StatusChange>
       ) {
         if (changes.length === 0) return
-        const ofMonitors = Map.groupBy(changes, ({ monitor_id }) => monitor_id)
+        const byMonitor = Map.groupBy(changes, ({ monitor_id }) => monitor_id)
         const opened = changes.flatMap((change, ordinal) =>
-          newIncident(change, ordinal, ofMonitors.get(change.monitor_id) ?? [])
+          newIncident(change, ordinal, byMonitor.get(change.monitor_id) ?? [])
         )
         const closed = yield* incidents.updateClosed(
-          [...ofMonitors.values()].flatMap(([first]) =>
+          [...byMonitor.values()].flatMap(([first]) =>
             first?.from === "down" ? [{ monitor_id: first.monitor_id, at: first.at }] : []
           )
         )
@@ -64,7 +63,7 @@ export class StatusChanges extends Context.Service<
           )
         )
         const known = yield* monitors.updateStatuses(
-          [...ofMonitors].flatMap(([monitor_id, own]) => {
+          [...byMonitor].flatMap(([monitor_id, own]) => {
             const last = own.at(-1)
             if (last === undefined) return []
             const open_incident_id = open.get(monitor_id) ?? null
@@ -72,10 +71,10 @@ export class StatusChanges extends Context.Service<
           })
         )
         const byId = new Map(known.map((monitor) => [monitor.monitor_id, monitor]))
-        const incidentOf = incidentsIn(changes, opened, closed)
+        const incidentOf = matchIncidents(changes, opened, closed)
         yield* outbox.announce(
           ...changes.flatMap((change) =>
-            announcementOf(change, byId.get(change.monitor_id), incidentOf.get(change))
+            toAnnouncement(change, byId.get(change.monitor_id), incidentOf.get(change))
           )
         )
         for (const { monitor_id, to, workspace_id } of changes) {
@@ -105,14 +104,14 @@ const newIncident = (
 ): ReadonlyArray<NewIncident> => {
   const { at, cause, kind, monitor_id, to, workspace_id } = change
   if (to !== "down") return []
-  if (cause === null) throw new Error(`monitor ${monitor_id} goes down without a cause`)
+  if (cause === null) throw new Error(`monitor ${monitor_id} cannot go down without a cause`)
   const closed_at = own[own.indexOf(change) + 1]?.at ?? null
   return [
     { id: idAt(at, ordinal), workspace_id, monitor_id, kind, opened_at: at, closed_at, cause }
   ]
 }
 
-const announcementOf = (
+const toAnnouncement = (
   { at, cause, endsFormerProblem = false, from, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
   incident_id: string | undefined
@@ -134,8 +133,10 @@ const announcementOf = (
   ]
 }
 
-/** The incident that each change opens or closes. `opened` is in the order of the changes. */
-const incidentsIn = (
+/**
+ * Maps each change to the incident that it opens or closes. `opened` has the order of the changes.
+ */
+const matchIncidents = (
   changes: ReadonlyArray<StatusChange>,
   opened: ReadonlyArray<NewIncident>,
   closed: ReadonlyMap<string, string>

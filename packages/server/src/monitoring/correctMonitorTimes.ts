@@ -3,8 +3,8 @@ import { runEachAlone } from "../store/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
 /**
- * Corrects the times that were written before the clock of the database was set back. Those of
- * heartbeats are decided by `Deadlines`.
+ * Corrects times that were written before the clock of the database was set back. `Deadlines`
+ * corrects those of heartbeats.
  */
 export const correctMonitorTimes = (sql: SqlClient.SqlClient) =>
   runEachAlone(

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto"
 import { firstIdAt } from "../engine/index.ts"
 
 /**
- * Makes a UUID v7 of the time of an event, so that lists are in the order of events, whichever node
- * wrote them first. `ordinal` orders events that are written together.
+ * Creates a UUID v7 from the time of an event, so that lists ordered by id are in the order of the
+ * events, whichever node wrote them first. `ordinal` orders events of the same millisecond.
  */
 export const idAt = (ms: number, ordinal: number): string => {
   const inMoment = (ordinal & 0xfff).toString(16).padStart(3, "0")

@@ -1,9 +1,9 @@
 /**
- * Monitors of work that runs elsewhere, and the incidents that they open. A kind of monitor is a
- * folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
+ * Monitors watch work that runs outside of the service, and open incidents. Each kind of monitor is
+ * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
 import { Layer } from "effect"
-import { MonitorsCleaningLayer } from "./Cleaning.ts"
+import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import { MonitorListRepo } from "./MonitorListRepo.ts"
 import { Monitors } from "./Monitors.ts"
@@ -18,7 +18,7 @@ import { monitorKinds } from "./monitorKinds.ts"
 export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
 export { correctMonitorTimes } from "./correctMonitorTimes.ts"
-export { pingsOr } from "./heartbeat/pingRoute.ts"
+export { answerPingsOr } from "./heartbeat/pingRoute.ts"
 
 const [first, ...others] = monitorKinds
 
@@ -33,7 +33,7 @@ export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
   ListLayer,
   IncidentsHandlers.pipe(Layer.provide(Incidents.layer)),
-  MonitorsCleaningLayer
+  MonitorCleanupLayer
 ).pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, IncidentsRepo.layer])

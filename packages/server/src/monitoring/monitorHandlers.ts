@@ -5,47 +5,50 @@ import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
 import { createdIfNew, Idempotency, inWorkspace } from "../http/index.ts"
 import type { KindTypes } from "./MonitorKind.ts"
-import type { MonitorsOf } from "./monitorsOf.ts"
+import type { KindMonitors } from "./KindMonitors.ts"
 
-interface InWorkspace {
+interface WorkspaceRequest {
   readonly params: { readonly workspace_id: WorkspaceId }
 }
 
-interface OfMonitor {
+interface MonitorRequest {
   readonly params: { readonly workspace_id: WorkspaceId; readonly monitor_id: MonitorId }
 }
 
 /**
- * The handlers of the endpoints that all kinds have (`common`), and how a kind makes its own
- * (`ofMonitor`). `toAnswer` makes the record that a request
- * shows of a monitor, for kinds that show it differently to different requests.
+ * Creates the handlers of the endpoints that all kinds have (`common`). With `handleMonitor`, a
+ * kind creates handlers of its own. `toAnswer` depends on the request: only some callers see the
+ * ping URL.
  */
 export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
-  monitors: MonitorsOf<Types>,
+  monitors: KindMonitors<Types>,
   kind: {
     readonly answer: Schema.Codec<Answer, Encoded>
-    /** The operation under which idempotency keys of creates are kept. */
+    /** The name under which idempotency keys of creates are stored. */
     readonly createOperation: string
     readonly toAnswer: Effect.Effect<(monitor: Types["Monitor"]) => Answer, never, R>
   }
 ) =>
   Effect.map(Idempotency, (idempotency) => {
-    const answered = <E, R1>(monitor: Effect.Effect<Types["Monitor"], E, R1>) =>
+    const answerWith = <E, R1>(monitor: Effect.Effect<Types["Monitor"], E, R1>) =>
       Effect.flatMap(monitor, (one) => Effect.map(kind.toAnswer, (toAnswer) => toAnswer(one)))
 
-    const ofMonitor =
+    const handleMonitor =
       <E>(
         act: (
           workspaceId: AuthorizedWorkspaceId,
           id: MonitorId
         ) => Effect.Effect<Types["Monitor"], E>
       ) =>
-      (workspaceId: AuthorizedWorkspaceId, { params }: OfMonitor) =>
-        answered(act(workspaceId, params.monitor_id))
+      (workspaceId: AuthorizedWorkspaceId, { params }: MonitorRequest) =>
+        answerWith(act(workspaceId, params.monitor_id))
 
     const common = {
       list: inWorkspace(
-        (workspaceId, { query }: InWorkspace & { readonly query: PageQuery & MonitorFilters }) =>
+        (
+          workspaceId,
+          { query }: WorkspaceRequest & { readonly query: PageQuery & MonitorFilters }
+        ) =>
           Effect.flatMap(monitors.list(workspaceId, query), ({ data, next_cursor }) =>
             Effect.map(kind.toAnswer, (toAnswer) => ({ data: data.map(toAnswer), next_cursor }))
           )
@@ -54,12 +57,12 @@ export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
       create: inWorkspace(
         (
           workspaceId,
-          request: InWorkspace & {
+          request: WorkspaceRequest & {
             readonly headers: { readonly "idempotency-key"?: string | undefined }
             readonly payload: Types["Input"]
           }
         ) =>
-          answered(monitors.create(workspaceId, request.payload)).pipe(
+          answerWith(monitors.create(workspaceId, request.payload)).pipe(
             idempotency.once({
               key: request.headers["idempotency-key"],
               workspaceId,
@@ -78,28 +81,32 @@ export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
             readonly payload: Types["Input"]
           }
         ) =>
-          answered(createdIfNew(monitors.upsert(workspaceId, request.params.key, request.payload)))
+          answerWith(
+            createdIfNew(monitors.upsert(workspaceId, request.params.key, request.payload))
+          )
       ),
 
-      get: inWorkspace(ofMonitor(monitors.get)),
+      get: inWorkspace(handleMonitor(monitors.get)),
 
       update: inWorkspace(
-        (workspaceId, { params, payload }: OfMonitor & { readonly payload: Types["Changes"] }) =>
-          answered(monitors.update(workspaceId, params.monitor_id, payload))
+        (
+          workspaceId,
+          { params, payload }: MonitorRequest & { readonly payload: Types["Changes"] }
+        ) => answerWith(monitors.update(workspaceId, params.monitor_id, payload))
       ),
 
-      remove: inWorkspace((workspaceId, { params }: OfMonitor) =>
+      remove: inWorkspace((workspaceId, { params }: MonitorRequest) =>
         monitors.remove(workspaceId, params.monitor_id)
       ),
 
-      pause: inWorkspace(ofMonitor(monitors.pause)),
+      pause: inWorkspace(handleMonitor(monitors.pause)),
 
-      resume: inWorkspace(ofMonitor(monitors.resume)),
+      resume: inWorkspace(handleMonitor(monitors.resume)),
 
       events: inWorkspace(
-        (workspaceId, { params, query }: OfMonitor & { readonly query: PageQuery }) =>
+        (workspaceId, { params, query }: MonitorRequest & { readonly query: PageQuery }) =>
           monitors.events(workspaceId, params.monitor_id, query)
       )
     }
-    return { common, ofMonitor }
+    return { common, handleMonitor }
   })

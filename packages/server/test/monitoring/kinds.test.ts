@@ -14,7 +14,10 @@ const inputs: Readonly<Record<MonitorKind, object>> = {
   process: { name: "Database", match: { name: "postgres" } }
 }
 
-/** The monitors of one kind, in a workspace of its own at noon. */
+/**
+ * Creates an account with a workspace, and returns the requests for monitors of one kind. It is
+ * noon.
+ */
 const begin = Effect.fnUntraced(function* (kind: MonitorKind) {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
@@ -25,7 +28,7 @@ const begin = Effect.fnUntraced(function* (kind: MonitorKind) {
 const typesIn = (events: ReadonlyArray<{ readonly type: string }>) => events.map(({ type }) => type)
 
 layer(testAppLayer())("a monitor of each kind", (it) => {
-  it.effect.each(MonitorKind.literals)("is created once for one idempotency key: %s", (kind) =>
+  it.effect.each(MonitorKind.literals)("is created once per idempotency key: %s", (kind) =>
     Effect.gen(function* () {
       const { monitors } = yield* begin(kind)
       const headers = { "idempotency-key": "once" }
@@ -39,7 +42,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
     })
   )
 
-  it.effect.each(MonitorKind.literals)("changes in the fields that are given: %s", (kind) =>
+  it.effect.each(MonitorKind.literals)("is updated only in the given fields: %s", (kind) =>
     Effect.gen(function* () {
       const { monitors } = yield* begin(kind)
       const { body: monitor } = yield* monitors.create()
@@ -88,7 +91,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
     })
   )
 
-  it.effect.each(MonitorKind.literals)("is gone when it is deleted: %s", (kind) =>
+  it.effect.each(MonitorKind.literals)("is not found after it was deleted: %s", (kind) =>
     Effect.gen(function* () {
       const { monitors } = yield* begin(kind)
       const { id } = (yield* monitors.create()).body
@@ -107,46 +110,48 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
     })
   )
 
-  it.effect.each(MonitorKind.literals)("is listed by page, status, tag, name and key: %s", (kind) =>
-    Effect.gen(function* () {
-      const { member, monitors } = yield* begin(kind)
-      const ids: Array<string> = []
-      for (const [index, name] of ["one", "Two", "three"].entries()) {
-        yield* TestClock.adjust("1 millis")
-        const tags = [`tag ${index % 2}`]
-        ids.unshift((yield* monitors.create({ name, tags, key: name })).body.id)
-      }
-      yield* monitors.act(ids[0] ?? "", "pause")
-      const path = `${member.workspace}/monitors/${kind}`
-      const pages = yield* readPages(path, member.access_token, 2)
-      assert.deepStrictEqual(
-        pages.map((page) => page.map(({ id }) => id)),
-        [ids.slice(0, 2), ids.slice(2)]
-      )
-      const namesOf = (query: string) =>
-        Effect.map(monitors.list(query), ({ body }) =>
-          body.data.map(({ name }: { readonly name: string }) => name)
+  it.effect.each(MonitorKind.literals)(
+    "is listed in pages, filtered by status, tag, name and key: %s",
+    (kind) =>
+      Effect.gen(function* () {
+        const { member, monitors } = yield* begin(kind)
+        const ids: Array<string> = []
+        for (const [index, name] of ["one", "Two", "three"].entries()) {
+          yield* TestClock.adjust("1 millis")
+          const tags = [`tag ${index % 2}`]
+          ids.unshift((yield* monitors.create({ name, tags, key: name })).body.id)
+        }
+        yield* monitors.act(ids[0] ?? "", "pause")
+        const path = `${member.workspace}/monitors/${kind}`
+        const pages = yield* readPages(path, member.access_token, 2)
+        assert.deepStrictEqual(
+          pages.map((page) => page.map(({ id }) => id)),
+          [ids.slice(0, 2), ids.slice(2)]
         )
-      assert.deepStrictEqual(yield* namesOf("?status=paused"), ["three"])
-      assert.deepStrictEqual(yield* namesOf("?tag=tag%200"), ["three", "one"])
-      assert.deepStrictEqual(yield* namesOf("?name=tw"), ["Two"])
-      assert.deepStrictEqual(yield* namesOf("?key=one"), ["one"])
-      const allOf = (query: string) =>
-        ask("GET", `${member.workspace}/monitors${query}`, { token: member.access_token })
-      const all = yield* allOf(`?limit=1&status=new&kind=${kind}`)
-      const counts = { new: 2, up: 0, late: 0, warning: 0, down: 0, paused: 1 }
-      assert.deepStrictEqual(all.body.counts, counts)
-      const { body: second } = yield* monitors.get(ids[1] ?? "")
-      const { next_check_at, status } = second
-      assert.deepInclude(all.body.data[0], { kind, id: ids[1], status, next_check_at })
-      const other = kind === "ssl" ? "process" : "ssl"
-      assert.deepStrictEqual((yield* allOf(`?kind=${other}`)).body.data, [])
-    })
+        const namesOf = (query: string) =>
+          Effect.map(monitors.list(query), ({ body }) =>
+            body.data.map(({ name }: { readonly name: string }) => name)
+          )
+        assert.deepStrictEqual(yield* namesOf("?status=paused"), ["three"])
+        assert.deepStrictEqual(yield* namesOf("?tag=tag%200"), ["three", "one"])
+        assert.deepStrictEqual(yield* namesOf("?name=tw"), ["Two"])
+        assert.deepStrictEqual(yield* namesOf("?key=one"), ["one"])
+        const allOf = (query: string) =>
+          ask("GET", `${member.workspace}/monitors${query}`, { token: member.access_token })
+        const all = yield* allOf(`?limit=1&status=new&kind=${kind}`)
+        const counts = { new: 2, up: 0, late: 0, warning: 0, down: 0, paused: 1 }
+        assert.deepStrictEqual(all.body.counts, counts)
+        const { body: second } = yield* monitors.get(ids[1] ?? "")
+        const { next_check_at, status } = second
+        assert.deepInclude(all.body.data[0], { kind, id: ids[1], status, next_check_at })
+        const other = kind === "ssl" ? "process" : "ssl"
+        assert.deepStrictEqual((yield* allOf(`?kind=${other}`)).body.data, [])
+      })
   )
 })
 
 layer(testAppLayer())("monitors of all kinds", (it) => {
-  it.effect("are listed by their ids, those of the workspace alone", () =>
+  it.effect("are listed by their ids, without monitors of other workspaces", () =>
     Effect.gen(function* () {
       const { member, monitors } = yield* begin("ssl")
       const { id } = (yield* monitors.create()).body
@@ -169,7 +174,7 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
     })
   )
 
-  it.effect("are a thousand at most, also when two are created at once", () =>
+  it.effect("are limited to 1000 per workspace, also when several are created at once", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { member, monitors } = yield* begin("ssl")

@@ -9,7 +9,7 @@ export const minimal = { name: "Nightly backup", period_seconds: 3600 }
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** What a test does with the monitors of one kind, with the token of their owner. */
+/** The requests about monitors of one kind, with the token of their owner. */
 export const monitorsOfKind = (
   kind: MonitorKind,
   { access_token: token, workspace }: Owner,
@@ -45,11 +45,14 @@ export const sslOf = (owner: Owner) =>
 
 export const processesOf = (owner: Owner) => monitorsOfKind("process", owner)
 
-/** Pings as a job does. */
+/** Sends a ping, as a job does. */
 export const ping = (url: string, signal = "", options: Ask & { readonly method?: string } = {}) =>
   ask(options.method ?? "GET", new URL(url).pathname + signal, options)
 
-/** A workspace of its own at noon, with a key that outlives every session. */
+/**
+ * Creates an account with a workspace, and an API key, because the key outlives a session. It is
+ * noon.
+ */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
@@ -58,7 +61,7 @@ export const begin = Effect.gen(function* () {
   return { member, key, heartbeats: heartbeatsOf(owner), ssl: sslOf(owner) }
 })
 
-/** A new heartbeat monitor of somebody new, as it is answered. */
+/** Creates an account with a heartbeat monitor, and returns both. */
 export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
   const scene = yield* begin
   const created = yield* scene.heartbeats.create({ ...minimal, ...input })

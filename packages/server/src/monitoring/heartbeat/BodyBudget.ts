@@ -1,24 +1,26 @@
 import { Context } from "effect"
 import { AccountRates } from "../../http/index.ts"
 import { dayMs } from "../../core/index.ts"
-import type { PingDetails } from "./outcome.ts"
+import type { PingDetails } from "./heartbeatEvents.ts"
 
-/** How many bytes of ping bodies this node stores in a day. */
+/**
+ * The bytes of ping bodies that this node stores per day, for each workspace and for each account.
+ */
 export const BodyLimits = Context.Reference<{ readonly each: number; readonly account: number }>(
   "@scheduling/server/monitoring/heartbeat/BodyLimits",
   { defaultValue: () => ({ each: 100_000_000, account: 400_000_000 }) }
 )
 
-/** The workspace that keeps the body, and the lane of its account. */
+/** The workspace that stores a body, and the lane of its account. */
 export interface BodyOwner {
   readonly workspace_id: string
   readonly lane: bigint
 }
 
 /**
- * Bounds the bodies that are stored, because a ping needs no credential but its URL. The workspace of
- * a ping is known only after it was written. So bodies are charged afterwards, and the bodies of a
- * workspace that has used up its budget are dropped.
+ * Limits the ping bodies that are stored, because anybody with a ping URL can send them. The
+ * workspace of a ping is known only after the ping was written. So bodies are charged afterwards,
+ * and a workspace without budget loses the bodies of its next pings.
  */
 export class BodyBudget {
   readonly #rates: AccountRates
@@ -28,7 +30,6 @@ export class BodyBudget {
     this.#rates = new AccountRates(limits, dayMs)
   }
 
-  /** The workspaces whose bodies are not kept now. */
   overdrawn(nowMs: number): ReadonlySet<string> {
     for (const [workspaceId, until] of this.#overdrawnUntil) {
       if (until <= nowMs) this.#overdrawnUntil.delete(workspaceId)
@@ -36,14 +37,14 @@ export class BodyBudget {
     return new Set(this.#overdrawnUntil.keys())
   }
 
-  /** The part of a ping's body that is kept, charged to the ping's workspace. */
+  /** Charges the body to the workspace of the ping, or drops it if the budget is used up. */
   keep(owner: BodyOwner, details: PingDetails, nowMs: number): PingDetails {
     if ((this.#overdrawnUntil.get(owner.workspace_id) ?? 0) > nowMs) return withoutBody(details)
     this.charge(owner, details, nowMs)
     return details
   }
 
-  /** Charges a body that was kept. */
+  /** Charges a body that is stored already. */
   charge({ lane, workspace_id }: BodyOwner, { body }: PingDetails, nowMs: number): void {
     if (body === undefined) return
     const forMs = this.#rates.charge(workspace_id, lane, nowMs, Buffer.byteLength(body))

@@ -4,31 +4,30 @@ import { loop, restartIfStuck } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { afterSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
+import { afterClockSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
 import { heartbeatState } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
-import { changesOf, eventsOf } from "./outcome.ts"
+import { toHeartbeatChanges, toHeartbeatEvents } from "./heartbeatEvents.ts"
 
-/** A ping that came in time may not be written yet. */
+/** The time that a punctual ping may still need until it is written. */
 const patienceMs = 250
 
-/** Another node may have made something due sooner. */
+/** The longest wait between two queries, because another node can create an earlier deadline. */
 const pollEveryMs = 500
 
 const batch = 500
 
 const firstMonitor = "00000000-0000-0000-0000-000000000000"
 
-/** Finds heartbeats whose deadline has passed. */
+/** Opens incidents for heartbeats that got no ping by their deadline. */
 export class Deadlines extends Context.Service<
   Deadlines,
   {
     /**
-     * Decides about heartbeats that are due, and returns for how many milliseconds nothing else is.
-     * Any number of nodes may do so at once: each row is checked by one of them.
+     * Decides about heartbeats whose deadline has passed, and returns the milliseconds until the
+     * next deadline. Any number of nodes can call it at once: each row is locked by one of them.
      */
     readonly check: Effect.Effect<number>
-    /** Corrects the times that were written before the clock was set back. */
     readonly correctTimes: Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/heartbeat/Deadlines") {
@@ -52,19 +51,21 @@ export class Deadlines extends Context.Service<
           ...decideHeartbeat(row, heartbeatState(row), { type: "time" }, at.getTime())
         }))
         yield* repo.updateLocked(decided)
-        yield* events.insert(decided.flatMap(({ records, row }) => eventsOf(row, records)))
-        yield* statusChanges.record(decided.flatMap(({ changes, row }) => changesOf(row, changes)))
+        yield* events.insert(decided.flatMap(({ records, row }) => toHeartbeatEvents(row, records)))
+        yield* statusChanges.record(
+          decided.flatMap(({ changes, row }) => toHeartbeatChanges(row, changes))
+        )
         return rows.length
       }, transactionOf(sql))
 
       /** Returns the last heartbeat of the batch, or undefined if there are no more. */
-      const correctSome = Effect.fnUntraced(function* (after: string) {
+      const correctBatch = Effect.fnUntraced(function* (after: string) {
         const at = yield* now
-        const rows = yield* repo.findLaterForUpdate(at, after, batch)
+        const rows = yield* repo.findChangedAfterForUpdate(at, after, batch)
         yield* repo.updateLocked(
           rows.map((row) => ({
             row,
-            state: afterSetBack(row, heartbeatState(row), at.getTime())
+            state: afterClockSetBack(row, heartbeatState(row), at.getTime())
           }))
         )
         return rows.length < batch ? undefined : rows.at(-1)?.monitor_id
@@ -73,14 +74,14 @@ export class Deadlines extends Context.Service<
       return Deadlines.of({
         correctTimes: Effect.gen(function* () {
           for (let after: string | undefined = firstMonitor; after !== undefined;) {
-            after = yield* correctSome(after)
+            after = yield* correctBatch(after)
           }
         }),
 
         check: Effect.gen(function* () {
           const nowMs = (yield* now).getTime()
           const by = new Date(nowMs - patienceMs)
-          // Mostly nothing is due, and then no transaction is needed.
+          // Mostly no deadline has passed, and then no transaction is needed.
           const next = yield* repo.findNextCheck
           if (next === undefined) return pollEveryMs
           const dueInMs = next.getTime() - by.getTime()
@@ -93,7 +94,7 @@ export class Deadlines extends Context.Service<
   )
 }
 
-/** Runs on every node with a runner, so that the others go on when one stops. */
+/** Runs on every node that makes calls, so that deadlines are checked when one node stops. */
 export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { check } = yield* Deadlines

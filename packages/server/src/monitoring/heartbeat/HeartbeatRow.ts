@@ -67,9 +67,11 @@ export const toPingColumns = (rules: HeartbeatRules, state: HeartbeatState): Pin
   runs: state.runs
 })
 
-/** A monitor without the URL of its pings, which contains the address of the request. */
+/**
+ * A heartbeat monitor with the secret part of its ping URL. The whole URL depends on the request.
+ */
 export interface Heartbeat extends Omit<HeartbeatMonitor, "ping_url"> {
-  /** Null if it was sealed with a secret that this node no longer has. */
+  /** Null if it was encrypted with a secret that this node no longer has. */
   readonly ping_id: string | null
 }
 

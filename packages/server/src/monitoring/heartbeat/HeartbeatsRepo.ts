@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
-import { columnsOfKind, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
 import type { HeartbeatState } from "./decideHeartbeat.ts"
 import {
@@ -12,20 +12,19 @@ import {
   type PingColumns,
   toPingColumns
 } from "./HeartbeatRow.ts"
-import { type OrdinaryPing, ordinaryPings } from "./ordinaryPings.ts"
+import { type OrdinaryPing, writeOrdinaryPings } from "./writeOrdinaryPings.ts"
 
-/** What was decided about a heartbeat. */
-export interface Decided {
+/** A heartbeat as it was read, and its new state. */
+export interface DecidedHeartbeat {
   readonly row: HeartbeatRow
   readonly state: HeartbeatState
 }
 
-/** What only a shown heartbeat has. */
 export interface SealedPingUrl {
   readonly sealed_ping_id: string
 }
 
-/** The monitor of a ping, with the ping URL that was called. */
+/** The monitor of a ping, with the hash of the ping URL that was called. */
 export interface PingedRow extends HeartbeatRow {
   readonly ping_hash: string
   readonly lane: bigint
@@ -41,49 +40,53 @@ export class HeartbeatsRepo extends Context.Service<
   HeartbeatsRepo,
   MonitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl> & {
     /**
-     * Writes the pings that need no decision, without the bodies of the workspaces `bodiless`, and
-     * returns by their hashes whose they are.
+     * Writes the pings that need no decision, without the bodies of the workspaces in `bodiless`.
+     * Returns the owner of each written ping by the hash of its URL.
      */
-    readonly updateByOrdinary: (
+    readonly updateByOrdinaryPings: (
       pings: ReadonlyArray<OrdinaryPing>,
       bodiless: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, BodyOwner>>
-    /** Finds monitors by the hashes of their ping URLs, a monitor for any of its hashes. */
     readonly findByPing: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PingedRow>>
-    /** The next ones, in the order of their ids, that were changed or pinged later than that. */
-    readonly findLaterForUpdate: (
+    /**
+     * Locks heartbeats that were changed or pinged later than `at`, in the order of their ids after
+     * `after`.
+     */
+    readonly findChangedAfterForUpdate: (
       at: Date,
       after: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<HeartbeatRow>>
     /**
-     * Writes what was decided about rows that nobody has written or locked since they were read,
-     * with their events, and returns which they are. `check_at` stays if it is early enough: a ping
-     * writes no index.
+     * Writes decisions and their events, except for rows that another transaction has changed or
+     * locked since they were read. Returns the ids of the written monitors. `check_at` only moves
+     * to an earlier time, so that an ordinary ping writes no index.
      */
     readonly updateUnlessChanged: (
-      decided: ReadonlyArray<Decided>,
+      decided: ReadonlyArray<DecidedHeartbeat>,
       events: ReadonlyArray<MonitorEvent>
     ) => Effect.Effect<ReadonlySet<string>>
-    /** The rows must be locked. Each is checked when its deadline passes, and not before. */
-    readonly updateLocked: (decided: ReadonlyArray<Decided>) => Effect.Effect<void>
-    /** Sets the ping URL of a monitor. */
+    /** Writes decisions about locked rows, and sets `check_at` to the exact deadline. */
+    readonly updateLocked: (decided: ReadonlyArray<DecidedHeartbeat>) => Effect.Effect<void>
     readonly updatePingUrl: (url: PingUrlRow) => Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/heartbeat/HeartbeatsRepo") {
   static readonly layer: Layer.Layer<HeartbeatsRepo, never, SqlClient.SqlClient> = Layer.effect(
     HeartbeatsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const columns = sql.literal(columnsOfKind(heartbeatTable))
-      const received = sql.literal(
+      const columns = sql.literal(kindColumns(heartbeatTable))
+      const setPingColumns = sql.literal(
         pingColumnNames.map((name) => `${name} = input.${name}`).join(", ")
       )
 
       return HeartbeatsRepo.of({
         ...monitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl>(sql, heartbeatTable),
 
-        updateByOrdinary: Effect.fn("HeartbeatsRepo.updateByOrdinary")(function* (pings, bodiless) {
-          const rows = yield* ordinaryPings(sql, pings, bodiless)
+        updateByOrdinaryPings: Effect.fn("HeartbeatsRepo.updateByOrdinaryPings")(function* (
+          pings,
+          bodiless
+        ) {
+          const rows = yield* writeOrdinaryPings(sql, pings, bodiless)
           return new Map(rows.map((row) => [row.ping_hash, row]))
         }, Effect.orDie),
 
@@ -96,7 +99,7 @@ export class HeartbeatsRepo extends Context.Service<
             WHERE ping_urls.ping_hash = ANY (${hashes}::text[])`
         }, Effect.orDie),
 
-        findLaterForUpdate: Effect.fn("HeartbeatsRepo.findLaterForUpdate")(function* (
+        findChangedAfterForUpdate: Effect.fn("HeartbeatsRepo.findChangedAfterForUpdate")(function* (
           at,
           after,
           limit
@@ -129,7 +132,7 @@ export class HeartbeatsRepo extends Context.Service<
               UPDATE heartbeats AS h
               SET
                 version = h.version + 1,
-                ${received},
+                ${setPingColumns},
                 check_at = CASE
                   WHEN input.alert_at IS NULL THEN h.check_at
                   ELSE least(h.check_at, input.alert_at)
@@ -153,7 +156,7 @@ export class HeartbeatsRepo extends Context.Service<
           if (decided.length === 0) return
           yield* sql`
             UPDATE heartbeats AS h
-            SET version = h.version + 1, ${received}, check_at = input.alert_at
+            SET version = h.version + 1, ${setPingColumns}, check_at = input.alert_at
             FROM (${decidedTable(sql, decided)}) AS input
             WHERE h.monitor_id = input.monitor_id`
         }, Effect.orDie),
@@ -181,8 +184,7 @@ const pingColumnNames: ReadonlyArray<keyof PingColumns> = [
   "runs"
 ]
 
-/** Each row with what it becomes. */
-const decidedTable = (sql: SqlClient.SqlClient, decided: ReadonlyArray<Decided>) => {
+const decidedTable = (sql: SqlClient.SqlClient, decided: ReadonlyArray<DecidedHeartbeat>) => {
   const column = columnsOf(
     decided.map(({ row, state }) => ({ ...row, ...toPingColumns(row, state) }))
   )

@@ -5,18 +5,18 @@ import type { RowId } from "../MonitorRows.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 
 /**
- * The secret parts of ping URLs. At rest there is a keyed hash, by which a ping is found, and a sealed
- * copy, by which the URL is shown again.
+ * Creates and encrypts the secret parts of ping URLs. The database has a keyed hash, which finds
+ * the monitor of a ping, and an encrypted copy, which shows the URL again.
  */
 export class PingUrls extends Context.Service<
   PingUrls,
   {
     readonly make: (owner: RowId) => PingUrlRow
-    /** The hashes under the current secret, which comes first, and under retired ones. */
+    /** Returns the hash with the current secret, followed by the hashes with retired secrets. */
     readonly hashesOf: (pingId: string) => readonly [string, ...Array<string>]
-    /** The same URL, under the current secret. */
+    /** Hashes and encrypts the same URL again with the current secret. */
     readonly renew: (owner: RowId, pingId: string) => PingUrlRow
-    /** Null if the id was sealed with a secret that is gone. */
+    /** Decrypts the id. Returns null if its secret is no longer configured. */
     readonly open: (monitorId: string, sealed: string) => string | null
   }
 >()("@scheduling/server/monitoring/heartbeat/PingUrls") {

@@ -9,9 +9,9 @@ import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./de
 import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
 import { EventQuota } from "../../http/index.ts"
 import { type HeartbeatRow, heartbeatState } from "./HeartbeatRow.ts"
-import { Gathered } from "./Gathered.ts"
-import { type Decided, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
-import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
+import { KeyedBatches } from "./KeyedBatches.ts"
+import { type DecidedHeartbeat, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
+import { toHeartbeatChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
 import { PingUrls } from "./PingUrls.ts"
 
 export interface Ping {
@@ -22,14 +22,15 @@ export interface Ping {
 
 /**
  * Records pings in batches. One statement writes all pings of a batch that need no decision. The
- * others take two: one reads their monitors, and one writes what was decided, unless another node has
- * written meanwhile. While two batches are in progress, further pings gather, so each costs less the
- * more there are. A ping is answered when it is on disk. `Capacity` bounds how many wait.
+ * others take two statements: one reads their monitors, and one writes the decisions, unless
+ * another node has changed the monitor in between. While two batches are in progress, further pings
+ * wait for the next one, so that a ping costs less the more there are. A ping is answered when it
+ * is on disk. `Capacity` limits how many wait.
  */
 export class Pings extends Context.Service<
   Pings,
   {
-    /** False if there is no such URL. */
+    /** Returns false if no monitor has the ping URL. */
     readonly receive: (ping: Ping) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/monitoring/heartbeat/Pings") {
@@ -53,11 +54,11 @@ export class Pings extends Context.Service<
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
-      /** When the ping arrived by the clock of the store, without the time that it waited here. */
+      /** Returns when the ping arrived, by the clock of the store. */
       const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
-      const decide = (row: Pinged, pings: ReadonlyArray<Waiting>, at: Date): Outcome => {
+      const decide = (row: Pinged, pings: ReadonlyArray<Waiting>, at: Date): PingDecision => {
         let state = heartbeatState(row)
         const changes: Array<StatusChange> = []
         const recorded: Array<MonitorEvent> = []
@@ -66,19 +67,19 @@ export class Pings extends Context.Service<
           const time = notBefore(row, state, timeOf(waiting, at))
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
-          changes.push(...changesOf(row, decision.changes))
-          // Counted once for each ping, although it may be decided about again.
+          changes.push(...toHeartbeatChanges(row, decision.changes))
+          // Each ping is counted once, also if it is decided about a second time.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)
           waiting.kept ??= waiting.isListed
             ? budget.keep(row, waiting.ping.details, waiting.arrivedMs)
             : waiting.ping.details
-          const all = eventsOf(row, decision.records, waiting.kept)
+          const all = toHeartbeatEvents(row, decision.records, waiting.kept)
           recorded.push(...(waiting.isListed ? all : all.slice(0, -1)))
         }
         return { row, state, changes, events: recorded, pings }
       }
 
-      const write = (outcomes: ReadonlyArray<Outcome>) => {
+      const write = (outcomes: ReadonlyArray<PingDecision>) => {
         const writeAll = repo.updateUnlessChanged(
           outcomes,
           outcomes.flatMap((outcome) => outcome.events)
@@ -93,8 +94,11 @@ export class Pings extends Context.Service<
         )
       }
 
-      /** Waits for the row of a monitor that is locked elsewhere. Other pings do not wait for it. */
-      const hearApart = ({ pings, row }: Outcome) =>
+      /**
+       * Waits for a monitor that is locked elsewhere, so that the other pings of the batch need not
+       * wait.
+       */
+      const recordLocked = ({ pings, row }: PingDecision) =>
         Effect.gen(function* () {
           const locked = yield* repo.findForUpdate(row.workspace_id, row.monitor_id)
           if (locked._tag === "None") return false
@@ -110,7 +114,7 @@ export class Pings extends Context.Service<
         )
 
       /** Writes and answers the pings that need no decision, and returns the others. */
-      const hearOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
+      const recordOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
         const ordinary = batch
           .filter(isOrdinary)
           .filter(isAloneOf(batch))
@@ -120,7 +124,7 @@ export class Pings extends Context.Service<
           }))
         if (ordinary.length === 0) return batch
         const bodiless = budget.overdrawn(elapsedMs(clock))
-        const received = yield* repo.updateByOrdinary(
+        const received = yield* repo.updateByOrdinaryPings(
           ordinary.map(({ ms, waiting: { hashes, ping } }, ordinal) => ({
             ping_hash: hashes[0],
             at: new Date(ms),
@@ -141,7 +145,7 @@ export class Pings extends Context.Service<
         return batch.filter((waiting) => !isReceived(waiting))
       })
 
-      const hearByDeciding = Effect.fnUntraced(function* (pings: ReadonlyArray<Waiting>, at: Date) {
+      const recordDecided = Effect.fnUntraced(function* (pings: ReadonlyArray<Waiting>, at: Date) {
         if (pings.length === 0) return
         const rows = yield* repo.findByPing([...new Set(pings.flatMap(({ hashes }) => hashes))])
         const byHash = new Map(rows.map((row) => [row.ping_hash, row]))
@@ -157,7 +161,7 @@ export class Pings extends Context.Service<
         const written = yield* write(outcomes)
         for (const outcome of outcomes) {
           if (written.has(outcome.row.monitor_id)) answer(outcome.pings, Exit.succeed(true))
-          else runFork(hearApart(outcome))
+          else runFork(recordLocked(outcome))
         }
         const renewed = [...known].flatMap(([row, [first]]) =>
           row === undefined || first === undefined || row.ping_hash === first.hashes[0]
@@ -165,7 +169,7 @@ export class Pings extends Context.Service<
             : [urls.renew(row, first.ping.pingId)]
         )
         if (renewed.length > 0) {
-          // These pings are answered already. If this fails, the next ping tries again.
+          // These pings are answered already. If this fails, the next ping renews the URL.
           yield* reportFailures(
             "renewing ping URLs",
             Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
@@ -173,30 +177,29 @@ export class Pings extends Context.Service<
         }
       })
 
-      const hearAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+      const recordBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
         const at = yield* now
-        yield* hearByDeciding(yield* hearOrdinary(batch, at), at)
+        yield* recordDecided(yield* recordOrdinary(batch, at), at)
       })
 
-      const gathered = new Gathered<Waiting>(({ ping }) => ping.pingId, maxBatch)
+      const waitingPings = new KeyedBatches<Waiting>(({ ping }) => ping.pingId, maxBatch)
       let batches = 0
 
       const begin = () => {
-        if (batches === batchesAtOnce || !gathered.hasFree()) return
+        if (batches === batchesAtOnce || !waitingPings.hasFree()) return
         batches++
-        runFork(hearBatch)
+        runFork(runBatch)
       }
 
-      const hearBatch: Effect.Effect<void> = Effect.gen(function* () {
-        // Pings that arrive in this round of the event loop join the batch.
+      const runBatch: Effect.Effect<void> = Effect.gen(function* () {
         yield* Effect.yieldNow
-        const batch = gathered.take()
-        yield* hearAll(batch).pipe(
+        const batch = waitingPings.take()
+        yield* recordBatch(batch).pipe(
           Effect.catchCause((cause) => Effect.sync(() => answer(batch, Exit.failCause(cause)))),
           Effect.ensuring(
             Effect.sync(() => {
               batches--
-              gathered.release(batch)
+              waitingPings.release(batch)
               begin()
             })
           )
@@ -207,7 +210,7 @@ export class Pings extends Context.Service<
         receive: (ping) =>
           Effect.callback((resume) => {
             const hashes = urls.hashesOf(ping.pingId)
-            gathered.add({ ping, hashes, arrivedMs: elapsedMs(clock), resume })
+            waitingPings.add({ ping, hashes, arrivedMs: elapsedMs(clock), resume })
             begin()
           })
       })
@@ -217,13 +220,13 @@ export class Pings extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** With so many, one statement takes about 10 ms. */
+/** One statement with this many pings takes about 10 ms. */
 const maxBatch = 500
 
 /** More batches would be smaller, and cost more for each ping. */
 const batchesAtOnce = 2
 
-/** Each holds a connection while it waits for its row. */
+/** Each of these pings holds a database connection while it waits for a locked row. */
 const waitingApart = 2
 
 interface Waiting {
@@ -231,36 +234,41 @@ interface Waiting {
   readonly hashes: ReturnType<PingUrls["Service"]["hashesOf"]>
   readonly arrivedMs: number
   readonly resume: (answer: Exit.Exit<boolean>) => void
-  /** Whether the ping is listed as an event, of which a monitor has a limited number per minute. */
+  /** True if the ping is listed as an event. A monitor has a limited number of them per minute. */
   isListed?: boolean
-  /** What is stored of the ping. It is charged once, although it may be decided about again. */
+  /** The stored details of the ping, remembered so that its body is charged only once. */
   kept?: PingDetails
 }
 
 type Pinged = HeartbeatRow & Pick<PingedRow, "lane">
 
-interface Outcome extends Decided {
+interface PingDecision extends DecidedHeartbeat {
   readonly row: Pinged
   readonly changes: ReadonlyArray<StatusChange>
   readonly events: ReadonlyArray<MonitorEvent>
   readonly pings: ReadonlyArray<Waiting>
 }
 
-/** Whether the ping may be written without a decision. That also depends on its monitor. */
+/**
+ * Checks whether the ping itself allows writing it without a decision. The SQL checks its monitor.
+ */
 const isOrdinary = ({ ping: { signal } }: Waiting): boolean =>
   signal.type === "success" && signal.rid === null
 
-/** Whether the batch has no other ping of the same monitor. */
+/** Checks whether the batch has no other ping of the same monitor. */
 const isAloneOf = (batch: ReadonlyArray<Waiting>) => {
   const byUrl = Map.groupBy(batch, ({ ping }) => ping.pingId)
   return ({ ping }: Waiting): boolean => byUrl.get(ping.pingId)?.length === 1
 }
 
-/** Answering twice does nothing. */
+/** Answers the pings. A second answer to the same ping does nothing. */
 const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void => {
   for (const { resume } of pings) resume(exit)
 }
 
-/** Nodes may write pings in another order than they arrived. Their times never go back. */
+/**
+ * Returns the time of a ping, moved forward if a later ping is written already. Nodes can write
+ * pings in another order than they arrived, but times of a monitor never go back.
+ */
 const notBefore = (row: HeartbeatRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
   Math.max(ms, row.changed_at.getTime(), began_at ?? 0, last_ping_at ?? 0)

@@ -3,30 +3,30 @@ import type { HeartbeatEventType } from "@scheduling/domain/monitors/heartbeat/H
 import type { MonitorChange } from "../MonitorKind.ts"
 import { expectedAfter, type HeartbeatRhythm } from "./expectedAfter.ts"
 
-/** The settings of a heartbeat that decisions depend on. */
+/** The settings that decide when a heartbeat goes down. */
 export interface HeartbeatRules extends HeartbeatRhythm {
   readonly max_duration_seconds: number | null
   readonly min_interval_seconds: number | null
 }
 
-/** What is known of a heartbeat. Times are in milliseconds since the epoch. */
+/** The state of a heartbeat. Times are in milliseconds since the epoch. */
 export interface HeartbeatState {
   readonly status: "new" | "up" | "down" | "paused"
   readonly last_ping_at: number | null
-  /** When the latest run began. The time of its end, if it sent no start. */
+  /** The start of the latest run. If the run sent no start, the time of its last ping. */
   readonly began_at: number | null
   readonly last_duration_ms: number | null
   readonly expected_at: number | null
-  /** The `rid` of the run that ended last. Its ping may come again if the answer was lost. */
+  /** The `rid` of the run that finished last. A job that got no answer sends this ping again. */
   readonly last_rid: string | null
-  /** The runs that have started and not ended, oldest first. */
+  /** The unfinished runs, oldest first. */
   readonly runs: ReadonlyArray<Run>
 }
 
 interface Run {
   readonly rid: string | null
   readonly started_at: number
-  /** Whether the run exceeded its limit, which was announced. Its end still matters. */
+  /** True if the run has exceeded its maximum duration, which was announced then. */
   readonly overran: boolean
 }
 
@@ -34,9 +34,8 @@ export type HeartbeatSignal =
   | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
   | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
   | { readonly type: "pause" | "resume" }
-  /** The new settings apply from now on. None of their deadlines has passed yet. */
+  /** New settings, with the settings before. */
   | { readonly type: "rules"; readonly before: HeartbeatRules }
-  /** Time has passed. */
   | { readonly type: "time" }
 
 export type HeartbeatChange = MonitorChange<HeartbeatState["status"]>
@@ -50,9 +49,8 @@ export interface HeartbeatRecord {
 
 export interface HeartbeatDecision {
   readonly state: HeartbeatState
-  /** In their order. A ping after a deadline that was not yet checked makes two changes. */
+  /** Status changes, oldest first. A ping after a deadline that was not yet checked causes two. */
   readonly changes: ReadonlyArray<HeartbeatChange>
-  /** What happened, for the list of events. */
   readonly records: ReadonlyArray<HeartbeatRecord>
 }
 
@@ -66,12 +64,12 @@ export const newHeartbeat: HeartbeatState = {
   runs: []
 }
 
-/** When more runs overlap, the oldest is forgotten. */
+/** The number of unfinished runs that are remembered. The oldest is forgotten. */
 const maxRuns = 20
 
 /**
- * Decides what a signal changes. Deadlines that have passed before it come first. So the decision
- * depends only on what happened and when, and not on when deadlines are checked.
+ * Decides what a signal changes. Deadlines that passed before the signal are applied first. So the
+ * decision depends only on what happened and when, and not on when deadlines are checked.
  */
 export const decideHeartbeat = (
   rules: HeartbeatRules,
@@ -104,7 +102,10 @@ export const decideHeartbeat = (
   }
 }
 
-/** When the monitor goes down without a further ping. A ping at this very moment is in time. */
+/**
+ * Returns when the monitor goes down if no further ping comes. A ping in that millisecond is still
+ * in time.
+ */
 export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
   if (!isWatched(state)) return null
   const deadlines = state.runs.flatMap((run) => overrunAt(rules, run) ?? [])
@@ -113,10 +114,10 @@ export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | 
 }
 
 /**
- * Corrects a heartbeat whose times were written before the clock was set back. No time is later than
- * now, and the next ping is expected as if one had come now.
+ * Corrects a heartbeat whose times were written before the clock was set back. No time is later
+ * than now, and the next ping is expected as if the last ping had come now.
  */
-export const afterSetBack = (
+export const afterClockSetBack = (
   rules: HeartbeatRules,
   state: HeartbeatState,
   at: number
@@ -138,7 +139,7 @@ const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || s
 const overrunAt = ({ max_duration_seconds: limit }: HeartbeatRules, run: Run): number | null =>
   limit === null || run.overran ? null : run.started_at + limit * 1000
 
-/** The change by a deadline that has passed, dated when it passed. */
+/** Applies a deadline that has passed. The change is dated when the deadline passed. */
 const pass = (rules: HeartbeatRules, before: HeartbeatState, at: number): HeartbeatDecision => {
   const due = alertAt(rules, before)
   const state = withOverruns(rules, before, at)
@@ -195,11 +196,14 @@ const applySignal = (
     : { ...end(rules, state, signal, at), type: signal.type }
 }
 
-/** The next ping is expected from now on, if there was a first one. */
+/** Returns when the next ping is expected, or null if the monitor has never got a ping. */
 const awaited = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
   last_ping_at === null ? null : expectedAfter(rules, null, at)
 
-/** The settings apply from the latest ping on, or from now if the deadline would have passed. */
+/**
+ * Applies new settings from the latest ping on, or from now on if the new deadline would have
+ * passed already.
+ */
 const underNewRules = (
   rules: HeartbeatRules,
   state: HeartbeatState,
@@ -230,7 +234,7 @@ const start = (
       ...state,
       ...(fault === undefined ? {} : { status: "down" as const }),
       began_at: isAgain ? state.began_at : at,
-      // Without a limit, only the missed slot shows that a run never ended.
+      // Without a maximum duration, only a missed ping shows that a run never finished.
       expected_at:
         rules.max_duration_seconds === null
           ? state.expected_at
@@ -250,7 +254,7 @@ const end = (
   const { rid } = signal
   const run = state.runs.find((one) => one.rid === rid)
   const isAgain = run === undefined && rid !== null && rid === state.last_rid
-  // A ping without a `rid` ends all runs, unless a run without a `rid` is going on.
+  // A ping without a `rid` finishes all runs, unless a run without a `rid` is in progress.
   const runs = run === undefined && rid === null ? [] : state.runs.filter((one) => one !== run)
   const begins = run === undefined && !isAgain
   const fault =
@@ -276,8 +280,9 @@ const end = (
 }
 
 /**
- * If runs have a maximum duration, the ping at the start of a run satisfies its slot. The ping at its
- * end does not also satisfy the next slot, unless that slot was missed during the run.
+ * Returns when the next ping is expected after a run has finished. If runs have a maximum duration,
+ * the start of a run counts as the ping of its slot. Its end does not also count for the next slot,
+ * unless that slot was missed during the run.
  */
 const expectedAfterEnd = (
   rules: HeartbeatRules,
@@ -302,7 +307,7 @@ const tooSoon = (
     ? undefined
     : beganSoonerThan(least, at - began_at)
 
-// The causes of an incident, in a sentence for the people who are notified.
+// Causes of an incident, as sentences for the people who are notified.
 
 const noPingBy = (due: number): IncidentCause => ({
   code: "missed",

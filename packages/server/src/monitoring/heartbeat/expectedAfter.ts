@@ -2,7 +2,9 @@ import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { nextFiring } from "@scheduling/schedules/Firings"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
-/** When pings are expected. Either `period_seconds` or `schedule` is null. */
+/**
+ * The settings that decide when pings are expected. Either `period_seconds` or `schedule` is null.
+ */
 export interface HeartbeatRhythm {
   readonly period_seconds: number | null
   readonly schedule: string | null
@@ -10,12 +12,14 @@ export interface HeartbeatRhythm {
   readonly grace_seconds: number
 }
 
-/** Clocks differ and jobs start a little early, so a ping may be early by this much. */
+/**
+ * The time by which a ping can be early for its slot, because clocks differ and jobs start early.
+ */
 const maxEarlyMs = 5 * 60_000
 
 /**
- * When the next ping is due after a ping at `at`. `expected` is when that ping was due. A ping counts
- * for the slot that is due, or for the next slot if it is a little early, or else for none.
+ * Returns when the next ping is due after a ping at `at`. `expected` is when that ping was due. A
+ * ping counts for the slot that is due, for the next slot if it is slightly early, or for none.
  */
 export const expectedAfter = (
   rhythm: HeartbeatRhythm,

@@ -4,7 +4,7 @@ import {
   type HeartbeatMonitorInput,
   type HeartbeatMonitorUpdate,
   timingProblem,
-  zoneOfNothing
+  timezoneWithoutSchedule
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { Effect } from "effect"
 import type { MonitorDecision, MonitorKind } from "../MonitorKind.ts"
@@ -19,7 +19,7 @@ import {
   toPingColumns
 } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo, type SealedPingUrl } from "./HeartbeatsRepo.ts"
-import { changesOf, eventsOf, type PingDetails } from "./outcome.ts"
+import { toHeartbeatChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
 import { PingUrls } from "./PingUrls.ts"
 
 export interface HeartbeatTypes {
@@ -33,15 +33,18 @@ export interface HeartbeatTypes {
   readonly Event: HeartbeatEvent
 }
 
-/** Waits for pings. `Pings` takes them, and `Deadlines` finds out that one is missing. */
+/**
+ * Defines the heartbeat monitor, which waits for pings. `Pings` records pings, and `Deadlines`
+ * notices a missing one.
+ */
 export const heartbeatKind = Effect.gen(function* () {
   const rows = yield* HeartbeatsRepo
   const urls = yield* PingUrls
   const kind: MonitorKind<HeartbeatTypes> = {
     table: heartbeatTable,
     rows,
-    settingsOf: (input) => ({ ...heartbeatDefaults, ...input }),
-    settingsAfter: (row, changes) => {
+    toSettings: (input) => ({ ...heartbeatDefaults, ...input }),
+    changeSettings: (row, changes) => {
       const rules = { ...row, ...rulesFrom(changes) }
       return problemOf(changes, rules) ?? rules
     },
@@ -80,15 +83,14 @@ const decide = (
     signal,
     at.getTime()
   )
-  const received = toPingColumns(rules, state)
+  const pingColumns = toPingColumns(rules, state)
   return {
-    columns: { ...rules, ...received, check_at: received.alert_at },
-    changes: changesOf(row, changes),
-    events: eventsOf(row, records)
+    columns: { ...rules, ...pingColumns, check_at: pingColumns.alert_at },
+    changes: toHeartbeatChanges(row, changes),
+    events: toHeartbeatEvents(row, records)
   }
 }
 
-/** The fields that decide when a ping is due and which runs are at fault. */
 const timing = [
   "period_seconds",
   "schedule",
@@ -98,7 +100,9 @@ const timing = [
   "min_interval_seconds"
 ] as const
 
-/** A period replaces a schedule, and the other way round. */
+/**
+ * Returns the changed settings. A period removes the schedule, and a schedule removes the period.
+ */
 const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => ({
   ...changes,
   ...(changes.period_seconds === undefined
@@ -108,4 +112,4 @@ const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => 
 })
 
 const problemOf = (changes: HeartbeatMonitorUpdate, rules: HeartbeatRules) =>
-  changes.timezone !== undefined && rules.schedule === null ? zoneOfNothing : timingProblem(rules)
+  changes.timezone !== undefined && rules.schedule === null ? timezoneWithoutSchedule : timingProblem(rules)

@@ -7,7 +7,7 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
 import { httpsCheck, implement, inWorkspace } from "../../http/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
-import { monitorsOf } from "../monitorsOf.ts"
+import { makeKindMonitors } from "../KindMonitors.ts"
 import { heartbeatKind } from "./heartbeatKind.ts"
 import type { Heartbeat } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
@@ -17,10 +17,10 @@ export const HeartbeatMonitorsHandlers = implement(
   Api,
   "heartbeatMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const heartbeats = yield* monitorsOf(yield* heartbeatKind)
+    const heartbeats = yield* makeKindMonitors(yield* heartbeatKind)
     const repo = yield* HeartbeatsRepo
     const urls = yield* PingUrls
-    const { common, ofMonitor } = yield* monitorHandlers(heartbeats, {
+    const { common, handleMonitor } = yield* monitorHandlers(heartbeats, {
       answer: HeartbeatMonitor,
       createOperation: "heartbeat_monitors.create",
       toAnswer: toAnswerWith((yield* AppConfig).publicUrl, yield* httpsCheck)
@@ -29,7 +29,7 @@ export const HeartbeatMonitorsHandlers = implement(
       ...common,
 
       rotateUrl: inWorkspace(
-        ofMonitor((workspaceId, id) =>
+        handleMonitor((workspaceId, id) =>
           heartbeats.act(workspaceId, id, (row) => repo.updatePingUrl(urls.make(row)))
         )
       )
@@ -37,7 +37,10 @@ export const HeartbeatMonitorsHandlers = implement(
   })
 )
 
-/** A ping silences the alarm, so the URL is not shown to people who may only read. */
+/**
+ * Checks whether the caller sees the ping URL. A ping silences the alarm, so read access is not
+ * enough.
+ */
 const mayPing = (principal: Principal["Service"]) =>
   principal.kind === "jwt"
     ? principal.role !== null && includesRole(principal.role, "editor")
@@ -53,7 +56,7 @@ const toAnswerWith = (publicUrl: string | undefined, isHttps: IsHttps) =>
     })
   })
 
-/** The address by which the request reached the service. The job can probably reach it, too. */
+/** Returns the base URL of the request, which the job can probably reach, too. */
 const requestUrl = (request: HttpServerRequest.HttpServerRequest, isHttps: IsHttps): string =>
   `${isHttps(request) ? "https" : "http"}://${request.headers["host"] ?? "localhost"}`
 

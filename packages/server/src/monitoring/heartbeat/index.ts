@@ -1,4 +1,3 @@
-/** Heartbeat monitors wait for pings of jobs that run elsewhere. */
 import { Layer } from "effect"
 import { onRunnerNodes } from "../../core/index.ts"
 import { Deadlines, DeadlinesLayer } from "./Deadlines.ts"

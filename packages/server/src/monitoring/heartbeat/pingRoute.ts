@@ -6,10 +6,12 @@ import { Meters } from "../../core/index.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**
- * Answers pings before the router, because there are as many pings as other requests. The answers are
- * plain text for shells. Other requests go on to `answer`.
+ * Answers pings before the router, because a service gets about as many pings as other requests.
+ * The answers are plain text for shells. Other requests go on to `answer`.
  */
-export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+export const answerPingsOr = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
   Effect.gen(function* () {
     const pings = yield* Pings
     const count = (yield* Meters).counts(
@@ -31,7 +33,7 @@ export const pingsOr = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServe
     )
   })
 
-/** Reads the path and the query of a ping, or says how to refuse it. */
+/** Reads the path and the query of a ping, or returns why to refuse it. */
 export const readPing = (
   url: string
 ):
@@ -71,8 +73,8 @@ const plain = (status: number, text: string) =>
   })
 
 const received = plain(200, "OK")
-const notFound = plain(404, "not found")
-const bad = plain(400, "bad rid or exit status")
+const notFound = plain(404, "this ping URL does not exist")
+const bad = plain(400, "rid must be a UUID, and the exit status a number from 0 to 255")
 
 const answerPing = Effect.fnUntraced(function* (
   pings: Pings["Service"],

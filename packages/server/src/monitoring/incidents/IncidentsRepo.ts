@@ -49,7 +49,9 @@ export interface IncidentDeliveryRow {
   readonly finished_at: Date | null
 }
 
-/** An incident that opens, and may be closed already. */
+/**
+ * An incident to insert. It is closed already if the monitor has recovered in the same transaction.
+ */
 export interface NewIncident {
   readonly id: string
   readonly workspace_id: string
@@ -62,7 +64,7 @@ export interface NewIncident {
 
 type ChangedIncident = Pick<NewIncident, "id" | "workspace_id" | "monitor_id" | "kind">
 
-const toChange =
+const toLiveChange =
   (change: Extract<Change, { readonly type: "incident" }>["change"]) =>
   ({ id, kind, monitor_id }: ChangedIncident): Change => ({
     type: "incident",
@@ -106,21 +108,21 @@ export class IncidentsRepo extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<IncidentRow>>
     /**
-     * Closes the open incidents of these monitors and returns their ids by monitor. Call it in the
-     * transaction of the change, with the rows locked.
+     * Closes the open incidents of these monitors, and returns their ids by monitor. The
+     * transaction must hold the locks of the monitors.
      */
     readonly updateClosed: (
       ends: ReadonlyArray<{ readonly monitor_id: string; readonly at: number }>
     ) => Effect.Effect<ReadonlyMap<string, string>>
     readonly insert: (incidents: ReadonlyArray<NewIncident>) => Effect.Effect<void>
-    /** Keeps the first acknowledgement. */
+    /** Acknowledges the incident, unless somebody has done so before. */
     readonly updateAcknowledged: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       by: string,
       now: Date
     ) => Effect.Effect<void>
-    /** The deliveries of the incident, oldest first. */
+    /** Lists the notifications about the incident, oldest first. */
     readonly listDeliveries: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
@@ -173,7 +175,7 @@ export class IncidentsRepo extends Context.Service<
             WHERE incidents.monitor_id = ends.monitor_id
               AND incidents.closed_at IS NULL
             RETURNING id, workspace_id, incidents.monitor_id, kind`
-          yield* publish(closed, toChange("closed"))
+          yield* publish(closed, toLiveChange("closed"))
           return new Map(closed.map(({ id, monitor_id }) => [monitor_id, id]))
         }, Effect.orDie),
 
@@ -199,7 +201,7 @@ export class IncidentsRepo extends Context.Service<
             ) AS begun (
               id, workspace_id, monitor_id, kind, opened_ms, closed_ms, cause_code, cause_message
             )`
-          yield* publish(incidents, toChange("opened"))
+          yield* publish(incidents, toLiveChange("opened"))
         }, Effect.orDie),
 
         updateAcknowledged: Effect.fn("IncidentsRepo.updateAcknowledged")(function* (
@@ -215,7 +217,7 @@ export class IncidentsRepo extends Context.Service<
               AND id = ${id}
               AND acknowledged_at IS NULL
             RETURNING id, workspace_id, monitor_id, kind`
-          yield* publish(acknowledged, toChange("acknowledged"))
+          yield* publish(acknowledged, toLiveChange("acknowledged"))
         }, Effect.orDie),
 
         listDeliveries: Effect.fn("IncidentsRepo.listDeliveries")(function* (workspaceId, id) {

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOfKind, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
 import {
   type JoinedReport,
   type ProcessColumns,
@@ -12,18 +12,20 @@ import {
 export class ProcessMonitorsRepo extends Context.Service<
   ProcessMonitorsRepo,
   MonitorRows<ProcessRow, ProcessColumns, JoinedReport> & {
-    /** Locks those of these monitors that are not paused. */
+    /** Locks these monitors, except paused ones. */
     readonly findManyForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ProcessRow>>
-    /** Makes these monitors due now, unless they are paused. */
+    /** Makes these monitors due now, except paused ones. */
     readonly updateDue: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<void>
-    /** Holds the worker until the transaction ends. */
+    /**
+     * Checks that the worker exists, and keeps it from being deleted until the transaction ends.
+     */
     readonly hasWorker: (
       workspaceId: AuthorizedWorkspaceId,
       workerId: string
@@ -34,7 +36,7 @@ export class ProcessMonitorsRepo extends Context.Service<
     Layer.effect(
       ProcessMonitorsRepo,
       Effect.map(SqlClient.SqlClient, (sql) => {
-        const columns = sql.literal(columnsOfKind(processTable))
+        const columns = sql.literal(kindColumns(processTable))
         const joined = sql.literal(`
           FROM process_monitors AS k
           JOIN monitors AS m ON m.id = k.monitor_id`)

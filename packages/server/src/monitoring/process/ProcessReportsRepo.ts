@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { type Failing, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
-import { columnsOfKind } from "../MonitorRows.ts"
+import { kindColumns } from "../MonitorRows.ts"
 import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
 interface Worker {
@@ -18,7 +18,7 @@ export interface NewReport {
   readonly failing: Failing | null
 }
 
-interface ReportSummaryRow {
+interface SummaryRow {
   readonly monitor_id: string
   readonly reported_at: Date
   readonly workers: number
@@ -29,23 +29,26 @@ interface ReportSummaryRow {
   readonly failing: Failing | null
 }
 
-/** The latest report of each worker on each monitor. */
 export class ProcessReportsRepo extends Context.Service<
   ProcessReportsRepo,
   {
-    /** Finds which of these monitors the worker watches. */
     readonly findReported: (
       worker: Worker,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ReportedRow>>
-    /** Writes the reports, except on monitors whose rules have changed since the agent got them. */
+    /**
+     * Writes the reports, except about monitors whose rules have changed since the agent got them.
+     */
     readonly upsert: (
       worker: Worker,
       reports: ReadonlyArray<NewReport>,
       at: Date
     ) => Effect.Effect<void>
-    /** What was reported on each monitor. With labels, only workers that are online count. */
-    readonly findReportSummaries: (
+    /**
+     * Summarizes the reports about each monitor. A monitor with labels counts only workers that are
+     * online.
+     */
+    readonly summarize: (
       rows: ReadonlyArray<ProcessRow>,
       at: Date
     ) => Effect.Effect<ReadonlyMap<string, ReportSummary>>
@@ -58,7 +61,7 @@ export class ProcessReportsRepo extends Context.Service<
         findReported: Effect.fn("ProcessReportsRepo.findReported")(function* (worker, ids) {
           return yield* sql<ReportedRow>`
             SELECT
-              ${sql.literal(columnsOfKind(processTable))}, w.name AS worker_name,
+              ${sql.literal(kindColumns(processTable))}, w.name AS worker_name,
               r.reported_at AS before_at, r.failing_since AS before_failing_since,
               r.failing AS before_failing
             FROM workers AS w
@@ -110,12 +113,9 @@ export class ProcessReportsRepo extends Context.Service<
               failing = excluded.failing`
         }, Effect.orDie),
 
-        findReportSummaries: Effect.fn("ProcessReportsRepo.findReportSummaries")(function* (
-          rows,
-          at
-        ) {
+        summarize: Effect.fn("ProcessReportsRepo.summarize")(function* (rows, at) {
           const column = columnsOf(rows)
-          const reported = yield* sql<ReportSummaryRow>`
+          const summaries = yield* sql<SummaryRow>`
             SELECT
               p.monitor_id,
               max(r.reported_at) AS reported_at,
@@ -156,14 +156,14 @@ export class ProcessReportsRepo extends Context.Service<
                 AND (p.worker_id = w.id OR p.labels <@ w.labels)
             ) AS r
             GROUP BY p.monitor_id`
-          return new Map(reported.map((row) => [row.monitor_id, toReportSummary(row)]))
+          return new Map(summaries.map((row) => [row.monitor_id, toSummary(row)]))
         }, Effect.orDie)
       })
     )
   )
 }
 
-const toReportSummary = ({
+const toSummary = ({
   count,
   cpu_percent,
   failing,
@@ -171,8 +171,8 @@ const toReportSummary = ({
   refused,
   rss_bytes,
   workers
-}: ReportSummaryRow): ReportSummary => ({
+}: SummaryRow): ReportSummary => ({
   atMs: reported_at.getTime(),
-  together: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
+  total: workers === 0 ? null : { count, rss_bytes, cpu_percent, ...(refused && { refused }) },
   failing
 })

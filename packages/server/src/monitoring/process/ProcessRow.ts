@@ -9,7 +9,6 @@ import { timestampOf } from "../../store/index.ts"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 import type { Failing, ProcessRules, ProcessState } from "./decideProcess.ts"
 
-/** The broken rule, and when it was first found broken. */
 interface FailingColumns {
   readonly failing_since: Date | null
   readonly failing: IncidentCause | null
@@ -25,7 +24,7 @@ export interface ProcessColumns extends ProcessRules, FailingColumns {
 
 export interface ProcessRow extends KindRow<ProcessState["status"] | "paused">, ProcessColumns {}
 
-/** The latest report of any worker, read with a monitor that is shown. */
+/** The latest report of any worker, joined to a monitor that is shown. */
 export interface JoinedReport {
   readonly reported_at: Date | null
   readonly report: ProcessReport | null
@@ -66,7 +65,7 @@ export const processTable: MonitorTable<ProcessColumns> = {
   }
 }
 
-/** A monitor that a worker has reported about, with what this worker reported before. */
+/** A monitor that a worker has reported about, joined with the worker's previous report. */
 export interface ReportedRow extends ProcessRow {
   readonly worker_name: string
   readonly before_at: Date | null

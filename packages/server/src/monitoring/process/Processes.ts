@@ -7,9 +7,9 @@ import { agentsBackMs, findLastAway } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import {
+  canChangeStatus,
   decideProcess,
-  isDecisionDue,
-  judgeReport,
+  evaluateReport,
   type ReportSummary,
   silentAfterMs
 } from "./decideProcess.ts"
@@ -26,16 +26,19 @@ import {
 const batch = 200
 const pollEveryMs = 2_000
 
-/** Decides by what agents report, and by their silence. */
+/** Decides the status of process monitors by the reports of agents, or by missing reports. */
 export class Processes extends Context.Service<
   Processes,
   {
-    /** Observations of monitors that are not this worker's, or are paused, are ignored. */
+    /**
+     * Records what an agent has observed. Observations about paused monitors and about monitors of
+     * other workers are ignored.
+     */
     readonly report: (
       worker: { readonly id: string; readonly workspace_id: AuthorizedWorkspaceId },
       observations: ReadonlyArray<ProcessObservation>
     ) => Effect.Effect<void>
-    /** Decides about monitors that are due. Returns for how many milliseconds nothing else is. */
+    /** Decides about monitors that are due, and returns the milliseconds until the next one is. */
     readonly checkDue: Effect.Effect<number>
   }
 >()("@scheduling/server/monitoring/process/Processes") {
@@ -53,17 +56,17 @@ export class Processes extends Context.Service<
       const reports = yield* ProcessReportsRepo
       const statusChanges = yield* StatusChanges
 
-      /** Reports are read after the rows were locked, so that none is missed. */
-      const judge = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
+      /** Decides about locked monitors. Reports are read after the lock, so that none is missed. */
+      const decide = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
-        const reported = yield* reports.findReportSummaries(rows, at)
+        const summaries = yield* reports.summarize(rows, at)
         const awayUntil = yield* Effect.orDie(findLastAway(sql))
         const ms = at.getTime()
         for (const row of rows) {
           const { cause, checkAtMs, state } = decideProcess(
             row,
             processState(row),
-            reported.get(row.monitor_id) ?? nothing,
+            summaries.get(row.monitor_id) ?? noReports,
             ms,
             awayUntil?.getTime()
           )
@@ -83,16 +86,16 @@ export class Processes extends Context.Service<
         }
       })
 
-      const judgeDue = Effect.fnUntraced(function* (at: Date) {
-        yield* judge(yield* repo.findDueForUpdate(at, batch), at)
+      const decideDue = Effect.fnUntraced(function* (at: Date) {
+        yield* decide(yield* repo.findDueForUpdate(at, batch), at)
       }, transaction)
 
-      const judgeSome = Effect.fnUntraced(function* (
+      const decideMonitors = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         ids: ReadonlyArray<string>,
         at: Date
       ) {
-        yield* judge(yield* repo.findManyForUpdate(workspaceId, ids), at)
+        yield* decide(yield* repo.findManyForUpdate(workspaceId, ids), at)
       }, transaction)
 
       return Processes.of({
@@ -101,22 +104,24 @@ export class Processes extends Context.Service<
           const rows = yield* reports.findReported(worker, [...byId.keys()])
           if (rows.length === 0) return
           const at = yield* now
-          const judged = rows.flatMap((row) => {
+          const evaluated = rows.flatMap((row) => {
             const seen = byId.get(row.monitor_id)
-            return seen === undefined ? [] : [judgeOne(row, seen, at.getTime())]
+            return seen === undefined ? [] : [evaluateObservation(row, seen, at.getTime())]
           })
-          yield* transaction(reports.upsert(worker, judged, at))
-          const due = judged.filter(({ isDue }) => isDue).map(({ row }) => row)
+          yield* transaction(reports.upsert(worker, evaluated, at))
+          const due = evaluated.filter(({ isDue }) => isDue).map(({ row }) => row)
           const idsOf = (some: ReadonlyArray<ProcessRow>) => some.map((row) => row.monitor_id)
-          const [ofMany, ofOne] = [
+          const [ofManyWorkers, ofOneWorker] = [
             due.filter(({ worker_id }) => worker_id === null),
             due.filter(({ worker_id }) => worker_id !== null)
           ]
-          // Many workers may report on one monitor at once, so one decision is made for all of them.
-          if (ofMany.length > 0) {
-            yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofMany), at))
+          // A monitor of many workers gets many reports at once, so `checkDue` decides once for all
+          // of them.
+          if (ofManyWorkers.length > 0) {
+            yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofManyWorkers), at))
           }
-          if (ofOne.length > 0) yield* judgeSome(worker.workspace_id, idsOf(ofOne), at)
+          if (ofOneWorker.length > 0)
+            yield* decideMonitors(worker.workspace_id, idsOf(ofOneWorker), at)
         }),
 
         checkDue: Effect.gen(function* () {
@@ -125,7 +130,7 @@ export class Processes extends Context.Service<
           const at = yield* now
           const dueInMs = next.getTime() - at.getTime()
           if (dueInMs > 0) return Math.min(dueInMs, pollEveryMs)
-          yield* judgeDue(at)
+          yield* decideDue(at)
           return 100
         })
       })
@@ -133,10 +138,10 @@ export class Processes extends Context.Service<
   )
 }
 
-const nothing: ReportSummary = { atMs: null, together: null, failing: null }
+const noReports: ReportSummary = { atMs: null, total: null, failing: null }
 
-/** The result of a report, and whether it may change the status of the monitor. */
-const judgeOne = (
+/** Evaluates one report, and returns whether it can change the status of the monitor. */
+const evaluateObservation = (
   row: ReportedRow,
   { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
   nowMs: number
@@ -146,30 +151,30 @@ const judgeOne = (
   const before = isFirst
     ? null
     : toFailing({ failing: row.before_failing, failing_since: row.before_failing_since })
-  const found = judgeReport(row, before, report, nowMs)
+  const found = evaluateReport(row, before, report, nowMs)
   const failing =
     found === null || row.worker_id !== null
       ? found
       : {
           ...found,
-          cause: { ...found.cause, message: `on ${row.worker_name}: ${found.cause.message}` }
+          cause: { ...found.cause, message: `On ${row.worker_name}: ${found.cause.message}` }
         }
   const isNew = isFirst || (before === null) !== (failing === null)
   const checkAtMs = row.check_at?.getTime() ?? null
-  const state = { status: row.status, checkAtMs }
-  const isDue = isDecisionDue(row, state, { failing, isNew }, nowMs)
+  const current = { status: row.status, checkAtMs }
+  const isDue = canChangeStatus(row, current, { failing, isNew }, nowMs)
   return { row, report, failing, isDue }
 }
 
 /**
- * Runs on every node with a runner; each row is decided about by one of them. It begins late, because
- * agents need time to come back even after a short restart.
+ * Runs on every node that makes calls; each row is locked by one of them. It starts late, because
+ * agents need time to reconnect even after a short restart.
  */
-export const SilencesLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
+export const ProcessChecksLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
   Effect.flatMap(Processes, ({ checkDue }) =>
     Effect.sleep(agentsBackMs).pipe(
       Effect.andThen(
-        loop("judging silent workers", checkDue, { between: (ms) => Effect.sleep(ms) })
+        loop("checking process monitors", checkDue, { between: (ms) => Effect.sleep(ms) })
       ),
       Effect.forkScoped
     )

@@ -3,14 +3,14 @@ import { ProcessMonitor } from "@scheduling/domain/monitors/process/ProcessMonit
 import { Effect, identity } from "effect"
 import { implement } from "../../http/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
-import { monitorsOf } from "../monitorsOf.ts"
+import { makeKindMonitors } from "../KindMonitors.ts"
 import { processKind } from "./processKind.ts"
 
 export const ProcessMonitorsHandlers = implement(
   Api,
   "processMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const { common } = yield* monitorHandlers(yield* monitorsOf(yield* processKind), {
+    const { common } = yield* monitorHandlers(yield* makeKindMonitors(yield* processKind), {
       answer: ProcessMonitor,
       createOperation: "process_monitors.create",
       toAnswer: Effect.succeed(identity<ProcessMonitor>)

@@ -1,17 +1,16 @@
-/** Process monitors watch processes on the machines of workers. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { onRunnerNodes } from "../../core/index.ts"
 import { isAhead } from "../../store/index.ts"
 import { ProcessMonitorsHandlers } from "./http.ts"
-import { Processes, SilencesLayer } from "./Processes.ts"
+import { Processes, ProcessChecksLayer } from "./Processes.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
 import { ProcessReportsRepo } from "./ProcessReportsRepo.ts"
 import { processTable } from "./ProcessRow.ts"
 
 export const processMonitors = {
   table: processTable,
-  layer: Layer.mergeAll(ProcessMonitorsHandlers, onRunnerNodes(SilencesLayer)).pipe(
+  layer: Layer.mergeAll(ProcessMonitorsHandlers, onRunnerNodes(ProcessChecksLayer)).pipe(
     Layer.provideMerge(Processes.layer),
     Layer.provide([ProcessMonitorsRepo.layer, ProcessReportsRepo.layer])
   ),
@@ -20,7 +19,7 @@ export const processMonitors = {
       UPDATE process_reports
       SET reported_at = least(reported_at, now()), failing_since = least(failing_since, now())
       WHERE ${sql.literal(isAhead("reported_at"))}`,
-    // The decision depends on the reports alone, so it may be made at any time.
+    // A decision depends only on the reports, so it can be repeated at any time.
     sql`
       UPDATE process_monitors
       SET

@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
-import { type MonitorKind, pausing } from "../MonitorKind.ts"
+import { type MonitorKind, recordPause } from "../MonitorKind.ts"
 import { type ProcessRules, silentAfterMs } from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
 import {
@@ -31,24 +31,27 @@ export interface ProcessTypes {
   readonly Event: ProcessEvent
 }
 
-/** Watches processes on the machines of workers, whose agents report them to `Processes`. */
+/**
+ * Defines the process monitor, which watches processes on the machines of workers. Agents report
+ * them to `Processes`.
+ */
 export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
   const kind: MonitorKind<ProcessTypes> = {
     table: processTable,
     rows: repo,
-    settingsOf: (input) => ({
+    toSettings: (input) => ({
       ...processDefaults,
       labels: null,
       min_count: leastCount(input),
       ...input,
       worker_id: input.worker_id?.toLowerCase() ?? null
     }),
-    settingsAfter: (row, changes) => {
+    changeSettings: (row, changes) => {
       const moves = changes.worker_id !== undefined || changes.labels !== undefined
       const settings = { ...row, ...(moves && { worker_id: null, labels: null }), ...changes }
       return countProblem(settings) ?? settings
     },
-    allow: Effect.fnUntraced(function* (workspaceId, { worker_id }) {
+    checkTarget: Effect.fnUntraced(function* (workspaceId, { worker_id }) {
       if (worker_id !== undefined && !(yield* repo.hasWorker(workspaceId, worker_id))) {
         return yield* ValidationFailed.at(
           ["worker_id"],
@@ -57,7 +60,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
         )
       }
     }),
-    columnsOfNew: ({ grace_seconds = 0, interval_seconds = 0 }, at) => ({
+    initialColumns: ({ grace_seconds = 0, interval_seconds = 0 }, at) => ({
       since: at,
       check_at: silentAt(at, { grace_seconds, interval_seconds })
     }),
@@ -68,7 +71,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
     }),
     decidePaused: (row, isPaused, at) => ({
       columns: startedAt(row, !isPaused, at),
-      ...pausing(row, isPaused, at)
+      ...recordPause(row, isPaused, at)
     }),
     show: toProcessMonitor,
     showDetails: ({ message = null }) => ({ message })
@@ -78,10 +81,13 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
 
 type Times = Pick<ProcessRules, "grace_seconds" | "interval_seconds">
 
-/** A worker that never reports makes the monitor go down, too. */
+/**
+ * Returns when the monitor goes down if no worker reports. A worker that never reported counts,
+ * too.
+ */
 const silentAt = (at: Date, times: Times) => new Date(at.getTime() + silentAfterMs(times))
 
-/** Earlier reports are ignored from now on. */
+/** Returns the columns with which watching starts again. Earlier reports no longer count. */
 const startedAt = (times: Times, isWatched: boolean, at: Date) => ({
   since: at,
   check_at: isWatched ? silentAt(at, times) : null,

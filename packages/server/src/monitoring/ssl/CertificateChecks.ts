@@ -11,7 +11,6 @@ import { type CheckDecision, decideCheck } from "./decideCheck.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { type SslRow, sslTable } from "./SslRow.ts"
 
-/** What is stored of a check. */
 export interface CheckDetails {
   readonly verification?: SslVerification
   readonly message?: string
@@ -19,24 +18,24 @@ export interface CheckDetails {
   readonly duration_ms?: number
 }
 
-/** Handshakes take the process 2 ms each, and servers that do not answer 15 s. */
+/** A handshake takes 2 ms of CPU time, and a server that does not answer takes 15 s. */
 const checksAtOnce = 24
 const checksOfWorkspace = 4
 
-/** Longer than a check takes: after that another node may check. */
+/** The time for which a node reserves a check. It is longer than any check takes. */
 const leaseMs = 60_000
 
-/** Another node may have made something due sooner. */
+/** The longest wait between two queries, because another node can make a check due earlier. */
 const pollEveryMs = 1_000
 
-/** Checks the certificates that are due. */
 export class CertificateChecks extends Context.Service<
   CertificateChecks,
   {
-    /** Begins the checks for which there is room. Returns for how many milliseconds nothing is due. */
-    readonly begin: Effect.Effect<number>
-    /** Waits until all checks that were begun have ended. */
-    readonly ended: Effect.Effect<void>
+    /**
+     * Starts due checks up to the limit, and returns the milliseconds until the next one is due.
+     */
+    readonly startDue: Effect.Effect<number>
+    readonly finished: Effect.Effect<void>
     /** Wakes the loop when there is room for another check. */
     readonly waker: Waker
   }
@@ -58,15 +57,18 @@ export class CertificateChecks extends Context.Service<
       const waker = new Waker()
       const fibers = yield* FiberSet.make<void>()
       const run = yield* FiberSet.runtime(fibers)<never>()
-      const underWay = new Map<AuthorizedWorkspaceId, number>()
+      const runningChecks = new Map<AuthorizedWorkspaceId, number>()
 
       const count = (workspaceId: AuthorizedWorkspaceId, by: number) => {
-        const left = (underWay.get(workspaceId) ?? 0) + by
-        if (left === 0) underWay.delete(workspaceId)
-        else underWay.set(workspaceId, left)
+        const left = (runningChecks.get(workspaceId) ?? 0) + by
+        if (left === 0) runningChecks.delete(workspaceId)
+        else runningChecks.set(workspaceId, left)
       }
 
-      /** Does nothing if the monitor was changed during the check, or leased by another node. */
+      /**
+       * Writes the result of a check, unless the monitor was changed or leased by another node
+       * since then.
+       */
       const write = Effect.fnUntraced(function* (
         checked: SslRow,
         result: TlsCheck,
@@ -81,21 +83,22 @@ export class CertificateChecks extends Context.Service<
         const { cause, state } = decision
         const { status: from, workspace_id } = row
         const to = state.status
-        // People who were notified that its former target is down are notified of this one, too.
+        // The former target may have an open problem. Forgetting it makes the problem of the new
+        // target a separate one.
         if (from === "new" && to === "down") {
           yield* outbox.forget({ workspace_id, subject_id: row.id })
         }
         yield* statusChanges.write(sslTable, repo, row, {
-          columns: { ...state, last_check_at: at, check_at: new Date(ms + decision.afterMs) },
+          columns: { ...state, last_check_at: at, check_at: new Date(ms + decision.nextCheckMs) },
           changes:
             from === to ? [] : [{ from, to, at: ms, cause, endsFormerProblem: from === "new" }],
-          events: recordsOf(decision, result, duration_ms).map((record) => ({
+          events: toRecords(decision, result, duration_ms).map((record) => ({
             ...record,
             at: ms,
             status: to
           }))
         })
-        yield* outbox.announce(...announcementsOf(row, decision, at))
+        yield* outbox.announce(...toAnnouncements(row, decision, at))
       }, transactionOf(sql))
 
       const check = Effect.fnUntraced(function* (row: SslRow) {
@@ -113,7 +116,7 @@ export class CertificateChecks extends Context.Service<
       return CertificateChecks.of({
         waker,
 
-        begin: Effect.gen(function* () {
+        startDue: Effect.gen(function* () {
           const room = checksAtOnce - (yield* FiberSet.size(fibers))
           const next = room > 0 ? yield* repo.findNextCheck : undefined
           if (next === undefined) return pollEveryMs
@@ -124,14 +127,19 @@ export class CertificateChecks extends Context.Service<
             limit: room,
             ofWorkspace: checksOfWorkspace,
             until: new Date(at.getTime() + leaseMs),
-            busy: [...underWay].flatMap(([id, checks]) => (checks < checksOfWorkspace ? [] : [id]))
+            busy: [...runningChecks].flatMap(([id, checks]) =>
+              checks < checksOfWorkspace ? [] : [id]
+            )
           })
           for (const row of rows) {
             count(row.workspace_id, 1)
             run(
               check(row).pipe(
                 Effect.catchCause((cause) =>
-                  Effect.logWarning("the result of a certificate check was not written", cause)
+                  Effect.logWarning(
+                    `cannot write the certificate check of monitor ${row.id}: it is repeated within a minute`,
+                    cause
+                  )
                 ),
                 Effect.ensuring(
                   Effect.sync(() => {
@@ -142,30 +150,31 @@ export class CertificateChecks extends Context.Service<
               )
             )
           }
-          // Without rows, other nodes have leased what is due, or workspaces have used their share.
+          // No rows: other nodes have leased the due checks, or their workspaces have reached their
+          // limit.
           return rows.length === 0 ? pollEveryMs : 0
         }),
 
-        ended: FiberSet.awaitEmpty(fibers)
+        finished: FiberSet.awaitEmpty(fibers)
       })
     })
   )
 }
 
-/** Runs on every node with a runner. Checks of a node that stops are done by the others. */
+/** Runs on every node that makes calls. When a node stops, the other nodes do its checks. */
 export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { begin, waker } = yield* CertificateChecks
+      const { startDue, waker } = yield* CertificateChecks
       yield* Effect.forkScoped(
-        loop("checking certificates", begin, { between: (ms) => waker.wait(ms) })
+        loop("checking certificates", startDue, { between: (ms) => waker.wait(ms) })
       )
     })
   )
 
 // ---------------------------------------------------------------------------
 
-const recordsOf = (
+const toRecords = (
   { expiringDays, isChanged }: CheckDecision,
   { certificate, message, verification }: TlsCheck,
   duration_ms: number
@@ -187,7 +196,7 @@ const recordsOf = (
   ]
 }
 
-const announcementsOf = (
+const toAnnouncements = (
   { host, id, name, tags, workspace_id }: SslRow,
   { expiringDays, isChanged, state: { certificate } }: CheckDecision,
   at: Date
@@ -206,7 +215,7 @@ const announcementsOf = (
   const changed: Announcement = {
     ...about,
     event: "certificate.changed",
-    data: { name, reason: `${host} shows another certificate.`, facts }
+    data: { name, reason: `${host} shows a new certificate.`, facts }
   }
   const expiring: Announcement = {
     ...about,

@@ -1,14 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { columnsOfKind, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
 import { type SslColumns, type SslRow, sslTable } from "./SslRow.ts"
 
 export class SslMonitorsRepo extends Context.Service<
   SslMonitorsRepo,
   MonitorRows<SslRow, SslColumns, unknown> & {
     /**
-     * Takes some monitors that are due, until the time at which another node may take them. It takes
-     * few of one workspace at once, so that servers that do not answer delay nobody else.
+     * Leases due monitors until the time at which another node can lease them. It takes only a few
+     * per workspace, so that the unresponsive servers of one workspace do not delay the others.
      */
     readonly lease: (
       now: Date,
@@ -16,7 +16,7 @@ export class SslMonitorsRepo extends Context.Service<
         readonly limit: number
         readonly ofWorkspace: number
         readonly until: Date
-        /** Workspaces that have their share already. */
+        /** Workspaces that have reached their limit of checks at once. */
         readonly busy: ReadonlyArray<string>
       }
     ) => Effect.Effect<ReadonlyArray<SslRow>>
@@ -25,7 +25,7 @@ export class SslMonitorsRepo extends Context.Service<
   static readonly layer: Layer.Layer<SslMonitorsRepo, never, SqlClient.SqlClient> = Layer.effect(
     SslMonitorsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const columns = sql.literal(columnsOfKind(sslTable))
+      const columns = sql.literal(kindColumns(sslTable))
       return SslMonitorsRepo.of({
         ...monitorRows<SslRow, SslColumns>(sql, sslTable),
 
@@ -69,5 +69,5 @@ export class SslMonitorsRepo extends Context.Service<
   )
 }
 
-/** How many due monitors are read to choose from. The rest of a backlog is read afterwards. */
+/** The number of due monitors to choose from. The next call reads the rest of a backlog. */
 const maxRead = 5_000

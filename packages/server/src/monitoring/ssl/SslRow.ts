@@ -6,7 +6,6 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 import type { SslState } from "./decideCheck.ts"
 
-/** The settings of an SSL monitor. */
 export interface SslSettings {
   readonly host: string
   readonly port: number

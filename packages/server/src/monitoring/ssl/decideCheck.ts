@@ -6,19 +6,18 @@ import { dayMs } from "../../core/index.ts"
 
 export interface SslState {
   readonly status: "new" | "up" | "warning" | "down" | "paused"
-  /** Checks in a row that found no certificate. */
+  /** The number of consecutive checks that found no certificate. */
   readonly failures: number
   readonly verification: SslVerification | null
   readonly message: string | null
-  /** The latest certificate that was seen. */
   readonly certificate: ServerCertificate | null
-  /** Certificates that were seen lately. One name may have several, which take turns. */
+  /** The latest different certificates. One host can have several servers with different ones. */
   readonly seen: ReadonlyArray<SeenCertificate>
 }
 
 interface SeenCertificate {
   readonly fingerprint: string
-  /** The days that were left when its end was announced. Null if it was not. */
+  /** The days that were left when the expiry was announced. Null if it was not announced. */
   readonly announced_days: number | null
 }
 
@@ -31,23 +30,24 @@ export interface CheckDecision {
   readonly state: SslState
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** The server shows a certificate that was not seen before. */
+  /** True if the server shows a certificate that is not in `seen`. */
   readonly isChanged: boolean
-  /** The days that are left, if that is to be announced. */
+  /** The threshold of `warn_days` that is to be announced now. */
   readonly expiringDays: number | null
-  /** The time until the next check. */
-  readonly afterMs: number
+  readonly nextCheckMs: number
 }
 
-/** A certificate that comes back after so many others counts as a new one. */
+/**
+ * The number of certificates that are remembered. An older one counts as new when it comes back.
+ */
 const maxSeen = 10
 
-/** A server that did not answer may be restarting. */
+/** The time until a failure is confirmed, because the server may be restarting. */
 const secondCheckMs = 60_000
 const failuresUntilDown = 2
 
 /**
- * A monitor that is down is checked more often, so that people who repair a server see soon that it
+ * A monitor that is down is checked more often, so that people who repair a server soon see that it
  * works.
  */
 const checkWhileDownMs = 600_000
@@ -58,8 +58,8 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
 ])
 
 /**
- * Decides by the result of a check. A bad certificate counts at once, and a missing one has to be
- * confirmed by a second check. `chance`, from 0 to 1, spreads checks that began together.
+ * Decides the status by the result of a check. A bad certificate counts at once. A missing one
+ * needs a second check to confirm it. `chance`, from 0 to 1, spreads checks that started together.
  */
 export const decideCheck = (
   rules: SslRules,
@@ -70,12 +70,12 @@ export const decideCheck = (
 ): CheckDecision => {
   const found = check.certificate
   const known = before.seen.find(({ fingerprint }) => fingerprint === found?.fingerprint_sha256)
-  const left = found === null ? undefined : warning(rules, found, nowMs)
+  const threshold = found === null ? undefined : reachedThreshold(rules, found, nowMs)
   const expiringDays =
-    left !== undefined && left < (known?.announced_days ?? Infinity) ? left : null
+    threshold !== undefined && threshold < (known?.announced_days ?? Infinity) ? threshold : null
   const failures = withoutCertificate.has(check.verification) ? before.failures + 1 : 0
-  const status = statusAfter(before, check, failures, left)
-  const afterMs =
+  const status = statusAfter(before, check, failures, threshold)
+  const nextCheckMs =
     failures > 0 && failures < failuresUntilDown && status !== "down"
       ? secondCheckMs
       : status === "down"
@@ -105,8 +105,8 @@ export const decideCheck = (
         : null,
     isChanged: found !== null && known === undefined && before.seen.length > 0,
     expiringDays,
-    // The next check is not later than the moment at which the certificate expires.
-    afterMs: found === null ? afterMs : Math.min(afterMs, untilExpiry(found, nowMs))
+    // The certificate is checked again at its expiry at the latest.
+    nextCheckMs: found === null ? nextCheckMs : Math.min(nextCheckMs, untilExpiry(found, nowMs))
   }
 }
 
@@ -116,17 +116,17 @@ const statusAfter = (
   { status }: SslState,
   { verification }: TlsCheck,
   failures: number,
-  left: number | undefined
+  threshold: number | undefined
 ): SslState["status"] => {
-  if (verification === "ok") return left === undefined ? "up" : "warning"
+  if (verification === "ok") return threshold === undefined ? "up" : "warning"
   return failures > 0 && failures < failuresUntilDown ? status : "down"
 }
 
 /**
- * The smallest of `warn_days` that any certificate of the chain has reached. A certificate that lives
- * for a week would warn from its first day, so its days count from its last third.
+ * Returns the smallest of `warn_days` that any certificate of the chain has reached. A certificate
+ * that is valid for a week would warn from its first day, so warnings start in its last third.
  */
-const warning = (
+const reachedThreshold = (
   { warn_days }: SslRules,
   certificate: ServerCertificate,
   nowMs: number

@@ -4,7 +4,7 @@ import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Effect, identity } from "effect"
 import { implement, inWorkspace } from "../../http/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
-import { monitorsOf } from "../monitorsOf.ts"
+import { makeKindMonitors } from "../KindMonitors.ts"
 import { sslKind } from "./sslKind.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 
@@ -12,9 +12,9 @@ export const SslMonitorsHandlers = implement(
   Api,
   "sslMonitors",
   Effect.fnUntraced(function* (handlers) {
-    const monitors = yield* monitorsOf(yield* sslKind)
+    const monitors = yield* makeKindMonitors(yield* sslKind)
     const repo = yield* SslMonitorsRepo
-    const { common, ofMonitor } = yield* monitorHandlers(monitors, {
+    const { common, handleMonitor } = yield* monitorHandlers(monitors, {
       answer: SslMonitor,
       createOperation: "ssl_monitors.create",
       toAnswer: Effect.succeed(identity<SslMonitor>)
@@ -23,7 +23,7 @@ export const SslMonitorsHandlers = implement(
       ...common,
 
       check: inWorkspace(
-        ofMonitor((workspaceId, id) =>
+        handleMonitor((workspaceId, id) =>
           monitors.act(workspaceId, id, (row, at) => {
             if (row.status === "paused") {
               return Effect.fail(
@@ -34,7 +34,7 @@ export const SslMonitorsHandlers = implement(
                 })
               )
             }
-            // A failure is confirmed a minute later, and the second check comes by then.
+            // An unconfirmed failure is checked again within a minute anyway.
             const isConfirming = row.failures > 0 && row.status !== "down"
             return isConfirming ? Effect.void : repo.update(row, { check_at: at, failures: 0 })
           })

@@ -1,4 +1,3 @@
-/** SSL monitors check the certificates of servers. */
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"

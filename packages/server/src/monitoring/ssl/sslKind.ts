@@ -10,7 +10,7 @@ import {
 import { Effect } from "effect"
 import { isIPv6 } from "node:net"
 import { isDeepStrictEqual } from "node:util"
-import { type MonitorKind, pausing } from "../MonitorKind.ts"
+import { type MonitorKind, recordPause } from "../MonitorKind.ts"
 import type { CheckDetails } from "./CertificateChecks.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { type SslColumns, type SslRow, type SslSettings, sslTable, toSslMonitor } from "./SslRow.ts"
@@ -26,26 +26,29 @@ export interface SslTypes {
   readonly Event: SslEvent
 }
 
-/** Watches the certificate of a server, which `CertificateChecks` checks. */
+/**
+ * Defines the SSL monitor, which watches the certificate of a server. `CertificateChecks` runs the
+ * checks.
+ */
 export const sslKind = Effect.gen(function* () {
   const checkTargets = yield* targetCheck
   const kind: MonitorKind<SslTypes> = {
     table: sslTable,
     rows: yield* SslMonitorsRepo,
-    settingsOf: (input) => ({
+    toSettings: (input) => ({
       ...sslDefaults,
       port: defaultPorts[input.protocol ?? sslDefaults.protocol],
       ...input
     }),
-    settingsAfter: (row, changes) => ({ ...row, ...changes }),
-    allow: (_, { host }) =>
+    changeSettings: (row, changes) => ({ ...row, ...changes }),
+    checkTarget: (_, { host }) =>
       host === undefined
         ? Effect.void
         : checkTargets([{ path: ["host"], url: `https://${isIPv6(host) ? `[${host}]` : host}/` }]),
-    columnsOfNew: (_, at) => ({ check_at: at }),
+    initialColumns: (_, at) => ({ check_at: at }),
     decideSettings: (row, settings, at) => {
       const { status: from } = row
-      const isSame = isDeepStrictEqual(targetOf({ ...row, ...settings }), targetOf(row))
+      const isSame = isDeepStrictEqual(toTarget({ ...row, ...settings }), toTarget(row))
       const isKnown = from !== "new" && from !== "paused"
       return {
         columns: {
@@ -54,14 +57,14 @@ export const sslKind = Effect.gen(function* () {
           failures: 0,
           check_at: from === "paused" ? null : at
         },
-        // What the monitor was down for is over.
+        // The new target has not been checked, so the old status does not apply.
         changes: isSame || !isKnown ? [] : [{ from, to: "new", at: at.getTime(), cause: null }],
         events: []
       }
     },
     decidePaused: (row, isPaused, at) => ({
       columns: { check_at: isPaused ? null : at, failures: 0 },
-      ...pausing(row, isPaused, at)
+      ...recordPause(row, isPaused, at)
     }),
     show: toSslMonitor,
     showDetails: (details) => ({
@@ -74,8 +77,7 @@ export const sslKind = Effect.gen(function* () {
   return kind
 })
 
-/** What names the certificate that is checked. */
-const targetOf = ({ host, port, protocol, server_name }: SslSettings) => ({
+const toTarget = ({ host, port, protocol, server_name }: SslSettings) => ({
   host,
   port,
   protocol,

@@ -17,7 +17,7 @@ import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { beginWith } from "../monitors.ts"
 
-/** As on a node that runs, by the clock of the test. */
+/** The service of a node, with the test's clock. */
 const deadlines = Deadlines.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
@@ -32,14 +32,14 @@ const deadlines = Deadlines.layer.pipe(
 
 const node = Effect.map(Effect.provide(Deadlines, deadlines), ({ check }) => check)
 
-/** What is due, until nothing is. */
+/** Checks deadlines until none is due. */
 const checkAll = Effect.gen(function* () {
-  const look = yield* node
-  while ((yield* look) === 0);
+  const check = yield* node
+  while ((yield* check) === 0);
 })
 
-layer(testAppLayer())("a deadline of a heartbeat", (it) => {
-  it.effect("makes it late, then down with one incident, until it is pinged", () =>
+layer(testAppLayer())("the deadline of a heartbeat", (it) => {
+  it.effect("makes the monitor late, then down with one incident, until a ping comes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { get, heartbeats, id, member, ping } = yield* beginWith({ tags: ["nightly"] })
@@ -84,13 +84,13 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       assert.deepStrictEqual(closed.data, [
         { ...opened.data[0], closed_at: "2026-06-01T14:05:01.000Z" }
       ])
-      // With the changes it was written down what people are to be told.
-      const told = yield* sql<Record<string, unknown>>`
+      // The outbox has the notifications that are to be sent.
+      const notifications = yield* sql<Record<string, unknown>>`
         SELECT event, at, tags, data
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(notifications, [
         {
           event: "monitor.down",
           at: new Date("2026-06-01T13:05:00.000Z"),
@@ -120,7 +120,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect("is looked at where a ping has moved it, and moves on", () =>
+  it.effect("is moved by a ping without a write to the index of deadlines", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { get, heartbeats, id, ping } = yield* beginWith()
@@ -131,7 +131,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
       yield* ping()
       yield* TestClock.adjust("50 minutes")
       yield* ping()
-      // Nothing that an index holds was written.
+      // The ping has not changed the indexed column.
       assert.strictEqual(yield* checkAt, "2026-06-01T13:05:00.000Z")
       yield* TestClock.adjust("20 minutes")
       yield* checkAll
@@ -141,15 +141,13 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect(
-    "is that of a ping made now if the ping was of a time before the clock was set back",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { get, heartbeats, id, ping } = yield* beginWith({ min_interval_seconds: 60 })
-        yield* ping("/start")
-        yield* ping()
-        yield* sql`
+  it.effect("counts from now if the last ping was dated before the clock was set back", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { get, heartbeats, id, ping } = yield* beginWith({ min_interval_seconds: 60 })
+      yield* ping("/start")
+      yield* ping()
+      yield* sql`
         UPDATE heartbeats
         SET
           last_ping_at = last_ping_at + interval '1 hour',
@@ -158,37 +156,37 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
           alert_at = alert_at + interval '1 hour',
           check_at = check_at + interval '1 hour'
         WHERE monitor_id = ${id}`
-        const { correctTimes } = yield* Effect.provide(Deadlines, deadlines)
-        yield* correctTimes
-        assert.deepInclude(yield* get, {
-          status: "up",
-          last_ping_at: "2026-06-01T12:00:00.000Z",
-          expected_at: "2026-06-01T13:00:00.000Z",
-          alert_at: "2026-06-01T13:05:00.000Z"
-        })
-        yield* TestClock.adjust("61 seconds")
-        yield* ping()
-        yield* checkAll
-        assert.strictEqual((yield* get).status, "up")
-        yield* leap("2 hours")
-        yield* checkAll
-        assert.strictEqual((yield* get).status, "down")
-        assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+      const { correctTimes } = yield* Effect.provide(Deadlines, deadlines)
+      yield* correctTimes
+      assert.deepInclude(yield* get, {
+        status: "up",
+        last_ping_at: "2026-06-01T12:00:00.000Z",
+        expected_at: "2026-06-01T13:00:00.000Z",
+        alert_at: "2026-06-01T13:05:00.000Z"
       })
+      yield* TestClock.adjust("61 seconds")
+      yield* ping()
+      yield* checkAll
+      assert.strictEqual((yield* get).status, "up")
+      yield* leap("2 hours")
+      yield* checkAll
+      assert.strictEqual((yield* get).status, "down")
+      assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+    })
   )
 
-  it.effect("is told once, however many nodes look at it together", () =>
+  it.effect("opens one incident if several nodes check it at once", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* beginWith()
       yield* ping()
       yield* leap("2 hours")
       const nodes = yield* together(times(4, () => node))
-      yield* together(nodes.flatMap((look) => [look, look, look]))
+      yield* together(nodes.flatMap((check) => [check, check, check]))
       assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
     })
   )
 
-  it.effect("loses to a ping that came in time and is still on its way", () =>
+  it.effect("is checked 250 ms late, for pings that are still being written", () =>
     Effect.gen(function* () {
       const { get, ping } = yield* beginWith()
       yield* ping()
@@ -202,7 +200,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect("that a ping comes too late for is told, though nobody has looked", () =>
+  it.effect("opens an incident for a late ping, although no node has checked it before", () =>
     Effect.gen(function* () {
       const { get, heartbeats, ping } = yield* beginWith()
       yield* ping()
@@ -218,7 +216,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect("does not pass while the monitor is paused, and pausing ends its incident", () =>
+  it.effect("does not pass while the monitor is paused, and a pause closes the incident", () =>
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith()
       yield* ping("/fail")
@@ -243,7 +241,7 @@ layer(testAppLayer())("a deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect("counts from now where new rules would have let it pass", () =>
+  it.effect("counts from now if it would have passed under new settings", () =>
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith({ period_seconds: 86_400 })
       yield* ping()

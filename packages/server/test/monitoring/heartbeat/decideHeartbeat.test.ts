@@ -33,13 +33,13 @@ const fail = (exit_status: number | null = null): HeartbeatSignal => ({
 })
 const time: HeartbeatSignal = { type: "time" }
 
-type Told = readonly [HeartbeatSignal, number]
+type TimedSignal = readonly [HeartbeatSignal, number]
 
-/** What comes of all that is told, and the changes on the way. */
-const tell = (of: HeartbeatRules, told: ReadonlyArray<Told>, from = newHeartbeat) => {
+/** Applies signals one after another, and returns the last state and all changes. */
+const apply = (of: HeartbeatRules, signals: ReadonlyArray<TimedSignal>, from = newHeartbeat) => {
   const changes: Array<HeartbeatChange> = []
   let state: HeartbeatState = from
-  for (const [signal, at] of told) {
+  for (const [signal, at] of signals) {
     const decision = decideHeartbeat(of, state, signal, at)
     state = decision.state
     changes.push(...decision.changes)
@@ -52,12 +52,12 @@ const tell = (of: HeartbeatRules, told: ReadonlyArray<Told>, from = newHeartbeat
 }
 
 describe("a heartbeat", () => {
-  it("tells of nothing before its first ping", () => {
-    assert.deepStrictEqual(tell(rules, [[time, start + 365 * 24 * hour]]).story, [])
+  it("never goes down before its first ping", () => {
+    assert.deepStrictEqual(apply(rules, [[time, start + 365 * 24 * hour]]).story, [])
   })
 
-  it("goes down when a ping is later than the grace, dated when its time was up", () => {
-    const { story } = tell(rules, [
+  it("goes down when the grace is over, dated at that moment", () => {
+    const { story } = apply(rules, [
       [success(), start],
       [time, start + 65 * minute],
       [time, start + 90 * minute]
@@ -68,9 +68,9 @@ describe("a heartbeat", () => {
     ])
   })
 
-  it("takes a ping at the last moment, and for one after it goes down and up", () => {
+  it("accepts a ping at the deadline, and goes down and up for a later one", () => {
     const at = (ms: number) =>
-      tell(rules, [
+      apply(rules, [
         [success(), start],
         [success(), start + ms]
       ]).story
@@ -82,8 +82,8 @@ describe("a heartbeat", () => {
     ])
   })
 
-  it("goes down with a failure, once, and comes back with a success", () => {
-    const { story } = tell(rules, [
+  it("goes down once for several failures, and up with a success", () => {
+    const { story } = apply(rules, [
       [fail(137), start],
       [fail(1), start + minute],
       [success(), start + 2 * minute]
@@ -94,8 +94,8 @@ describe("a heartbeat", () => {
     ])
   })
 
-  it("does not give a late start more time than its slot has", () => {
-    const { story } = tell(hourly, [
+  it("gives a late start no more time than the grace of its slot", () => {
+    const { story } = apply(hourly, [
       [success(), start],
       [starts(), start + 64 * minute],
       [time, start + 70 * minute]
@@ -103,9 +103,9 @@ describe("a heartbeat", () => {
     assert.deepStrictEqual(story.at(-1), ["down", 65, "missed"])
   })
 
-  it("lets a long job start in time, and gives its end a deadline of its own", () => {
+  it("checks the start of a long run by its slot, and its end by the maximum duration", () => {
     const limited = { ...hourly, max_duration_seconds: 7200 }
-    const { story } = tell(limited, [
+    const { story } = apply(limited, [
       [success(), start],
       [starts("a"), start + 61 * minute],
       [starts("b"), start + 121 * minute],
@@ -120,26 +120,26 @@ describe("a heartbeat", () => {
     ])
   })
 
-  it("tells overlapping runs apart, and how long each took", () => {
-    const told: ReadonlyArray<Told> = [
+  it("distinguishes overlapping runs, and measures each", () => {
+    const signals: ReadonlyArray<TimedSignal> = [
       [starts("a"), start],
       [starts("b"), start + minute],
       [success("a"), start + 5 * minute]
     ]
-    const { state } = tell(rules, told)
+    const { state } = apply(rules, signals)
     assert.strictEqual(state.last_duration_ms, 5 * minute)
     assert.deepStrictEqual(
       state.runs.map(({ rid }) => rid),
       ["b"]
     )
-    const ended = tell(rules, [...told, [success(), start + 6 * minute]]).state
+    const ended = apply(rules, [...signals, [success(), start + 6 * minute]]).state
     assert.deepStrictEqual(ended.runs, [])
     assert.strictEqual(ended.last_duration_ms, 5 * minute)
   })
 
-  it("knows how long a run took that overran", () => {
+  it("measures a run that exceeded its maximum duration", () => {
     const limited = { ...rules, max_duration_seconds: 60 }
-    const { state, story } = tell(limited, [
+    const { state, story } = apply(limited, [
       [starts("a"), start],
       [success("a"), start + 30 * minute]
     ])
@@ -150,19 +150,19 @@ describe("a heartbeat", () => {
     ])
   })
 
-  it("forgets the oldest of more runs than a row should hold", () => {
-    const { state } = tell(
+  it("forgets the oldest of more than 20 unfinished runs", () => {
+    const { state } = apply(
       rules,
-      Array.from({ length: 30 }, (_, index): Told => [starts(`run ${index}`), start + index])
+      Array.from({ length: 30 }, (_, index): TimedSignal => [starts(`run ${index}`), start + index])
     )
     assert.strictEqual(state.runs.length, 20)
     assert.strictEqual(state.runs[0]?.rid, "run 10")
   })
 
-  it("finds a run that begins too soon, and not the same ping that comes again", () => {
+  it("goes down for a run that starts too early, and not for a repeated ping", () => {
     const spaced = { ...rules, min_interval_seconds: 600 }
     assert.deepStrictEqual(
-      tell(spaced, [
+      apply(spaced, [
         [success("a"), start],
         [success("a"), start + 1000],
         [success("b"), start + 5 * minute],
@@ -174,9 +174,9 @@ describe("a heartbeat", () => {
         ["up", 15, null]
       ]
     )
-    // Ends may be near each other where starts are not.
+    // Two runs may finish shortly after each other if they started far enough apart.
     assert.deepStrictEqual(
-      tell(spaced, [
+      apply(spaced, [
         [starts("a"), start],
         [starts("b"), start + 11 * minute],
         [success("a"), start + 12 * minute],
@@ -186,10 +186,10 @@ describe("a heartbeat", () => {
     )
   })
 
-  it("lets a ping a little before its slot count for it, but no more than five minutes", () => {
+  it("counts a ping up to five minutes before its slot for that slot", () => {
     const nightly = { ...hourly, schedule: "0 3 * * *", grace_seconds: 6 * 3600 }
     const expected = (before: number) => {
-      const { state } = tell(nightly, [[success(), start + 3 * hour - before]])
+      const { state } = apply(nightly, [[success(), start + 3 * hour - before]])
       return new Date(state.expected_at ?? 0).toISOString().slice(0, 10)
     }
     assert.strictEqual(expected(minute), "2026-06-02")
@@ -197,26 +197,26 @@ describe("a heartbeat", () => {
     assert.strictEqual(expected(6 * minute), "2026-06-01")
   })
 
-  it("takes the end of a long run for the slot that is due, and not for the next", () => {
+  it("counts the end of a long run for the slot that is due, not for the next", () => {
     const slow = { ...hourly, grace_seconds: 4200 }
-    const { state } = tell(slow, [
+    const { state } = apply(slow, [
       [success(), start + 2 * minute],
       [success(), start + 118 * minute]
     ])
     assert.strictEqual(state.expected_at, start + 120 * minute)
   })
 
-  it("expects pings in its own time zone, by the clocks of that day", () => {
+  it("expects pings in its time zone, with daylight saving time", () => {
     const berlin = { ...hourly, schedule: "30 2 * * *", timezone: "Europe/Berlin" }
     const after = (at: string) =>
-      new Date(tell(berlin, [[success(), Date.parse(at)]]).state.expected_at ?? 0).toISOString()
+      new Date(apply(berlin, [[success(), Date.parse(at)]]).state.expected_at ?? 0).toISOString()
     assert.strictEqual(after("2026-06-01T01:00:00Z"), "2026-06-02T00:30:00.000Z")
-    // 02:30 does not exist on 29 March 2026: it stands for itself right after the gap.
+    // 02:30 does not exist on 29 March 2026, so the slot is right after the gap.
     assert.strictEqual(after("2026-03-28T02:00:00Z"), "2026-03-29T01:00:00.000Z")
   })
 
-  it("records pings while it is paused, and lets them change nothing", () => {
-    const paused = tell(rules, [
+  it("records pings while it is paused, but changes nothing else", () => {
+    const paused = apply(rules, [
       [success(), start],
       [starts(), start + minute],
       [{ type: "pause" }, start + 2 * minute]
@@ -230,9 +230,9 @@ describe("a heartbeat", () => {
     }
   })
 
-  it("expects a ping from when it was resumed, if it ever had one", () => {
+  it("expects the next ping one period after it was resumed, if it ever got one", () => {
     const resumed = (first: HeartbeatSignal) =>
-      tell(rules, [
+      apply(rules, [
         [first, start],
         [{ type: "pause" }, start + minute],
         [{ type: "resume" }, start + 24 * hour],
@@ -242,15 +242,15 @@ describe("a heartbeat", () => {
     assert.deepStrictEqual(resumed({ type: "log", rid: null }), ["new", 24 * 60, null])
   })
 
-  it("does not go down because its rules change", () => {
+  it("does not go down because its settings change", () => {
     const daily = { ...rules, period_seconds: 86_400 }
-    const { state } = tell(daily, [[success(), start]])
+    const { state } = apply(daily, [[success(), start]])
     const at = start + 12 * hour
     const decision = decideHeartbeat(rules, state, { type: "rules", before: daily }, at)
     assert.deepStrictEqual(decision.changes, [])
     assert.strictEqual(alertAt(rules, decision.state), at + 65 * minute)
-    // What was overdue by the old rules is.
-    const overdue = tell(rules, [[success(), start]]).state
+    // A deadline that had passed under the old settings still counts.
+    const overdue = apply(rules, [[success(), start]]).state
     const late = decideHeartbeat(daily, overdue, { type: "rules", before: rules }, at)
     assert.deepStrictEqual(
       late.changes.map(({ to }) => to),
@@ -273,9 +273,9 @@ const Signal = Schema.Union([
 ])
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
-/** Each some time after the one before, and how often somebody looks at the deadline meanwhile. */
+/** Signals, each with the time since the previous one and the number of checks in between. */
 const Story = Schema.Array(
-  Schema.Struct({ signal: Signal, afterMs: between(0, 3 * hour), looks: between(0, 3) })
+  Schema.Struct({ signal: Signal, afterMs: between(0, 3 * hour), checks: between(0, 3) })
 )
 const Rules = Schema.Struct({
   rhythm: Schema.Literals(["30", "3600", "86400", "*/7 * * * *", "0 * * * *", "30 2 * * *"]),
@@ -291,42 +291,45 @@ const toRules = ({ rhythm, ...rest }: typeof Rules.Type): HeartbeatRules => ({
   schedule: /^\d+$/.test(rhythm) ? null : rhythm
 })
 
-const toTold = (story: typeof Story.Type, withLooks: boolean): ReadonlyArray<Told> => {
-  // A clock change of Europe/Berlin comes up on the way.
+const toTimedSignals = (
+  story: typeof Story.Type,
+  withChecks: boolean
+): ReadonlyArray<TimedSignal> => {
+  // The signals cross the start of daylight saving time in Europe/Berlin.
   let at = Date.UTC(2026, 2, 28, 20)
-  return story.flatMap(({ afterMs, looks, signal }) => {
+  return story.flatMap(({ afterMs, checks, signal }) => {
     const from = at
     at += afterMs
-    const seen = Array.from({ length: withLooks ? looks : 0 }, (_, index): Told => [
+    const seen = Array.from({ length: withChecks ? checks : 0 }, (_, index): TimedSignal => [
       time,
-      from + Math.floor((afterMs * (index + 1)) / (looks + 1))
+      from + Math.floor((afterMs * (index + 1)) / (checks + 1))
     ])
     return [...seen, [signal, at] as const]
   })
 }
 
-const lastTime = (told: ReadonlyArray<Told>) => (told.at(-1)?.[1] ?? start) + 3 * hour
+const lastTime = (signals: ReadonlyArray<TimedSignal>) => (signals.at(-1)?.[1] ?? start) + 3 * hour
 
-describe("whatever is told to a heartbeat", () => {
+describe("for any signals", () => {
   it.prop(
-    "it comes to the same, however often somebody looked at the deadlines",
+    "the result does not depend on how often deadlines were checked",
     [Rules, Story],
     ([given, story]) => {
       const of = toRules(given)
-      const end: Told = [time, lastTime(toTold(story, false))]
-      const seldom = tell(of, [...toTold(story, false), end])
-      const often = tell(of, [...toTold(story, true), end])
+      const end: TimedSignal = [time, lastTime(toTimedSignals(story, false))]
+      const seldom = apply(of, [...toTimedSignals(story, false), end])
+      const often = apply(of, [...toTimedSignals(story, true), end])
       assert.deepStrictEqual(often.changes, seldom.changes)
       assert.deepStrictEqual(often.state, seldom.state)
     }
   )
 
   it.prop(
-    "its changes follow one another in time, each from where the last one led",
+    "status changes are in order of time, and each starts from the previous status",
     [Rules, Story],
     ([given, story]) => {
-      const told = toTold(story, true)
-      const { changes, state } = tell(toRules(given), told)
+      const signals = toTimedSignals(story, true)
+      const { changes, state } = apply(toRules(given), signals)
       let [status, at] = ["new", 0]
       for (const change of changes) {
         assert.strictEqual(change.from, status)
@@ -340,14 +343,14 @@ describe("whatever is told to a heartbeat", () => {
   )
 
   it.prop(
-    "it goes down by itself just after its deadline, and never before",
+    "a heartbeat goes down right after its deadline, and never before",
     [Rules, Story],
     ([given, story]) => {
       const of = toRules(given)
-      const told = toTold(story, false)
-      const { state } = tell(of, told)
+      const signals = toTimedSignals(story, false)
+      const { state } = apply(of, signals)
       const due = alertAt(of, state)
-      const last = told.at(-1)?.[1] ?? start
+      const last = signals.at(-1)?.[1] ?? start
       const isWatched =
         state.status === "up" || (state.status === "new" && state.expected_at !== null)
       if (isWatched) assert.isNotNull(due)
@@ -364,28 +367,28 @@ describe("whatever is told to a heartbeat", () => {
   )
 
   it.prop(
-    "it is up after a success, unless it came too soon or is paused",
+    "a heartbeat is up after a success, unless it is paused",
     [Rules, Story],
     ([given, story]) => {
       const of = { ...toRules(given), min_interval_seconds: null }
-      const told = toTold(story, false)
-      const { state } = tell(of, told)
-      const after = decideHeartbeat(of, state, success(), lastTime(told)).state
+      const signals = toTimedSignals(story, false)
+      const { state } = apply(of, signals)
+      const after = decideHeartbeat(of, state, success(), lastTime(signals)).state
       assert.strictEqual(after.status, state.status === "paused" ? "paused" : "up")
     }
   )
 
   it.prop(
-    "a job that pings around each slot is never told to be down",
+    "a job that pings close to each slot never goes down",
     [between(0, 100_000)],
     ([seed]) => {
-      // From four minutes early to as late as the grace lets it be.
+      // Pings come from four minutes early to the end of the grace.
       const of: HeartbeatRules = { ...hourly, grace_seconds: 600 }
-      const told = Array.from({ length: 48 }, (_, slot): Told => {
+      const signals = Array.from({ length: 48 }, (_, slot): TimedSignal => {
         const wander = ((seed * (slot + 7) * 7919) % 840) * 1000
         return [success(), start + slot * hour - 4 * minute + wander]
       })
-      assert.deepStrictEqual(tell(of, told).story.length, 1)
+      assert.deepStrictEqual(apply(of, signals).story.length, 1)
     }
   )
 })

@@ -16,7 +16,7 @@ const summary = (events: Answer) =>
   )
 
 layer(testNodesLayer())("a ping", (it) => {
-  it.effect("is answered OK in plain text, that nobody keeps and every page may read", () =>
+  it.effect("is answered OK in plain text, uncached and readable across origins", () =>
     Effect.gen(function* () {
       const { get, ping } = yield* beginWith()
       for (const method of ["GET", "POST", "HEAD"]) {
@@ -40,7 +40,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("speaks as wrappers of cron jobs do", () =>
+  it.effect("accepts the paths that wrappers of cron jobs use", () =>
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith()
       for (const [signal, status] of [
@@ -70,18 +70,18 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("that nobody can have meant is refused", () =>
+  it.effect("with an invalid path or query is refused", () =>
     Effect.gen(function* () {
       const { heartbeats, id, ping } = yield* beginWith()
       for (const [signal, status, text] of [
-        ["/256", 400, "bad rid or exit status\n"],
-        ["/00", 400, "bad rid or exit status\n"],
-        ["/99999999999", 400, "bad rid or exit status\n"],
-        ["?rid=1", 400, "bad rid or exit status\n"],
-        ["/start?rid=", 400, "bad rid or exit status\n"],
-        ["/stop", 404, "not found\n"],
-        ["/-1", 404, "not found\n"],
-        ["/Start", 404, "not found\n"]
+        ["/256", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
+        ["/00", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
+        ["/99999999999", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
+        ["?rid=1", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
+        ["/start?rid=", 400, "rid must be a UUID, and the exit status a number from 0 to 255\n"],
+        ["/stop", 404, "this ping URL does not exist\n"],
+        ["/-1", 404, "this ping URL does not exist\n"],
+        ["/Start", 404, "this ping URL does not exist\n"]
       ] as const) {
         const answer = yield* ping(signal)
         assert.deepStrictEqual([answer.status, answer.text], [status, text], signal)
@@ -94,7 +94,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("has no other methods, and lets pages ask before", () =>
+  it.effect("accepts only GET, HEAD and POST, and answers CORS preflights", () =>
     Effect.gen(function* () {
       const { ping } = yield* beginWith()
       for (const method of ["PUT", "DELETE", "PATCH"]) {
@@ -106,7 +106,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("is kept with who sent it, and the first bytes of what it said", () =>
+  it.effect("is stored with its sender and the first 10000 bytes of its body", () =>
     Effect.gen(function* () {
       const { heartbeats, id, ping } = yield* beginWith()
       const long = `${"é".repeat(4_999)}ab${"x".repeat(2_000_000)}`
@@ -141,7 +141,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("measures runs, and tells those apart that overlap", () =>
+  it.effect("measures runs, also overlapping ones", () =>
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith()
       const other = rid.replace(/0$/, "1")
@@ -166,7 +166,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("comes with hundreds of others, and none is lost", () =>
+  it.effect("is not lost among hundreds of others", () =>
     Effect.gen(function* () {
       const { get, heartbeats, id, ping } = yield* beginWith()
       const answers = yield* together(
@@ -176,7 +176,7 @@ layer(testNodesLayer())("a ping", (it) => {
       )
       assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
       assert.strictEqual((yield* get).status, "up")
-      // Of one minute so many on each node are listed.
+      // Each node lists at most 60 pings per minute as events.
       const { body } = yield* heartbeats.events(id, "?limit=100")
       assert.isAtLeast(body.data.length, 60)
       const more = yield* heartbeats.events(id, `?limit=100&cursor=${body.next_cursor}`)
@@ -184,7 +184,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("waits for a change of its monitor, and keeps no other ping from its answer", () =>
+  it.effect("waits while its monitor is locked by another change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { get, heartbeats, id, ping } = yield* beginWith()

@@ -7,7 +7,7 @@ import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
 import { begin, beginWith, minimal } from "../monitors.ts"
 
 layer(testNodesLayer())("a heartbeat monitor", (it) => {
-  it.effect("is made with what its author said, and defaults for the rest", () =>
+  it.effect("is created with the given fields and defaults for the others", () =>
     Effect.gen(function* () {
       const { heartbeats, id, member, monitor } = yield* beginWith()
       assert.match(monitor.ping_url, /^http:\/\/127\.0\.0\.1:\d+\/ping\/[0-9a-f-]{36}$/)
@@ -56,7 +56,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     [{ ...minimal, tags: ["a", "a"] }, "tags"],
     [{ ...minimal, tags: times(21, String) }, "tags"],
     [{ ...minimal, ping_url: "http://x" }, "ping_url"]
-  ] as const)("is refused: %j", ([input, field]) =>
+  ] as const)("is refused with invalid fields: %j", ([input, field]) =>
     Effect.gen(function* () {
       const { heartbeats } = yield* begin
       const answer = yield* heartbeats.create(input)
@@ -68,7 +68,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("shows its URL to nobody who may only read", () =>
+  it.effect("hides its ping URL from callers with read access only", () =>
     Effect.gen(function* () {
       const { id, member } = yield* beginWith()
       const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
@@ -91,7 +91,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("has a URL that is nowhere in the database in the clear", () =>
+  it.effect("has a ping URL that the database stores only hashed and encrypted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { url } = yield* beginWith()
@@ -104,7 +104,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("gets another URL, and the old one is gone at once, on every node", () =>
+  it.effect("gets a new ping URL, and the old one stops working at once on every node", () =>
     Effect.gen(function* () {
       const { heartbeats, id, monitor, ping } = yield* beginWith()
       assert.strictEqual((yield* ping()).status, 200)
@@ -119,7 +119,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("changes in the fields that are given", () =>
+  it.effect("is updated only in the given fields", () =>
     Effect.gen(function* () {
       const { heartbeats, id, monitor } = yield* beginWith()
       yield* TestClock.adjust("1 minute")
@@ -157,7 +157,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("is gone with its incidents and its URL when it is deleted", () =>
+  it.effect("is deleted with its incidents and its ping URL", () =>
     Effect.gen(function* () {
       const { heartbeats, id, ping } = yield* beginWith()
       yield* ping("/fail")
@@ -172,7 +172,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
 
 const viaProxy = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
 
-const schemeAskedFor = Effect.gen(function* () {
+const requestedScheme = Effect.gen(function* () {
   const { member, monitor } = yield* beginWith()
   const { body } = yield* ask("GET", `${member.workspace}/monitors/heartbeat/${monitor.id}`, {
     token: member.access_token,
@@ -181,18 +181,18 @@ const schemeAskedFor = Effect.gen(function* () {
   return new URL(body.ping_url).protocol
 })
 
-layer(testAppLayer())("a ping URL asked for through a proxy that is trusted", (it) => {
-  it.effect("has the scheme that the proxy names", () =>
+layer(testAppLayer())("a ping URL requested through a trusted proxy", (it) => {
+  it.effect("has the scheme of the X-Forwarded-Proto header", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* schemeAskedFor, "https:")
+      assert.strictEqual(yield* requestedScheme, "https:")
     })
   )
 })
 
-layer(testAppLayer({ trustProxy: [] }))("a ping URL where no proxy is trusted", (it) => {
-  it.effect("does not have the scheme that a client names", () =>
+layer(testAppLayer({ trustProxy: [] }))("a ping URL if no proxy is trusted", (it) => {
+  it.effect("ignores the X-Forwarded-Proto header", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* schemeAskedFor, "http:")
+      assert.strictEqual(yield* requestedScheme, "http:")
     })
   )
 })

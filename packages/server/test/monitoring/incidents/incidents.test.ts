@@ -7,7 +7,7 @@ import { nobodysId } from "../../support/routes.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 layer(testAppLayer())("an incident", (it) => {
-  it.effect("is acknowledged once, by whoever says so first", () =>
+  it.effect("keeps its first acknowledgement", () =>
     Effect.gen(function* () {
       const { heartbeats, member, monitor, ping } = yield* beginWith()
       yield* ping("/7")

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   brokenRule,
+  canChangeStatus,
   decideProcess,
+  evaluateReport,
   type Failing,
-  isDecisionDue,
-  judgeReport,
   type ProcessRules,
   type ProcessState,
   type ReportSummary,
@@ -22,21 +22,21 @@ const rules: ProcessRules = {
   interval_seconds: 30,
   grace_seconds: 60
 }
-const ofMany: ProcessRules = { ...rules, worker_id: null }
-const together: ProcessRules = { ...ofMany, judge: "together" }
+const manyWorkers: ProcessRules = { ...rules, worker_id: null }
+const together: ProcessRules = { ...manyWorkers, judge: "together" }
 
 const fine = { count: 1, rss_bytes: 500, cpu_percent: 10, pids: [7] }
-const beginning: ProcessState = { status: "new", sinceMs: 0, failing: null }
-const up: ProcessState = { ...beginning, status: "up" }
-const down: ProcessState = { ...beginning, status: "down" }
+const fresh: ProcessState = { status: "new", sinceMs: 0, failing: null }
+const up: ProcessState = { ...fresh, status: "up" }
+const down: ProcessState = { ...fresh, status: "down" }
 
 const none = (sinceMs: number): Failing => ({ sinceMs, cause: { code: "too_few", message: "0" } })
-const heardAt = (atMs: number, failing: Failing | null = null): ReportSummary => ({
+const reportedAt = (atMs: number, failing: Failing | null = null): ReportSummary => ({
   atMs,
-  together: { ...fine, count: failing === null ? 1 : 0 },
+  total: { ...fine, count: failing === null ? 1 : 0 },
   failing
 })
-const unheard: ReportSummary = { atMs: null, together: null, failing: null }
+const noReports: ReportSummary = { atMs: null, total: null, failing: null }
 
 describe("a report", () => {
   it.each([
@@ -52,85 +52,88 @@ describe("a report", () => {
     assert.strictEqual(brokenRule(rules, { ...fine, ...change })?.code, code)
   })
 
-  it("counts from the first one that broke a rule", () => {
-    const first = judgeReport(rules, null, { ...fine, count: 0 }, 5_000)
-    const second = judgeReport(rules, first, { ...fine, count: 9 }, 35_000)
+  it("keeps the time of the first report that broke a rule", () => {
+    const first = evaluateReport(rules, null, { ...fine, count: 0 }, 5_000)
+    const second = evaluateReport(rules, first, { ...fine, count: 9 }, 35_000)
     assert.deepStrictEqual([second?.sinceMs, second?.cause.code], [5_000, "too_many"])
-    assert.isNull(judgeReport(rules, second, fine, 65_000))
+    assert.isNull(evaluateReport(rules, second, fine, 65_000))
   })
 })
 
 describe("a monitor of one worker", () => {
-  it("is up as soon as all rules hold, and waits for the next report", () => {
-    for (const before of [beginning, up, down]) {
-      const decision = decideProcess(rules, before, heardAt(1_000), 1_000)
+  it("is up as soon as all rules hold, and is due when the next report is missing", () => {
+    for (const before of [fresh, up, down]) {
+      const decision = decideProcess(rules, before, reportedAt(1_000), 1_000)
       assert.deepStrictEqual(decision, { state: up, checkAtMs: 106_000, cause: null })
     }
   })
 
-  it("goes down once, when a rule was broken for as long as the grace", () => {
-    const first = decideProcess(rules, up, heardAt(0, none(0)), 0)
+  it("goes down once, when a rule has been broken for the whole grace", () => {
+    const first = decideProcess(rules, up, reportedAt(0, none(0)), 0)
     assert.deepStrictEqual([first.state.status, first.checkAtMs], ["up", 60_000])
-    const second = decideProcess(rules, first.state, heardAt(60_000, none(0)), 60_000)
+    const second = decideProcess(rules, first.state, reportedAt(60_000, none(0)), 60_000)
     assert.deepStrictEqual([second.state.status, second.cause?.code], ["down", "too_few"])
-    const third = decideProcess(rules, second.state, heardAt(90_000, none(0)), 90_000)
+    const third = decideProcess(rules, second.state, reportedAt(90_000, none(0)), 90_000)
     assert.deepStrictEqual(
       [third.state.status, third.cause, third.checkAtMs],
       ["down", null, 195_000]
     )
   })
 
-  it("goes down because of its silence, unless a rule was broken for long enough", () => {
-    const silent = decideProcess(rules, up, heardAt(0), 105_000)
+  it("goes down because the worker is silent, unless a broken rule comes first", () => {
+    const silent = decideProcess(rules, up, reportedAt(0), 105_000)
     assert.deepStrictEqual([silent.cause?.code, silent.checkAtMs], ["worker_offline", null])
     assert.strictEqual(
-      decideProcess(rules, beginning, unheard, 105_000).cause?.code,
+      decideProcess(rules, fresh, noReports, 105_000).cause?.code,
       "worker_offline"
     )
-    assert.strictEqual(decideProcess(rules, beginning, unheard, 104_999).state.status, "new")
-    assert.strictEqual(decideProcess(rules, up, heardAt(0, none(0)), 60_000).cause?.code, "too_few")
-    assert.isNull(decideProcess(rules, down, heardAt(0), 105_000).cause)
+    assert.strictEqual(decideProcess(rules, fresh, noReports, 104_999).state.status, "new")
+    assert.strictEqual(
+      decideProcess(rules, up, reportedAt(0, none(0)), 60_000).cause?.code,
+      "too_few"
+    )
+    assert.isNull(decideProcess(rules, down, reportedAt(0), 105_000).cause)
   })
 
-  it("concludes nothing from the time that the service was away", () => {
-    const judge = (reported: ReportSummary, nowMs: number) =>
-      decideProcess(rules, up, reported, nowMs, 300_000)
-    for (const reported of [heardAt(0), heardAt(0, none(0))]) {
+  it("ignores silence while the service was away", () => {
+    const decide = (summary: ReportSummary, nowMs: number) =>
+      decideProcess(rules, up, summary, nowMs, 300_000)
+    for (const summary of [reportedAt(0), reportedAt(0, none(0))]) {
       for (const nowMs of [300_000, 339_999]) {
-        const { checkAtMs, state } = judge(reported, nowMs)
+        const { checkAtMs, state } = decide(summary, nowMs)
         assert.deepStrictEqual([state.status, checkAtMs], ["up", 340_000])
       }
-      assert.strictEqual(judge(reported, 340_000).state.status, "down")
+      assert.strictEqual(decide(summary, 340_000).state.status, "down")
     }
-    assert.deepStrictEqual(judge(heardAt(310_000), 310_000).checkAtMs, 415_000)
+    assert.deepStrictEqual(decide(reportedAt(310_000), 310_000).checkAtMs, 415_000)
   })
 })
 
 describe("a monitor of all workers with its labels", () => {
-  it("goes down for the one that breaks a rule for longest, and looks again for those that leave", () => {
-    const decision = decideProcess(ofMany, up, heardAt(60_000, none(0)), 60_000)
+  it("goes down if one worker breaks a rule, and is polled for workers that leave", () => {
+    const decision = decideProcess(manyWorkers, up, reportedAt(60_000, none(0)), 60_000)
     assert.deepStrictEqual([decision.state.status, decision.checkAtMs], ["down", 90_000])
     assert.strictEqual(
-      decideProcess(ofMany, decision.state, heardAt(90_000), 90_000).state.status,
+      decideProcess(manyWorkers, decision.state, reportedAt(90_000), 90_000).state.status,
       "up"
     )
   })
 
-  it("keeps its status while none of them counts, until they are silent for too long", () => {
-    const gone: ReportSummary = { ...unheard, atMs: 0 }
-    for (const before of [beginning, up, down]) {
-      const decision = decideProcess(ofMany, before, gone, 50_000)
+  it("keeps its status while no worker counts, until all are silent for too long", () => {
+    const gone: ReportSummary = { ...noReports, atMs: 0 }
+    for (const before of [fresh, up, down]) {
+      const decision = decideProcess(manyWorkers, before, gone, 50_000)
       assert.strictEqual(decision.state.status, before.status)
       assert.isNull(decision.cause)
     }
-    assert.strictEqual(decideProcess(ofMany, up, gone, 105_000).cause?.code, "worker_offline")
+    assert.strictEqual(decideProcess(manyWorkers, up, gone, 105_000).cause?.code, "worker_offline")
   })
 
-  it("judges their processes together if it is told to", () => {
-    const leader: ReportSummary = { ...heardAt(0, none(0)), together: fine }
+  it("applies its rules to the sum of all workers with judge: together", () => {
+    const leader: ReportSummary = { ...reportedAt(0, none(0)), total: fine }
     const well = decideProcess(together, up, leader, 90_000)
     assert.deepStrictEqual([well.state, well.checkAtMs], [up, 105_000])
-    const lost: ReportSummary = { ...leader, together: { ...fine, count: 0 } }
+    const lost: ReportSummary = { ...leader, total: { ...fine, count: 0 } }
     const failing = decideProcess(together, up, lost, 10_000)
     assert.deepStrictEqual([failing.state.status, failing.checkAtMs], ["up", 40_000])
     assert.strictEqual(failing.state.failing?.sinceMs, 10_000)
@@ -140,47 +143,62 @@ describe("a monitor of all workers with its labels", () => {
   })
 })
 
-describe("a report asks for a judgement", () => {
-  const state = (status: string, checkAtMs: number | null = 105_000) => ({ status, checkAtMs })
+describe("a report can change the status", () => {
+  const monitorState = (status: string, checkAtMs: number | null = 105_000) => ({
+    status,
+    checkAtMs
+  })
   const known = { failing: null, isNew: false }
 
   it.each([
-    ["when nothing is known yet", rules, state("new"), known, true],
-    ["when nobody looks any more", rules, state("down", null), known, true],
-    ["not while all is well", rules, state("up"), known, false],
-    ["when a rule breaks", rules, state("up"), { failing: none(0), isNew: true }, true],
+    ["if the monitor is new", rules, monitorState("new"), known, true],
+    ["if no check is planned", rules, monitorState("down", null), known, true],
+    ["not while all rules hold", rules, monitorState("up"), known, false],
+    [
+      "if it breaks a rule first",
+      rules,
+      monitorState("up"),
+      { failing: none(0), isNew: true },
+      true
+    ],
     [
       "not before the grace is over",
       rules,
-      state("up", 60_000),
+      monitorState("up", 60_000),
       { failing: none(0), isNew: false },
       false
     ],
-    ["when it is well again", rules, state("down"), known, true],
-    ["not when another worker has a problem", ofMany, state("down"), known, false],
-    ["when its worker is well again", ofMany, state("down"), { failing: null, isNew: true }, true]
+    ["if a single worker recovers", rules, monitorState("down"), known, true],
+    ["not if another worker breaks a rule", manyWorkers, monitorState("down"), known, false],
+    [
+      "if one of many workers recovers",
+      manyWorkers,
+      monitorState("down"),
+      { failing: null, isNew: true },
+      true
+    ]
   ] as const)("%s", (_, of, now, report, expected) => {
-    assert.strictEqual(isDecisionDue(of, now, report, 10_000), expected)
+    assert.strictEqual(canChangeStatus(of, now, report, 10_000), expected)
   })
 })
 
-describe("any reports", () => {
+describe("for any reports", () => {
   const Counts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 })))
 
   it.prop(
-    "go down only after the grace, and up with the first that is fine",
+    "a monitor goes down only after the grace, and up with the first good report",
     [Counts],
     ([counts]) => {
-      let state = beginning
+      let state = fresh
       let failing: Failing | null = null
       counts.forEach((count, index) => {
         const nowMs = index * 30_000
-        failing = judgeReport(rules, failing, { ...fine, count }, nowMs)
+        failing = evaluateReport(rules, failing, { ...fine, count }, nowMs)
         const {
           cause,
           checkAtMs,
           state: next
-        } = decideProcess(rules, state, heardAt(nowMs, failing), nowMs)
+        } = decideProcess(rules, state, reportedAt(nowMs, failing), nowMs)
         const mustBeDown = failing !== null && nowMs - failing.sinceMs >= 60_000
         assert.strictEqual(next.status === "down", mustBeDown)
         assert.strictEqual(cause !== null, mustBeDown && state.status !== "down")

@@ -37,7 +37,7 @@ const online = Effect.fnUntraced(function* (
 
 type Online = Pick<Effect.Success<ReturnType<typeof online>>, "agent" | "session">
 
-/** A monitor of two workers, without grace. */
+/** Creates a monitor with labels and no grace, and two online workers that have the labels. */
 const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
   const member = yield* signUp()
   const workers = workersOf(member)
@@ -54,7 +54,7 @@ const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
   })
   assert.strictEqual(created.status, 201, created.text)
   const id = String(created.body.id)
-  const tell = ({ agent, session }: Online, count: number) =>
+  const sendReport = ({ agent, session }: Online, count: number) =>
     Effect.andThen(
       TestClock.adjust("1 second"),
       agent.beat(session, { reports: [report(id, count)] })
@@ -64,7 +64,7 @@ const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
     yield* checkDue
     return (yield* monitors.get(id)).body.status
   })
-  return { first, id, member, monitors, second, status, tell, workers }
+  return { first, id, member, monitors, second, status, sendReport, workers }
 })
 
 const report = (monitor_id: string, count: number) => ({
@@ -76,7 +76,7 @@ const report = (monitor_id: string, count: number) => ({
 })
 
 layer(testAppLayer())("a process monitor", (it) => {
-  it.effect("is created with defaults, and changed", () =>
+  it.effect("is created with defaults, and updated", () =>
     Effect.gen(function* () {
       const { input, monitors } = yield* begin
       const created = yield* monitors.create(input)
@@ -99,7 +99,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("has rules that can hold", () =>
+  it.effect("refuses a minimum above the maximum", () =>
     Effect.gen(function* () {
       const { input, member, monitors } = yield* begin
       const keyed = keyedOf(member)
@@ -125,15 +125,15 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("is told to the agent of its worker, and judged by what the agent reports", () =>
+  it.effect("is sent to the agent of its worker, and changes by the agent's reports", () =>
     Effect.gen(function* () {
       const { agent, input, member, monitors, session, worker } = yield* begin
       const { id } = (yield* monitors.create({ ...input, grace_seconds: 20 })).body
       assert.deepStrictEqual((yield* agent.beat(session)).body.watch, [
         { monitor_id: id, match: { name: "postgres" }, interval_seconds: 30 }
       ])
-      const tell = (count: number) => agent.beat(session, { reports: [report(id, count)] })
-      yield* tell(1)
+      const sendReport = (count: number) => agent.beat(session, { reports: [report(id, count)] })
+      yield* sendReport(1)
       const seen = (yield* monitors.get(id)).body
       assert.deepInclude(seen, { status: "up" })
       assert.deepInclude(seen.last_report, {
@@ -141,22 +141,22 @@ layer(testAppLayer())("a process monitor", (it) => {
         count: 1,
         rss_bytes: 1_000
       })
-      yield* tell(0)
+      yield* sendReport(0)
       assert.strictEqual((yield* monitors.get(id)).body.status, "up")
       yield* TestClock.adjust("20 seconds")
-      yield* tell(0)
+      yield* sendReport(0)
       const down = (yield* monitors.get(id)).body
       assert.strictEqual(down.status, "down")
       const token = member.access_token
       const incidents = yield* ask("GET", `${member.workspace}/incidents`, { token })
       assert.strictEqual(incidents.body.data[0].id, down.open_incident_id)
       assert.strictEqual(incidents.body.data[0].cause.code, "too_few")
-      yield* tell(1)
+      yield* sendReport(1)
       assert.deepInclude((yield* monitors.get(id)).body, { status: "up", open_incident_id: null })
     })
   )
 
-  it.effect("hears only the agent of its own worker, and nothing while it is paused", () =>
+  it.effect("ignores reports of other workers, and all reports while it is paused", () =>
     Effect.gen(function* () {
       const scene = yield* begin
       const stranger = yield* begin
@@ -185,7 +185,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("is due when nothing was reported in time", () =>
+  it.effect("is due when a report is missing", () =>
     Effect.gen(function* () {
       const { input, monitors } = yield* begin
       const { id, next_check_at } = (yield* monitors.create(input)).body
@@ -202,11 +202,11 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("is not down because the service was away, but because of a silence after that", () =>
+  it.effect("goes down for silence after an outage of the service, not during it", () =>
     Effect.gen(function* () {
-      const { first, status, tell } = yield* beginWithLabels()
+      const { first, status, sendReport } = yield* beginWithLabels()
       const sql = yield* SqlClient.SqlClient
-      yield* tell(first, 1)
+      yield* sendReport(first, 1)
       assert.strictEqual(yield* status, "up")
       yield* TestClock.adjust("5 minutes")
       const back = yield* DateTime.nowAsDate
@@ -221,7 +221,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("is shown to who may only read, and goes with its worker", () =>
+  it.effect("is shown with the scope monitors:read, and deleted with its worker", () =>
     Effect.gen(function* () {
       const { input, member, monitors, worker, workers } = yield* begin
       const first = yield* monitors.create(input)
@@ -235,12 +235,12 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("no longer has an open problem once its worker is deleted", () =>
+  it.effect("closes its problem when its worker is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { input, member, monitors, worker, workers } = yield* begin
       const { id } = (yield* monitors.create(input)).body
-      // As if people had been told that it is down.
+      // The problem that was announced when the monitor went down.
       yield* sql`
         INSERT INTO problems (subject_id, workspace_id, event, failures, since, notified_at, tags, data)
         VALUES (
@@ -248,15 +248,15 @@ layer(testAppLayer())("a process monitor", (it) => {
           '{"name":"Database"}'
         )`
       yield* workers.remove(worker.id)
-      const told = yield* sql`
+      const notifications = yield* sql`
         SELECT event
         FROM outbox
         WHERE subject_id = ${id}`
-      assert.deepStrictEqual(told, [{ event: subjectRemoved }])
+      assert.deepStrictEqual(notifications, [{ event: subjectRemoved }])
     })
   )
 
-  it.effect("with labels is told to all workers that have them, and to no others", () =>
+  it.effect("with labels is sent to all workers that have them, and to no others", () =>
     Effect.gen(function* () {
       const { id, monitors, ...scene } = yield* beginWithLabels()
       const plain = yield* begin
@@ -278,23 +278,23 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("with labels is down while any online worker breaks a rule", () =>
     Effect.gen(function* () {
-      const { first, id, second, status, tell, ...scene } = yield* beginWithLabels()
-      yield* tell(first, 1)
-      yield* tell(second, 0)
+      const { first, id, second, status, sendReport, ...scene } = yield* beginWithLabels()
+      yield* sendReport(first, 1)
+      yield* sendReport(second, 0)
       assert.strictEqual(yield* status, "down")
       const down = (yield* scene.monitors.get(id)).body
       assert.strictEqual(down.last_report.worker_id, second.id)
       const token = scene.member.access_token
       const incidents = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
-      assert.match(incidents.body.data[0].cause.message, /^on web 2: 0 matching processes run/)
-      yield* tell(first, 1)
+      assert.match(incidents.body.data[0].cause.message, /^On web 2: 0 matching processes run/)
+      yield* sendReport(first, 1)
       assert.strictEqual(yield* status, "down")
-      yield* tell(second, 1)
+      yield* sendReport(second, 1)
       assert.strictEqual(yield* status, "up")
-      yield* tell(second, 0)
+      yield* sendReport(second, 0)
       assert.strictEqual(yield* status, "down")
       yield* second.agent.beat(second.session, { leaving: true })
-      yield* tell(first, 1)
+      yield* sendReport(first, 1)
       yield* TestClock.adjust("11 seconds")
       assert.strictEqual(yield* status, "up")
       yield* first.agent.beat(first.session, { leaving: true })
@@ -305,37 +305,37 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("judges the processes of all its workers together if it is told to", () =>
+  it.effect("applies its rules to the sum of all workers with judge: together", () =>
     Effect.gen(function* () {
-      const { first, second, status, tell } = yield* beginWithLabels({
+      const { first, second, status, sendReport } = yield* beginWithLabels({
         judge: "together",
         max_count: 1
       })
-      yield* tell(first, 1)
-      yield* tell(second, 0)
+      yield* sendReport(first, 1)
+      yield* sendReport(second, 0)
       assert.strictEqual(yield* status, "up")
-      yield* tell(second, 1)
+      yield* sendReport(second, 1)
       yield* TestClock.adjust("11 seconds")
       assert.strictEqual(yield* status, "down")
-      yield* tell(first, 0)
+      yield* sendReport(first, 0)
       yield* TestClock.adjust("11 seconds")
       assert.strictEqual(yield* status, "up")
       yield* second.agent.beat(second.session, { leaving: true })
-      yield* tell(first, 0)
+      yield* sendReport(first, 0)
       yield* TestClock.adjust("11 seconds")
       assert.strictEqual(yield* status, "down")
     })
   )
 
-  it.effect("moves from a worker to labels and back, and forgets what it heard there", () =>
+  it.effect("moves from labels to a worker and back, and forgets earlier reports", () =>
     Effect.gen(function* () {
-      const { first, id, monitors, status, tell, ...scene } = yield* beginWithLabels()
-      yield* tell(first, 0)
+      const { first, id, monitors, status, sendReport, ...scene } = yield* beginWithLabels()
+      yield* sendReport(first, 0)
       assert.strictEqual(yield* status, "down")
       const moved = (yield* monitors.update(id, { worker_id: scene.second.id })).body
       assert.deepInclude(moved, { worker_id: scene.second.id, labels: null })
-      yield* tell(first, 1)
-      yield* tell(scene.second, 1)
+      yield* sendReport(first, 1)
+      yield* sendReport(scene.second, 1)
       assert.strictEqual(yield* status, "up")
       assert.strictEqual((yield* monitors.get(id)).body.last_report.worker_id, scene.second.id)
       const back = (yield* monitors.update(id, { labels: ["eu"] })).body
@@ -353,7 +353,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     [{ match: {} }, "match"],
     [{ match: { name: "a", pid_file: "b" } }, "match"],
     [{ interval_seconds: 9 }, "interval_seconds"]
-  ] as const)("refuses %j", ([change, field]) =>
+  ] as const)("is refused with %j", ([change, field]) =>
     Effect.gen(function* () {
       const { input, monitors } = yield* begin
       const refused = yield* monitors.create({ ...input, ...change })

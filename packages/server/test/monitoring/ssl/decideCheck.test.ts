@@ -38,7 +38,7 @@ const bad = (verification: SslVerification): TlsCheck => ({
   certificate: null
 })
 
-/** One check after the other. */
+/** Decides about several results, one after another. */
 const check = (results: ReadonlyArray<TlsCheck>) => {
   let state = before
   return results.map((one) => {
@@ -48,35 +48,35 @@ const check = (results: ReadonlyArray<TlsCheck>) => {
   })
 }
 
-describe("a check", () => {
-  it("finds a certificate that is right", () => {
+describe("decideCheck", () => {
+  it("is up with a valid certificate", () => {
     const [first] = check([saw("a")])
     assert.deepInclude(first, { cause: null, isChanged: false, expiringDays: null })
     assert.deepInclude(first?.state, { status: "up", failures: 0, verification: "ok" })
   })
 
-  it("finds one that is wrong, and that is enough", () => {
+  it("is down at once with an invalid certificate", () => {
     const [first, second, third] = check([
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
       saw("a")
     ])
     assert.deepStrictEqual(first?.cause, { code: "host_mismatch", message: "It is for b." })
-    assert.strictEqual(first?.afterMs, 600_000)
+    assert.strictEqual(first?.nextCheckMs, 600_000)
     assert.isNull(second?.cause)
     assert.strictEqual(third?.state.status, "up")
   })
 
-  it("that finds none is made again a minute later, before anybody is told", () => {
+  it("confirms a missing certificate with a second check a minute later", () => {
     const [, first, second, third] = check([
       saw("a"),
       bad("unreachable"),
       bad("handshake_failed"),
       saw("a")
     ])
-    assert.deepInclude(first, { cause: null, afterMs: 60_000 })
+    assert.deepInclude(first, { cause: null, nextCheckMs: 60_000 })
     assert.deepInclude(first?.state, { status: "up", failures: 1, verification: "unreachable" })
-    // What was seen last is still shown.
+    // The last certificate is still shown.
     assert.strictEqual(first?.state.certificate?.fingerprint_sha256, "a")
     assert.deepStrictEqual(second?.cause, { code: "handshake_failed", message: "It is bad." })
     assert.strictEqual(second?.state.status, "down")
@@ -88,10 +88,10 @@ describe("a check", () => {
     )
   })
 
-  it("warns once for each number of days", () => {
-    const told = [40, 29, 28, 13.5, 13, 0.5].map((days) => saw("a", days))
+  it("warns once per number of warn_days", () => {
+    const announced = [40, 29, 28, 13.5, 13, 0.5].map((days) => saw("a", days))
     assert.deepStrictEqual(
-      check(told).map(({ expiringDays, state }) => [state.status, expiringDays]),
+      check(announced).map(({ expiringDays, state }) => [state.status, expiringDays]),
       [
         ["up", null],
         ["warning", 30],
@@ -103,10 +103,10 @@ describe("a check", () => {
     )
   })
 
-  it("does not warn all its life of one that lives for six days", () => {
-    const told = [5, 3, 2.1, 1.9, 0.9].map((days) => saw("a", days, 6))
+  it("warns of a six-day certificate only in its last third", () => {
+    const announced = [5, 3, 2.1, 1.9, 0.9].map((days) => saw("a", days, 6))
     assert.deepStrictEqual(
-      check(told).map(({ expiringDays }) => expiringDays),
+      check(announced).map(({ expiringDays }) => expiringDays),
       [null, null, null, 3, 1]
     )
   })
@@ -119,10 +119,10 @@ describe("a check", () => {
     assert.strictEqual(first?.state.status, "warning")
   })
 
-  it("tells of another certificate, and not again of those behind the same name", () => {
-    const told = [saw("a", 5), saw("b"), saw("a", 5), saw("b"), saw("c"), saw("a", 5)]
+  it("announces a new certificate once, also if several take turns", () => {
+    const announced = [saw("a", 5), saw("b"), saw("a", 5), saw("b"), saw("c"), saw("a", 5)]
     assert.deepStrictEqual(
-      check(told).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),
+      check(announced).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),
       [
         [false, 7],
         [true, null],
@@ -134,9 +134,9 @@ describe("a check", () => {
     )
   })
 
-  it("is spread over a fifth of the interval, and made when the certificate expires", () => {
+  it("spreads checks over a fifth of the interval, and checks at the expiry", () => {
     const after = (chance: number, daysLeft = 60) =>
-      decideCheck(rules, before, saw("a", daysLeft), now, chance).afterMs
+      decideCheck(rules, before, saw("a", daysLeft), now, chance).nextCheckMs
     assert.strictEqual(after(0), 19_440_000)
     assert.strictEqual(after(1), 23_760_000)
     assert.strictEqual(after(1, 0.1), 8_641_000)

@@ -27,7 +27,7 @@ import { outcome } from "../../support/http.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
 import { begin } from "../monitors.ts"
 
-/** As on a node that runs, which may check servers on this machine. */
+/** The service of a node that can connect to this machine. */
 const checks = CertificateChecks.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
@@ -47,10 +47,10 @@ const checks = CertificateChecks.layer.pipe(
   ])
 )
 
-/** CertificateChecks at all that is due, on a node of its own. */
+/** Runs all checks that are due, on a new node. */
 const checkAll = Effect.gen(function* () {
-  const { begin: beginChecks, ended } = yield* CertificateChecks
-  while ((yield* beginChecks) === 0) yield* ended
+  const { finished, startDue } = yield* CertificateChecks
+  while ((yield* startDue) === 0) yield* finished
 }).pipe(Effect.provide(checks), Effect.scoped)
 
 const server = tcpTarget((socket) => {
@@ -62,7 +62,7 @@ beforeAll(() => setDefaultCACertificates([root]))
 afterAll(() => setDefaultCACertificates(roots))
 
 layer(testAppLayer())("an SSL monitor", (it) => {
-  it.effect("is made with defaults, and checked right away", () =>
+  it.effect("is created with defaults, and checked at once", () =>
     Effect.gen(function* () {
       const { member, ssl } = yield* begin
       const port = yield* server
@@ -118,7 +118,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("tells when its server shows another certificate", () =>
+  it.effect("announces a new certificate of its server", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { member, ssl } = yield* begin
@@ -137,25 +137,25 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         events.data.map(({ type }: { readonly type: string }) => type),
         ["certificate_changed"]
       )
-      const told = yield* sql<{ event: string; data: { readonly name: string } }>`
+      const notifications = yield* sql<{ event: string; data: { readonly name: string } }>`
         SELECT event, data
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
           AND event = 'certificate.changed'`
       assert.deepStrictEqual(
-        told.map(({ data }) => data.name),
+        notifications.map(({ data }) => data.name),
         ["Shop"]
       )
     })
   )
 
-  it.effect("knows nothing of another target", () =>
+  it.effect("forgets its status and certificate when its target changes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { member, ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* server })
       yield* checkAll
-      // What names the same target changes nothing of it.
+      // A change to the same target keeps the status.
       const same = yield* ssl.update(created.id, { name: "Shop", server_name: "site.test" })
       assert.deepInclude(same.body, { status: "up", verification: "ok" })
       const other = yield* tcpTarget((socket) => {
@@ -169,7 +169,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       yield* checkAll
       const down = (yield* ssl.get(created.id)).body
       assert.deepInclude(down, { status: "down", verification: "self_signed" })
-      // Nor of what comes after one that is down.
+      // The same holds when the old target is down.
       yield* ssl.update(created.id, { port: yield* Effect.scoped(server) })
       yield* checkAll
       yield* TestClock.adjust("1 minute")
@@ -182,16 +182,19 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         events.data.map(({ type }: { readonly type: string }) => type),
         "certificate_changed"
       )
-      const told = yield* sql<{ readonly event: string; readonly id: string }>`
+      const notifications = yield* sql<{ readonly event: string; readonly id: string }>`
         SELECT event, data ->> 'incident_id' AS id
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
-      assert.deepInclude(told.at(-1), { event: "monitor.down", id: again.open_incident_id })
+      assert.deepInclude(notifications.at(-1), {
+        event: "monitor.down",
+        id: again.open_incident_id
+      })
     })
   )
 
-  it.effect("has the port of its protocol, and refuses what names no server", () =>
+  it.effect("has the default port of its protocol, and refuses invalid hosts", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const ports = { tls: 443, smtp: 587, imap: 143, pop3: 110, postgres: 5432 }
@@ -224,60 +227,58 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect(
-    "goes down after two checks in vain, with one incident, and tells when it is back",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { heartbeats, member, ssl } = yield* begin
-        const closed = yield* Effect.scoped(server)
-        const { body: created } = yield* ssl.create({ port: closed })
-        const get = Effect.map(ssl.get(created.id), ({ body }) => body)
-        yield* checkAll
-        assert.deepInclude(yield* get, {
-          status: "new",
-          verification: "unreachable",
-          verification_message: "Connection refused.",
-          next_check_at: "2026-06-01T12:01:00.000Z"
-        })
-        yield* TestClock.adjust("1 minute")
-        yield* checkAll
-        const down = yield* get
-        assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
-        const { body: incidents } = yield* heartbeats.incidents()
-        assert.deepInclude(incidents.data[0], {
-          id: down.open_incident_id,
-          kind: "ssl",
-          cause: { code: "unreachable", message: "Connection refused." }
-        })
-        yield* TestClock.adjust("10 minutes")
-        yield* checkAll
-        assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
-        const port = yield* server
-        const changed = yield* ssl.update(created.id, { port })
-        assert.deepInclude(changed.body, {
-          status: "new",
-          open_incident_id: null,
-          verification: null,
-          verification_message: null,
-          last_check_at: null
-        })
-        assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
-        yield* checkAll
-        assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
-        const told = yield* sql<{ event: string }>`
+  it.effect("goes down after two failed checks with one incident, and announces the recovery", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { heartbeats, member, ssl } = yield* begin
+      const closed = yield* Effect.scoped(server)
+      const { body: created } = yield* ssl.create({ port: closed })
+      const get = Effect.map(ssl.get(created.id), ({ body }) => body)
+      yield* checkAll
+      assert.deepInclude(yield* get, {
+        status: "new",
+        verification: "unreachable",
+        verification_message: "Connection refused.",
+        next_check_at: "2026-06-01T12:01:00.000Z"
+      })
+      yield* TestClock.adjust("1 minute")
+      yield* checkAll
+      const down = yield* get
+      assert.deepInclude(down, { status: "down", next_check_at: "2026-06-01T12:11:00.000Z" })
+      const { body: incidents } = yield* heartbeats.incidents()
+      assert.deepInclude(incidents.data[0], {
+        id: down.open_incident_id,
+        kind: "ssl",
+        cause: { code: "unreachable", message: "Connection refused." }
+      })
+      yield* TestClock.adjust("10 minutes")
+      yield* checkAll
+      assert.strictEqual((yield* heartbeats.incidents()).body.data.length, 1)
+      const port = yield* server
+      const changed = yield* ssl.update(created.id, { port })
+      assert.deepInclude(changed.body, {
+        status: "new",
+        open_incident_id: null,
+        verification: null,
+        verification_message: null,
+        last_check_at: null
+      })
+      assert.deepStrictEqual((yield* heartbeats.incidents("?open=true")).body.data, [])
+      yield* checkAll
+      assert.deepInclude(yield* get, { status: "up", open_incident_id: null, port })
+      const notifications = yield* sql<{ event: string }>`
         SELECT event
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
-        assert.deepStrictEqual(
-          told.map(({ event }) => event),
-          ["monitor.down", "monitor.up"]
-        )
-      })
+      assert.deepStrictEqual(
+        notifications.map(({ event }) => event),
+        ["monitor.down", "monitor.up"]
+      )
+    })
   )
 
-  it.effect("goes down by no check that comes sooner than a minute after the first in vain", () =>
+  it.effect("needs a minute between the two failed checks that make it go down", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
@@ -304,7 +305,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("is checked when asked for, and not while it is paused", () =>
+  it.effect("is checked on request, except while it is paused", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const { body: created } = yield* ssl.create({ port: yield* server })
@@ -333,7 +334,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("that is changed during a check does not take its result", () =>
+  it.effect("that is changed during a check ignores the result", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const connected = Promise.withResolvers<void>()
@@ -344,12 +345,12 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       })
       const { body: created } = yield* ssl.create({ port: slow })
       yield* Effect.gen(function* () {
-        const { begin: beginChecks, ended } = yield* CertificateChecks
-        yield* beginChecks
+        const { finished, startDue } = yield* CertificateChecks
+        yield* startDue
         yield* Effect.promise(() => connected.promise)
         yield* ssl.act(created.id, "pause")
         answer.resolve()
-        yield* ended
+        yield* finished
       }).pipe(Effect.provide(checks), Effect.scoped)
       assert.deepInclude((yield* ssl.get(created.id)).body, {
         status: "paused",
@@ -359,7 +360,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("takes few of a workspace at once, and leaves out what others check", () =>
+  it.effect("is leased with at most three others of its workspace, and by one node", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE ssl_monitors SET check_at = NULL`

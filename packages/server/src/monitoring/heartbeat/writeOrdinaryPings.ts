@@ -1,9 +1,9 @@
 import type { SqlClient } from "effect/sql"
 import { columnsOfAnyLength } from "../../store/index.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
-import type { PingDetails } from "./outcome.ts"
+import type { PingDetails } from "./heartbeatEvents.ts"
 
-/** A success that names no run, at a time of the store's clock. */
+/** A successful ping without a `rid`, at a time of the store's clock. */
 export interface OrdinaryPing {
   readonly ping_hash: string
   readonly at: Date
@@ -12,12 +12,13 @@ export interface OrdinaryPing {
 }
 
 /**
- * Writes ordinary pings with one statement and without a decision. Nearly all pings are ordinary: a
- * success in time, of a heartbeat with a period that is `up` and has no unfinished run. It writes what
- * `decideHeartbeat` would decide, and returns which pings it wrote. It leaves rows that are locked or
- * were changed since the statement began. Bodies of the workspaces in `bodiless` are dropped.
+ * Writes ordinary pings with one statement and without a decision. Nearly all pings are ordinary:
+ * the ping is a success and comes in time, and the monitor is `up`, has a period and no unfinished
+ * run. The statement writes what `decideHeartbeat` would decide, and returns which pings it wrote.
+ * It skips rows that are locked or have changed since it began. Bodies of the workspaces in
+ * `bodiless` are dropped.
  */
-export const ordinaryPings = (
+export const writeOrdinaryPings = (
   sql: SqlClient.SqlClient,
   pings: ReadonlyArray<OrdinaryPing>,
   bodiless: ReadonlyArray<string>

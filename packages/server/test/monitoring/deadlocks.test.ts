@@ -50,11 +50,11 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRe
   Layer.provideMerge(ownDatabaseLayer)
 )
 
-const monitorsOfEach = 60
+const monitorsPerKind = 60
 
 type Kind = "heartbeat" | "ssl" | "process"
 
-/** As many of each kind, all of them up. The processes are of one worker. */
+/** Inserts 60 monitors of each kind with the status `up`. One worker watches all processes. */
 const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
   const sql = yield* SqlClient.SqlClient
   const worker_id = randomUUID()
@@ -67,7 +67,7 @@ const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
     )
     SELECT gen_random_uuid(), ${workspace_id}, kind, 'db', '{}', 'up', now(), now(), now()
     FROM
-      generate_series(1, ${monitorsOfEach}),
+      generate_series(1, ${monitorsPerKind}),
       unnest(ARRAY['heartbeat', 'ssl', 'process']) AS kinds (kind)`
   yield* sql`
     INSERT INTO heartbeats (monitor_id, workspace_id, period_seconds, timezone, grace_seconds)
@@ -97,7 +97,7 @@ const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
   return { monitors, worker_id }
 })
 
-/** Locks a monitor of any kind. False: it is gone. */
+/** Locks a monitor of any kind. Returns false if it was deleted. */
 const lockAny = Effect.gen(function* () {
   const heartbeats = yield* HeartbeatsRepo
   const ssl = yield* SslMonitorsRepo
@@ -110,10 +110,10 @@ const lockAny = Effect.gen(function* () {
   }
 })
 
-/** The embedded store has one session, in which nothing waits for anything. */
-describe.skipIf(!onPostgres)("What monitors hear and see", () => {
+/** The embedded store has only one session, so nothing can deadlock. */
+describe.skipIf(!onPostgres)("A status change of a monitor", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
-    it.effect("never waits in a circle with who deletes the workspace, a worker or a monitor", () =>
+    it.effect("does not deadlock with the deletion of its monitor, worker or workspace", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const lock = yield* lockAny
@@ -173,53 +173,51 @@ describe.skipIf(!onPostgres)("What monitors hear and see", () => {
       })
     )
 
-    it.effect(
-      "is routed while its monitor and its workspace are deleted, and nobody waits in a circle",
-      () =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const lock = yield* lockAny
-          const monitorsRepo = yield* MonitorsRepo
-          const outbox = yield* Outbox
-          const router = yield* Router
-          const workspaces = yield* WorkspacesRepo
+    it.effect("is routed without a deadlock while its monitor and its workspace are deleted", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const lock = yield* lockAny
+        const monitorsRepo = yield* MonitorsRepo
+        const outbox = yield* Outbox
+        const router = yield* Router
+        const workspaces = yield* WorkspacesRepo
 
-          const workspace_id = authorize(yield* insertWorkspace)
-          const { monitors } = yield* insertMonitors(workspace_id)
-          const [{ id = "", kind = "ssl" } = {}] = monitors
-          yield* outbox.announce({
-            workspace_id,
-            event: "monitor.down",
-            subject_id: id,
-            at: new Date(),
-            data: { name: "db" }
-          })
-          const isLocked = yield* Deferred.make<void>()
-          const mayGoOn = yield* Deferred.make<void>()
-          // Not begun again after a collision, so that one would show.
-          const monitorGoes = yield* Effect.forkChild(
-            sql.withTransaction(
-              Effect.gen(function* () {
-                assert.isTrue(yield* lock(workspace_id, id, kind))
-                yield* Deferred.succeed(isLocked, undefined)
-                yield* Deferred.await(mayGoOn)
-                yield* monitorsRepo.remove(workspace_id, id)
-                yield* outbox.forget({ workspace_id, subject_id: id })
-              })
-            )
-          )
-          yield* Deferred.await(isLocked)
-          const workspaceGoes = yield* Effect.forkChild(
-            sql.withTransaction(workspaces.remove(workspace_id))
-          )
-          yield* untilWaiting(1)
-          const isSorted = yield* Effect.forkChild(sql.withTransaction(router.route))
-          yield* untilWaiting(2)
-          yield* Deferred.succeed(mayGoOn, undefined)
-          yield* Fiber.join(monitorGoes)
-          yield* Fiber.join(workspaceGoes)
-          yield* Fiber.join(isSorted)
+        const workspace_id = authorize(yield* insertWorkspace)
+        const { monitors } = yield* insertMonitors(workspace_id)
+        const [{ id = "", kind = "ssl" } = {}] = monitors
+        yield* outbox.announce({
+          workspace_id,
+          event: "monitor.down",
+          subject_id: id,
+          at: new Date(),
+          data: { name: "db" }
         })
+        const isLocked = yield* Deferred.make<void>()
+        const canContinue = yield* Deferred.make<void>()
+        // `sql.withTransaction` does not retry, so a deadlock would fail the test.
+        const monitorRemoval = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              assert.isTrue(yield* lock(workspace_id, id, kind))
+              yield* Deferred.succeed(isLocked, undefined)
+              yield* Deferred.await(canContinue)
+              yield* monitorsRepo.remove(workspace_id, id)
+              yield* outbox.forget({ workspace_id, subject_id: id })
+            })
+          )
+        )
+        yield* Deferred.await(isLocked)
+        const workspaceRemoval = yield* Effect.forkChild(
+          sql.withTransaction(workspaces.remove(workspace_id))
+        )
+        yield* untilWaiting(1)
+        const routing = yield* Effect.forkChild(sql.withTransaction(router.route))
+        yield* untilWaiting(2)
+        yield* Deferred.succeed(canContinue, undefined)
+        yield* Fiber.join(monitorRemoval)
+        yield* Fiber.join(workspaceRemoval)
+        yield* Fiber.join(routing)
+      })
     )
   })
 })

@@ -23,12 +23,16 @@ import { Outbox } from "../events/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import { pageRequest, StoreClock, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
-import { isProblem, type KindTypes, type MonitorDecision, type MonitorKind } from "./MonitorKind.ts"
+import {
+  isSettingsProblem,
+  type KindTypes,
+  type MonitorDecision,
+  type MonitorKind
+} from "./MonitorKind.ts"
 import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 
-/** What can be done with the monitors of one kind. */
-export interface MonitorsOf<Types extends KindTypes> {
+export interface KindMonitors<Types extends KindTypes> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: PageQuery & MonitorFilters
@@ -42,8 +46,8 @@ export interface MonitorsOf<Types extends KindTypes> {
     input: Types["Input"]
   ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | QuotaExceeded | ValidationFailed>
   /**
-   * Creates the monitor with the key, or gives it this definition. Changes nothing if it is already
-   * defined so.
+   * Creates the monitor with the key, or updates it to this definition. An equal definition changes
+   * nothing.
    */
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
@@ -75,7 +79,7 @@ export interface MonitorsOf<Types extends KindTypes> {
     id: MonitorId,
     query: PageQuery
   ) => Effect.Effect<Page<Types["Event"]>, NotFound>
-  /** Locks the monitor, does something that only its kind can do, and returns what became of it. */
+  /** Locks the monitor, runs the action and returns the monitor as it is afterwards. */
   readonly act: <E>(
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId,
@@ -83,8 +87,8 @@ export interface MonitorsOf<Types extends KindTypes> {
   ) => Effect.Effect<Types["Monitor"], E | NotFound>
 }
 
-export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
-  Effect.gen(function* (): Effect.fn.Return<MonitorsOf<Types>, never, Needed> {
+export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
+  Effect.gen(function* (): Effect.fn.Return<KindMonitors<Types>, never, Needed> {
     const sql = yield* SqlClient.SqlClient
     const transaction = transactionOf(sql)
     const now = Effect.orDie((yield* StoreClock)(sql))
@@ -101,29 +105,33 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
       return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
     })
 
-    const allow = (workspaceId: AuthorizedWorkspaceId, given: Types["Input"] | Types["Changes"]) =>
-      kind.allow?.(workspaceId, given) ?? Effect.void
+    const checkTarget = (
+      workspaceId: AuthorizedWorkspaceId,
+      given: Types["Input"] | Types["Changes"]
+    ) => kind.checkTarget?.(workspaceId, given) ?? Effect.void
 
-    /** The workspace is locked before what the kind locks, as when a workspace is deleted. */
+    /**
+     * Locks the workspace before anything else, in the same order as the deletion of a workspace.
+     */
     const create = Effect.fnUntraced(function* (
       workspace_id: AuthorizedWorkspaceId,
       input: Types["Input"]
     ) {
-      const settings = kind.settingsOf(input)
+      const settings = kind.toSettings(input)
       const { key, name, tags } = settings
       yield* limits.allowOneMore(workspace_id, "monitors")
-      yield* allow(workspace_id, input)
+      yield* checkTarget(workspace_id, input)
       const created_at = yield* now
       const id = MonitorId.make(yield* ids.next)
       yield* monitors.insert({ id, workspace_id, kind: table.kind, key, name, tags, created_at })
       const rowId = { monitor_id: id, workspace_id }
-      yield* rows.insert(rowId, { ...settings, ...kind.columnsOfNew?.(settings, created_at) })
+      yield* rows.insert(rowId, { ...settings, ...kind.initialColumns?.(settings, created_at) })
       yield* kind.afterInsert?.(rowId) ?? Effect.void
       yield* usage.record("monitors", [workspace_id], created_at)
       return yield* Effect.orDie(get(workspace_id, id))
     })
 
-    /** Of a row that the transaction has locked. */
+    /** Writes a decision about a row that the transaction has locked. */
     const write = (row: Types["Row"], decision: MonitorDecision<Types["Columns"]>) =>
       statusChanges.write(table, rows, row, decision)
 
@@ -138,7 +146,7 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
       return yield* get(row.workspace_id, row.id)
     })
 
-    const act: MonitorsOf<Types>["act"] = (workspaceId, id, action) =>
+    const act: KindMonitors<Types>["act"] = (workspaceId, id, action) =>
       Effect.gen(function* () {
         const row = yield* found(rows.findForUpdate(workspaceId, id))
         yield* action(row, yield* now)
@@ -168,7 +176,7 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
 
       upsert: Effect.fn("Monitors.upsert")(
         (workspaceId, key, definition) => {
-          const defined = { ...kind.settingsOf(definition), key }
+          const defined = { ...kind.toSettings(definition), key }
           return upsertByKey(
             { key, resource: "monitor" },
             {
@@ -177,7 +185,7 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
               isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
               lock: ({ id }) =>
-                Effect.andThen(allow(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
+                Effect.andThen(checkTarget(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
               change: (row) => change(row, defined, defined)
             }
           )
@@ -188,11 +196,11 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
 
       update: Effect.fn("Monitors.update")(
         function* (workspaceId, id, changes) {
-          yield* allow(workspaceId, changes)
+          yield* checkTarget(workspaceId, changes)
           const row = yield* found(rows.findForUpdate(workspaceId, id))
           if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
-          const settings = kind.settingsAfter(row, changes)
-          if (isProblem(settings)) {
+          const settings = kind.changeSettings(row, changes)
+          if (isSettingsProblem(settings)) {
             const { code, path, problem } = settings
             return yield* ValidationFailed.at(path, code, problem)
           }
@@ -203,7 +211,7 @@ export const monitorsOf = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
           namingHolder(key, (taken) => rows.findByKey(workspaceId, taken))(write)
       ),
 
-      /** Locks the workspace before the monitor. */
+      /** Deletes a monitor. The workspace is locked first, in the same order as in `create`. */
       remove: Effect.fn("Monitors.remove")(function* (workspaceId, id) {
         yield* limits.hold(workspaceId)
         yield* found(rows.findForUpdate(workspaceId, id))

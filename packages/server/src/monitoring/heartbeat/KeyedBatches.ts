@@ -1,12 +1,12 @@
 /**
- * Items that wait to be taken in batches. Items with the key of a batch in progress wait for its end,
- * because two batches must not decide about the same thing.
+ * Items that wait to be processed in batches. An item waits while a batch with the same key is in
+ * progress, because two batches must not decide about the same monitor.
  */
-export class Gathered<A> {
+export class KeyedBatches<A> {
   readonly #keyOf: (one: A) => string
   readonly #maxBatch: number
   #waiting: Array<A> = []
-  readonly #underWay = new Set<string>()
+  readonly #busyKeys = new Set<string>()
 
   constructor(keyOf: (one: A) => string, maxBatch: number) {
     this.#keyOf = keyOf
@@ -21,7 +21,7 @@ export class Gathered<A> {
     return this.#waiting.some(this.#isFree)
   }
 
-  /** Takes the oldest items whose keys are free, and holds their keys until they are released. */
+  /** Takes the oldest items whose keys are free. Their keys are held until `release`. */
   take(): ReadonlyArray<A> {
     const batch: Array<A> = []
     const later: Array<A> = []
@@ -30,13 +30,13 @@ export class Gathered<A> {
       else later.push(one)
     }
     this.#waiting = later
-    for (const one of batch) this.#underWay.add(this.#keyOf(one))
+    for (const one of batch) this.#busyKeys.add(this.#keyOf(one))
     return batch
   }
 
   release(batch: ReadonlyArray<A>): void {
-    for (const one of batch) this.#underWay.delete(this.#keyOf(one))
+    for (const one of batch) this.#busyKeys.delete(this.#keyOf(one))
   }
 
-  readonly #isFree = (one: A): boolean => !this.#underWay.has(this.#keyOf(one))
+  readonly #isFree = (one: A): boolean => !this.#busyKeys.has(this.#keyOf(one))
 }

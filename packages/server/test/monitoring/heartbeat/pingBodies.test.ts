@@ -16,7 +16,7 @@ const limited = Layer.provideMerge(
   Layer.succeed(BodyLimits, { each: 25_000, account: 60_000 })
 )
 
-const workspaceOf = Effect.fnUntraced(function* (
+const createWorkspace = Effect.fnUntraced(function* (
   member: Effect.Success<ReturnType<typeof signUp>>
 ) {
   const { body: made } = yield* ask("POST", "/v1/workspaces", {
@@ -26,7 +26,7 @@ const workspaceOf = Effect.fnUntraced(function* (
   return heartbeatsOf({ ...member, workspace: `/v1/workspaces/${made.id}` })
 })
 
-const keptOf = Effect.fnUntraced(function* (
+const storedBodies = Effect.fnUntraced(function* (
   { events }: ReturnType<typeof heartbeatsOf>,
   id: string
 ) {
@@ -38,9 +38,9 @@ const keptOf = Effect.fnUntraced(function* (
     .toReversed()
 })
 
-layer(limited)("the bodies of pings", (it) => {
+layer(limited)("ping bodies", (it) => {
   it.effect.each(["", "/log"])(
-    "are dropped when a workspace has used up its bytes, and the pings count: ping%s",
+    "are dropped after the budget of the workspace, while the pings still count: ping%s",
     (signal) =>
       Effect.gen(function* () {
         const { heartbeats } = yield* begin
@@ -50,31 +50,35 @@ layer(limited)("the bodies of pings", (it) => {
           yield* TestClock.adjust("1 second")
           assert.strictEqual((yield* ping(ping_url, signal)).text, "OK\n")
         }
-        assert.deepStrictEqual(yield* keptOf(heartbeats, one.id), ["10000", "10000", "dropped"])
-        assert.deepStrictEqual(yield* keptOf(heartbeats, other.id), ["10000", "dropped"])
+        assert.deepStrictEqual(yield* storedBodies(heartbeats, one.id), [
+          "10000",
+          "10000",
+          "dropped"
+        ])
+        assert.deepStrictEqual(yield* storedBodies(heartbeats, other.id), ["10000", "dropped"])
         yield* TestClock.adjust("12 hours")
         yield* ping(one.ping_url, "/log")
-        assert.strictEqual((yield* keptOf(heartbeats, one.id)).at(-1), "10000")
+        assert.strictEqual((yield* storedBodies(heartbeats, one.id)).at(-1), "10000")
       })
   )
 
-  it.effect("are bounded for an account with all its workspaces, and not for others", () =>
+  it.effect("have a budget per account, for all its workspaces", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
       const kept: Array<string> = []
       for (let workspaces = 0; workspaces < 6; workspaces++) {
-        const heartbeats = yield* workspaceOf(member)
+        const heartbeats = yield* createWorkspace(member)
         const { body: monitor } = yield* heartbeats.create(minimal)
         for (let pings = 0; pings < 3; pings++) yield* ping(monitor.ping_url)
-        kept.push(...(yield* keptOf(heartbeats, monitor.id)))
+        kept.push(...(yield* storedBodies(heartbeats, monitor.id)))
       }
-      // Once the account is overdrawn, each workspace keeps what it sends until that is noticed.
+      // An overdrawn account is noticed per workspace, so each one still stores one body.
       assert.strictEqual(kept.filter((one) => one === "10000").length, 10)
       const heartbeats = heartbeatsOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimal)
       yield* ping(monitor.ping_url)
-      assert.deepStrictEqual(yield* keptOf(heartbeats, monitor.id), ["10000"])
+      assert.deepStrictEqual(yield* storedBodies(heartbeats, monitor.id), ["10000"])
       const [row] = yield* sql<{ readonly most: number }>`
         SELECT max(octet_length(details::text)) AS most
         FROM monitor_events
@@ -83,7 +87,7 @@ layer(limited)("the bodies of pings", (it) => {
     })
   )
 
-  it.effect("that come at once are bounded too", () =>
+  it.effect("are limited also if they come at once", () =>
     Effect.gen(function* () {
       const heartbeats = heartbeatsOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimal)
@@ -91,7 +95,7 @@ layer(limited)("the bodies of pings", (it) => {
       for (let rounds = 0; rounds < 4; rounds++) {
         yield* together(times(10, () => ping(monitor.ping_url)))
       }
-      const kept = yield* keptOf(heartbeats, monitor.id)
+      const kept = yield* storedBodies(heartbeats, monitor.id)
       assert.isAtMost(kept.filter((one: string) => one === "10000").length, 11)
       assert.strictEqual(kept.length, 41)
     })

@@ -14,7 +14,7 @@ import { nodeWith } from "./node.ts"
 
 const many = 1_000
 
-/** Workers whose agents are online, and a monitor of all of them. */
+/** Creates a thousand workers whose agents are online, and a monitor of all of them. */
 const begin = Effect.gen(function* () {
   const member = yield* signUp()
   const sql = yield* SqlClient.SqlClient
@@ -39,16 +39,16 @@ const begin = Effect.gen(function* () {
   })
   const id = String(created.body.id)
 
-  let judgements = 0
+  let decisions = 0
   const counted = Layer.effect(
     ProcessReportsRepo,
     Effect.map(ProcessReportsRepo, (repo) =>
       ProcessReportsRepo.of({
         ...repo,
-        findReportSummaries: (rows, at) =>
+        summarize: (rows, at) =>
           Effect.andThen(
-            Effect.sync(() => judgements++),
-            repo.findReportSummaries(rows, at)
+            Effect.sync(() => decisions++),
+            repo.summarize(rows, at)
           )
       })
     )
@@ -56,7 +56,7 @@ const begin = Effect.gen(function* () {
   const { checkDue, report } = yield* Effect.provide(Processes, nodeWith(counted))
 
   const workspace_id = authorize(member.workspace_id)
-  const tell = (some: ReadonlyArray<{ readonly id: string }>, count: number) =>
+  const sendReports = (some: ReadonlyArray<{ readonly id: string }>, count: number) =>
     Effect.forEach(
       some,
       (worker) =>
@@ -65,42 +65,42 @@ const begin = Effect.gen(function* () {
         ]),
       { concurrency: 64, discard: true }
     )
-  /** How often the reports of all were read, and how the monitor stands. */
-  const judged = Effect.gen(function* () {
+  /** Checks the monitor, and returns its status and how often all reports were read. */
+  const decided = Effect.gen(function* () {
     yield* checkDue
     const { status } = (yield* monitors.get(id)).body
-    const seen = { status, judgements }
-    judgements = 0
+    const seen = { status, decisions }
+    decisions = 0
     yield* TestClock.adjust("1 second")
     return seen
   })
-  return { id, judged, member, tell, workers }
+  return { id, decided, member, sendReports, workers }
 })
 
 layer(testAppLayer(), { timeout: "180 seconds" })("a monitor of a thousand workers", (it) => {
   it.effect(
-    "is judged once for all that they report in a moment",
+    "is decided once for all reports of the same moment",
     () =>
       Effect.gen(function* () {
-        const { id, judged, member, tell, workers } = yield* begin
+        const { id, decided, member, sendReports, workers } = yield* begin
         const [last, ...others] = workers
         assert.isDefined(last)
         assert.lengthOf(others, many - 1)
-        yield* tell(workers, 1)
-        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 1 })
-        yield* tell(workers, 1)
-        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 0 })
-        yield* tell(workers, 0)
-        assert.deepStrictEqual(yield* judged, { status: "down", judgements: 1 })
-        yield* tell(others, 1)
-        assert.deepStrictEqual(yield* judged, { status: "down", judgements: 1 })
-        yield* tell([last], 1)
-        assert.deepStrictEqual(yield* judged, { status: "up", judgements: 1 })
+        yield* sendReports(workers, 1)
+        assert.deepStrictEqual(yield* decided, { status: "up", decisions: 1 })
+        yield* sendReports(workers, 1)
+        assert.deepStrictEqual(yield* decided, { status: "up", decisions: 0 })
+        yield* sendReports(workers, 0)
+        assert.deepStrictEqual(yield* decided, { status: "down", decisions: 1 })
+        yield* sendReports(others, 1)
+        assert.deepStrictEqual(yield* decided, { status: "down", decisions: 1 })
+        yield* sendReports([last], 1)
+        assert.deepStrictEqual(yield* decided, { status: "up", decisions: 1 })
         const incidents = yield* ask("GET", `${member.workspace}/incidents?monitor_id=${id}`, {
           token: member.access_token
         })
         assert.lengthOf(incidents.body.data, 1)
-        assert.match(incidents.body.data[0].cause.message, /^on web \d+: 0 matching processes run/)
+        assert.match(incidents.body.data[0].cause.message, /^On web \d+: 0 matching processes run/)
       }),
     180_000
   )

@@ -34,10 +34,10 @@ type Act = "ping" | "fail" | "pause" | "edit" | "check" | "remove"
 
 const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "check", "remove"]
 
-/** Every two of them, each way round. */
+/** All pairs of acts, in both orders. */
 const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as const))
 
-/** One that is up, down or overdue, to which two things happen at once. */
+/** Performs two acts at once on a monitor that is up, down or overdue, and checks the result. */
 const race = Effect.fnUntraced(function* (
   heartbeats: ReturnType<typeof heartbeatsOf>,
   state: "up" | "down" | "overdue",
@@ -58,7 +58,7 @@ const race = Effect.fnUntraced(function* (
     remove: heartbeats.remove(id)
   }
   const both = pair.map((act) => doing[act])
-  // Who looks waits for nobody.
+  // A check skips locked rows, so it cannot be made to wait.
   const answers = yield* pair.includes("check")
     ? together(both)
     : collide(sql`SELECT FROM heartbeats WHERE monitor_id = ${id} FOR UPDATE`, both)
@@ -80,23 +80,23 @@ const race = Effect.fnUntraced(function* (
     status === "down" ? [open_incident_id] : []
   )
   if (status !== "down") assert.isNull(open_incident_id)
-  // Each was over before the next began, and an overdue one was told, whatever came first.
+  // Incidents must not overlap, and an overdue monitor must have one, in any order of the acts.
   const times = incidents.toReversed().flatMap((one) => [one.opened_at, one.closed_at ?? []].flat())
   assert.deepStrictEqual(times, times.toSorted())
   if (state === "overdue") assert.isNotEmpty(incidents)
-  const told = yield* sql<{ event: string }>`
+  const notifications = yield* sql<{ event: string }>`
     SELECT event
     FROM outbox
     WHERE subject_id = ${id}
     ORDER BY ordinal`
-  told.forEach(({ event }, index) => {
-    assert.notStrictEqual(event, told[index - 1]?.event)
+  notifications.forEach(({ event }, index) => {
+    assert.notStrictEqual(event, notifications[index - 1]?.event)
   })
 })
 
-layer(testNodesLayer())("what happens to a heartbeat at once", (it) => {
+layer(testNodesLayer())("two simultaneous acts on a heartbeat", (it) => {
   it.effect.each(["up", "down", "overdue"] as const)(
-    "leaves one story where it is %s, whatever meets what",
+    "leave consistent incidents and notifications if the monitor is %s",
     (state) =>
       Effect.gen(function* () {
         const { heartbeats } = yield* begin

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Gathered } from "../../../src/monitoring/heartbeat/Gathered.ts"
+import { KeyedBatches } from "../../../src/monitoring/heartbeat/KeyedBatches.ts"
 
 interface One {
   readonly key: string
@@ -17,35 +17,35 @@ const Steps = Schema.Array(
   ])
 )
 
-describe("what is gathered", () => {
+describe("KeyedBatches", () => {
   it.prop(
-    "comes out once, each key in its order and in one batch at a time",
+    "returns each item once, in order within its key, and each key in one batch at a time",
     [Steps],
     ([steps]) => {
-      const gathered = new Gathered<One>(({ key }) => key, maxBatch)
-      const underWay: Array<ReadonlyArray<One>> = []
+      const batches = new KeyedBatches<One>(({ key }) => key, maxBatch)
+      const inProgress: Array<ReadonlyArray<One>> = []
       const out: Array<One> = []
       let added = 0
       const take = () => {
-        const batch = gathered.take()
+        const batch = batches.take()
         assert.isAtMost(batch.length, maxBatch)
-        const busy = new Set(underWay.flat().map(({ key }) => key))
+        const busy = new Set(inProgress.flat().map(({ key }) => key))
         assert.isFalse(batch.some(({ key }) => busy.has(key)))
         out.push(...batch)
-        underWay.push(batch)
+        inProgress.push(batch)
       }
       const release = (from: number, count: number) => {
-        for (const batch of underWay.splice(from, count)) gathered.release(batch)
+        for (const batch of inProgress.splice(from, count)) batches.release(batch)
       }
       for (const step of steps) {
         if (step === "take") take()
-        else if ("add" in step) gathered.add({ key: step.add, ordinal: added++ })
+        else if ("add" in step) batches.add({ key: step.add, ordinal: added++ })
         else release(step.release, 1)
       }
-      release(0, underWay.length)
-      while (gathered.hasFree()) {
+      release(0, inProgress.length)
+      while (batches.hasFree()) {
         take()
-        release(0, underWay.length)
+        release(0, inProgress.length)
       }
       assert.lengthOf(out, added)
       for (const ofKey of Map.groupBy(out, ({ key }) => key).values()) {

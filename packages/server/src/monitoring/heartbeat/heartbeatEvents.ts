@@ -3,7 +3,6 @@ import type { StatusChange } from "../StatusChanges.ts"
 import type { HeartbeatChange, HeartbeatRecord } from "./decideHeartbeat.ts"
 import type { HeartbeatRow } from "./HeartbeatRow.ts"
 
-/** What is stored of a ping. */
 export interface PingDetails {
   readonly rid?: string
   readonly exit_status?: number
@@ -12,14 +11,17 @@ export interface PingDetails {
   readonly ip?: string
   readonly user_agent?: string
   readonly body?: string
-  /** The ping had a body, and its workspace had no budget left for it. */
+  /** The body of the ping was dropped, because its workspace had no budget left. */
   readonly body_dropped?: true
 }
 
 type Heartbeat = Pick<HeartbeatRow, "monitor_id" | "workspace_id">
 
-/** The events of a decision. The last one is the ping itself, if there was one. */
-export const eventsOf = (
+/**
+ * Converts the records of a decision to events. The last record is the ping itself, if there was
+ * one.
+ */
+export const toHeartbeatEvents = (
   { monitor_id, workspace_id }: Heartbeat,
   records: ReadonlyArray<HeartbeatRecord>,
   ping?: PingDetails
@@ -37,7 +39,7 @@ export const eventsOf = (
     }
   })
 
-export const changesOf = (
+export const toHeartbeatChanges = (
   { monitor_id, workspace_id }: Heartbeat,
   changes: ReadonlyArray<HeartbeatChange>
 ): ReadonlyArray<StatusChange> =>

@@ -6,7 +6,7 @@ import { signUp } from "../../support/http.ts"
 import { startNode, TestApp, testAppLayer, testConfig } from "../../support/TestApp.ts"
 import { heartbeatsOf, ping } from "../monitors.ts"
 
-const successor = Effect.gen(function* () {
+const nodeWithNewSecret = Effect.gen(function* () {
   const logs: Array<string> = []
   const url = yield* startNode({
     ...testConfig,
@@ -33,23 +33,23 @@ const refuseUpdates = Effect.gen(function* () {
   )
 })
 
-layer(testAppLayer())("a ping URL from before a change of APP_SECRET", (it) => {
-  it.effect("works although it cannot be renewed, which is logged", () =>
+layer(testAppLayer())("a ping URL created before APP_SECRET changed", (it) => {
+  it.effect("works even if renewing it fails, and the failure is logged", () =>
     Effect.gen(function* () {
       const heartbeats = heartbeatsOf(yield* signUp())
       const { ping_url } = (yield* heartbeats.create()).body
-      const node = yield* successor
+      const node = yield* nodeWithNewSecret
       yield* Effect.gen(function* () {
         yield* refuseUpdates
         assert.strictEqual((yield* ping(ping_url)).status, 200)
         assert.strictEqual((yield* ping(ping_url)).status, 200)
       }).pipe(Effect.scoped, Effect.provideService(TestApp, node))
-      // It is answered before it is renewed.
-      const told = yield* until(
+      // The ping is answered before the URL is renewed.
+      const notifications = yield* until(
         Effect.sync(() => node.logs.filter((line) => line.includes("renewing ping URLs: failed"))),
         ({ length }) => length > 0
       )
-      assert.lengthOf(told, 1)
+      assert.lengthOf(notifications, 1)
     })
   )
 })

@@ -36,7 +36,7 @@ const signals = {
   resume: { type: "resume" }
 } satisfies Readonly<Record<string, HeartbeatSignal>>
 
-/** What happened before the ping, each some seconds after the one before. */
+/** Signals before the ping, each with the seconds since the previous one. */
 const Story = Schema.Array(
   Schema.Struct({
     signal: Schema.Literals([
@@ -66,7 +66,7 @@ const toRules = ({
   schedule: hasSchedule ? "*/5 * * * *" : null
 })
 
-/** One monitor is enough: each story gives it another state. */
+/** One monitor is enough for all cases, because each case overwrites its state. */
 class Subject extends Context.Service<Subject, { readonly id: string }>()(
   "@scheduling/server/test/monitors/heartbeat/Subject"
 ) {}
@@ -76,9 +76,9 @@ const SubjectLayer = Layer.effect(
   Effect.map(beginWith(), ({ id }) => Subject.of({ id }))
 ).pipe(Layer.provideMerge(Layer.provideMerge(HeartbeatsRepo.layer, testAppLayer())), Layer.orDie)
 
-layer(SubjectLayer)("a ping that takes no decision", (it) => {
+layer(SubjectLayer)("writeOrdinaryPings", (it) => {
   it.effect.prop(
-    "leaves what the decision would leave, and any other is left alone",
+    "writes what decideHeartbeat would decide, and skips other pings",
     [Rules, Story, between(0, 200)],
     ([given, story, afterSeconds]) =>
       Effect.gen(function* () {
@@ -116,7 +116,7 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
         const at = ms + afterSeconds * 1000
         const event = { id: idAt(at, 0), details: { method: "GET" } }
         const ping = { ping_hash: found.ping_hash, at: new Date(at), event }
-        const received = yield* repo.updateByOrdinary([ping], [])
+        const updated = yield* repo.updateByOrdinaryPings([ping], [])
         const after = yield* read
 
         const decision = decideHeartbeat(rules, state, signals.success, at)
@@ -128,7 +128,7 @@ layer(SubjectLayer)("a ping that takes no decision", (it) => {
           rules.min_interval_seconds === null &&
           due !== null &&
           at <= due
-        assert.strictEqual(received.has(found.ping_hash), isOrdinary)
+        assert.strictEqual(updated.has(found.ping_hash), isOrdinary)
         const events = yield* sql`
           SELECT id, type, status, at, details
           FROM monitor_events

@@ -4,10 +4,10 @@ import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
 /**
- * Every ten minutes, deletes the events of deleted monitors, and closed incidents that are older than
- * the retention. Old events are dropped by day (see `Partitions`).
+ * Deletes the events of deleted monitors, and incidents that were closed longer ago than the
+ * retention. Events of existing monitors are dropped by day (see `Partitions`).
  */
-export const MonitorsCleaningLayer: Layer.Layer<
+export const MonitorCleanupLayer: Layer.Layer<
   never,
   never,
   AppConfig | IncidentsRepo | MonitorEventsRepo
@@ -19,12 +19,12 @@ export const MonitorsCleaningLayer: Layer.Layer<
     const clean = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
       yield* runAllInTurn([
-        events.removeOfGone,
+        events.removeOfDeletedMonitors,
         incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
       ])
     })
     yield* Effect.forkScoped(
-      loop("cleaning up after monitors", clean, {
+      loop("deleting old records of monitors", clean, {
         between: () => Effect.sleep("10 minutes"),
         pauseAtMost: "1 minute"
       })
