@@ -12,7 +12,13 @@ import {
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, AuditLog, holdFor, Throttle, WorkspacesRepo } from "../accounts/index.ts"
+import {
+  type Actor,
+  AuditLog,
+  makeWorkspaceLock,
+  Throttle,
+  WorkspacesRepo
+} from "../accounts/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
 import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefix } from "../core/index.ts"
@@ -58,7 +64,7 @@ export class Workers extends Context.Service<
       graceSeconds: number,
       actor: Actor
     ) => Effect.Effect<CreatedWorker, InvalidToken | NotFound | Forbidden>
-    /** Revokes a token that somebody has found. Does nothing if the text is not a valid token. */
+    /** Revokes a leaked token. Does nothing if the text is not a valid token. */
     readonly revokeLeaked: (
       token: Redacted.Redacted,
       origin: Actor["origin"]
@@ -94,13 +100,12 @@ export class Workers extends Context.Service<
       const repo = yield* WorkersRepo
       const throttle = yield* Throttle
       const usage = yield* UsageRepo
-      const hold = holdFor(yield* WorkspacesRepo)
+      const lockAs = makeWorkspaceLock(yield* WorkspacesRepo)
       const ring = (yield* Secrets).keys("worker-token")
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
         found(repo.find(workspaceId, id))
 
-      /** Locks the worker, so that its changes happen one after another. */
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: string
@@ -166,7 +171,7 @@ export class Workers extends Context.Service<
         }),
 
         create: Effect.fn("Workers.create")(function* (workspaceId, { labels = [], name }, actor) {
-          yield* hold(workspaceId, actor, "admin")
+          yield* lockAs(workspaceId, actor, "admin")
           yield* limits.allowOneMore(workspaceId, "workers")
           const now = yield* DateTime.nowAsDate
           const id = yield* ids.next
@@ -191,7 +196,7 @@ export class Workers extends Context.Service<
         resume: setPaused(false),
 
         rotate: Effect.fn("Workers.rotate")(function* (workspaceId, id, graceSeconds, actor) {
-          yield* hold(workspaceId, actor, "admin")
+          yield* lockAs(workspaceId, actor, "admin")
           yield* findLocked(workspaceId, id)
           const token = yield* issue(id, yield* DateTime.nowAsDate, graceSeconds)
           if (graceSeconds === 0) yield* repo.endSession(workspaceId, id)

@@ -52,13 +52,12 @@ export class WorkersRepo extends Context.Service<
   WorkersRepo,
   {
     readonly insert: (worker: NewWorker) => Effect.Effect<void>
-    /** Inserts a token. The previous one expires at `previousUntil`, and older ones at once. */
+    /** Inserts a token. The previous token expires at `previousUntil`, and older tokens at once. */
     readonly insertToken: (token: NewToken, previousUntil: Date) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<WorkerRow>>
-    /** Locks the worker until the transaction ends. */
     readonly lock: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -71,10 +70,11 @@ export class WorkersRepo extends Context.Service<
       worker: Pick<WorkerRow, "id" | "workspace_id" | "updated_at"> & { readonly paused: boolean }
     ) => Effect.Effect<void>
     /**
-     * Ends the session of the agent. Other workers get its runs, and it must begin a new session.
+     * Ends the session of the agent. Other workers get its runs, and the agent must start a new
+     * session.
      */
     readonly endSession: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
-    /** Expires a token and returns its worker. None if the token had expired already. */
+    /** Expires a token and returns its worker, or none if the token had expired already. */
     readonly expireToken: (
       hashes: ReadonlyArray<string>,
       now: Date
@@ -82,7 +82,8 @@ export class WorkersRepo extends Context.Service<
       Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
     >
     /**
-     * Removes the worker and the process monitors on its machine. Returns the ids of the monitors.
+     * Deletes the worker and the process monitors of this worker, and returns the ids of the
+     * monitors.
      */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,

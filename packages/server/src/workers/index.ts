@@ -6,7 +6,7 @@ import { onRunnerNodes } from "../core/index.ts"
 import { Workers } from "./Workers.ts"
 import { WorkersRepo } from "./WorkersRepo.ts"
 import { WorkersHandlers } from "./http.ts"
-import { AbsencesLayer, AgentSessions } from "./protocol/AgentSessions.ts"
+import { OfflineWorkersLayer, AgentSessions } from "./protocol/AgentSessions.ts"
 import { AgentSessionsRepo } from "./protocol/AgentSessionsRepo.ts"
 import { Claims } from "./protocol/Claims.ts"
 import { Dispatch } from "./protocol/Dispatch.ts"
@@ -16,15 +16,15 @@ import { WorkerAdmission } from "./protocol/WorkerAdmission.ts"
 import { WorkerAuthenticationLayer } from "./protocol/WorkerAuthentication.ts"
 import { WorkerTokensRepo } from "./protocol/WorkerTokensRepo.ts"
 
-export { claimsOr } from "./protocol/claimRoute.ts"
+export { answerClaimsOr } from "./protocol/claimRoute.ts"
 
 const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
   Layer.provide(WorkerProtocolHandlers),
   Layer.provide(WorkerAuthenticationLayer)
 )
 
-/** Nodes with `RUNNER=off` do not look for lost agents. */
-const RunnerLayer = onRunnerNodes(AbsencesLayer)
+/** Nodes with `RUNNER=off` do not announce offline workers. */
+const RunnerLayer = onRunnerNodes(OfflineWorkersLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(
   Layer.provide([Workers.layer, Results.layer]),

@@ -11,7 +11,7 @@ const due = (labels: ReadonlyArray<string>, count: number, upcoming_ms: Array<nu
 const all = () => true
 
 describe("an agenda", () => {
-  it("gives as much as there are slots, and each run once", () => {
+  it("gives each run once, up to the number of slots", () => {
     const agenda = new Agenda()
     agenda.learn(["one"], [due(["a"], 3), due(["b"], 1)])
     assert.deepStrictEqual(agenda.take("two", all, 9), [])
@@ -20,7 +20,7 @@ describe("an agenda", () => {
     assert.deepStrictEqual(agenda.take("one", all, 9), [])
   })
 
-  it("gives only what the agent has the labels for", () => {
+  it("gives only runs whose labels the agent has", () => {
     const agenda = new Agenda()
     agenda.learn(["one"], [due(["a"], 1), due(["b"], 1)])
     const has = (labels: ReadonlyArray<string>) => labels.includes("b")
@@ -29,7 +29,7 @@ describe("an agenda", () => {
     assert.deepStrictEqual(agenda.take("one", all, 9), [["a"]])
   })
 
-  it("gives nothing before its time, and knows when that is", () => {
+  it("gives no run before its due time, and returns the next due time", () => {
     const agenda = new Agenda()
     agenda.learn(["one"], [due(["a"], 0, [100, 100, 300]), due(["b"], 0, [200])])
     assert.strictEqual(agenda.nextMs, 100)
@@ -45,7 +45,7 @@ describe("an agenda", () => {
     assert.strictEqual(agenda.nextMs, Infinity)
   })
 
-  it("forgets what a later look does not find, and others only if it looked for all", () => {
+  it("replaces the runs of the given workspaces, and drops other workspaces unless the caller keeps them", () => {
     const agenda = new Agenda()
     agenda.learn(["one"], [due(["a"], 1, [100])])
     agenda.learn(["two"], [], true)

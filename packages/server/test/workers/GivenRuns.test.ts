@@ -21,26 +21,26 @@ const run = (id: string): GivenRun => ({
   started_ms: 0
 })
 
-const leaseOf = (id: string) => ({ id, attempt: 2, session })
+const toLease = (id: string) => ({ id, attempt: 2, session })
 
-it.layer(GivenRuns.layer)("What was given to agents", (it) => {
-  it.effect("is recalled once, and only by the lease under which it was given", () =>
+it.layer(GivenRuns.layer)("GivenRuns", (it) => {
+  it.effect("recalls a run once, and only by the lease under which it was given", () =>
     Effect.gen(function* () {
       const given = yield* GivenRuns
       given.remember(session, run("a"))
-      assert.isUndefined(given.recall({ ...leaseOf("a"), session: session + 1 }))
-      assert.isUndefined(given.recall({ ...leaseOf("a"), attempt: 1 }))
-      assert.deepStrictEqual(given.recall(leaseOf("a")), run("a"))
-      assert.isUndefined(given.recall(leaseOf("a")))
+      assert.isUndefined(given.recall({ ...toLease("a"), session: session + 1 }))
+      assert.isUndefined(given.recall({ ...toLease("a"), attempt: 1 }))
+      assert.deepStrictEqual(given.recall(toLease("a")), run("a"))
+      assert.isUndefined(given.recall(toLease("a")))
     })
   )
 
-  it.effect("is forgotten from the oldest on, however much is never handed in", () =>
+  it.effect("forgets the oldest runs, so that lost results do not fill the memory", () =>
     Effect.gen(function* () {
       const given = yield* GivenRuns
       const ids = times(10_000, (n) => `run ${n}`)
       for (const id of ids) given.remember(session, run(id))
-      const recalled = ids.map((id) => given.recall(leaseOf(id)) !== undefined)
+      const recalled = ids.map((id) => given.recall(toLease(id)) !== undefined)
       const kept = recalled.filter(Boolean).length
       assert.isBelow(kept, ids.length)
       assert.deepStrictEqual(

@@ -10,8 +10,8 @@ const due = (labels: ReadonlyArray<string>, count: number) => ({
 
 const all = () => true
 
-describe("what remains of a look", () => {
-  it("is given once, without what is not due yet", () => {
+describe("Remaining", () => {
+  it("gives each due run once", () => {
     const remaining = new Remaining()
     assert.deepStrictEqual(remaining.take("one", all, 9, 0), [])
     remaining.learn(["one"], [due(["a"], 3), due(["b"], 0)], 0)
@@ -21,14 +21,14 @@ describe("what remains of a look", () => {
     assert.deepStrictEqual(remaining.take("one", all, 2, 10), [])
   })
 
-  it("is trusted for half a second", () => {
+  it("gives runs for half a second after the read", () => {
     const remaining = new Remaining()
     remaining.learn(["one"], [due(["a"], 100)], 1_000)
     assert.deepStrictEqual(remaining.take("one", all, 2, 1_500), [["a"]])
     assert.deepStrictEqual(remaining.take("one", all, 2, 1_501), [])
   })
 
-  it("is forgotten if there was less, and if a later look finds nothing", () => {
+  it("forgets runs when asked, and when a later read finds none", () => {
     const remaining = new Remaining()
     remaining.learn(["one"], [due(["a"], 100)], 0)
     remaining.forget("one")

@@ -19,7 +19,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 
 const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
 
-/** A server on a store of its own, and somebody who uses it. */
+/** Starts a server with a database of its own, and creates an account. */
 export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
   const folder = yield* temporaryFolder("agents")
   if (testDatabaseUrl === undefined) {
@@ -56,7 +56,7 @@ export interface AgentProcess {
 const statusFileOf = (folder: string, token: string) =>
   path.join(folder, `status-${token.slice(-8)}`)
 
-/** What the command says of an agent that was started here. */
+/** Returns the output of the status command about an agent that was started here. */
 export const statusOf = ({ folder }: Pick<Scene, "folder">, token: string) =>
   Effect.promise(async () => {
     const words = [main, "status", "--status-file", statusFileOf(folder, token)]
@@ -66,12 +66,12 @@ export const statusOf = ({ folder }: Pick<Scene, "folder">, token: string) =>
     return { code, said: (await Promise.all(said)).join("") }
   })
 
-/** Starts the real agent, with these flags and no environment. */
+/** Starts the real agent with these flags and an empty environment. */
 export const startAgent = Effect.fnUntraced(function* (
   { folder, server }: { readonly folder: string; readonly server: Pick<ServerProcess, "url"> },
   token: string,
   flags: ReadonlyArray<string> = ["--allow", "127.0.0.0/8"],
-  /** The command that starts the command. */
+  /** A command that runs the agent's command, such as `ip netns exec`. */
   within: ReadonlyArray<string> = []
 ): Effect.fn.Return<AgentProcess, never, Scope.Scope> {
   const file = statusFileOf(folder, token)
@@ -121,7 +121,7 @@ export const ended = ({ ask }: Scene, runId: string) =>
   })
 
 /**
- * A way to the server that can be cut like a cable: nobody is told, and nothing arrives any more,
+ * A proxy to the server that can be cut like a cable: connections stay open, but no byte passes
  * until it is mended.
  */
 export const cable = Effect.fnUntraced(function* ({ port }: Pick<ServerProcess, "port">) {

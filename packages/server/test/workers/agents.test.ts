@@ -17,7 +17,7 @@ import {
   worker
 } from "./agentProcess.ts"
 
-/** Answers a while after it may, and remembers who called. */
+/** Starts a server that answers `afterMs` after `mayAnswer`, and records its calls. */
 const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise.resolve()) {
   const calls: Array<{ readonly id: string; open: boolean }> = []
   const server = yield* Effect.acquireRelease(
@@ -37,21 +37,21 @@ const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise
   return { calls, url: `http://127.0.0.1:${port}/` }
 })
 
-/** A process that a monitor finds by its command line. */
+/** Starts a process that a monitor finds by its command line. */
 const startMarked = (mark: string) =>
   Effect.acquireRelease(
     Effect.sync(() => spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-/** A new process monitor that acts soon. */
+/** Creates a process monitor with a short interval and without grace. */
 const watch = ({ ask }: Scene, fields: object) =>
   Effect.promise(async () => {
     const input = { name: "job", interval_seconds: 10, grace_seconds: 0, ...fields }
     return String((await ask("POST", "/monitors/process", input)).body.id)
   })
 
-const comesToBe = ({ ask }: Scene, monitor: string, status: string) =>
+const waitForStatus = ({ ask }: Scene, monitor: string, status: string) =>
   eventually(`a monitor that is ${status}`, async () => {
     const { body } = await ask("GET", `/monitors/process/${monitor}`)
     return body.status === status ? body : undefined
@@ -59,7 +59,7 @@ const comesToBe = ({ ask }: Scene, monitor: string, status: string) =>
 
 describe("agents", () => {
   it.live(
-    "lose nothing and double nothing on record when they are killed, frozen, cut off and thawed under load",
+    "lose and repeat no recorded run when they are killed, frozen, disconnected and resumed under load",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -98,7 +98,7 @@ describe("agents", () => {
         way.mend()
         for (const agent of [second, third]) {
           yield* eventually("an agent that is back", async () =>
-            agent.output().includes("Nothing was heard of this agent")
+            agent.output().includes("The session has expired")
           )
         }
         for (const { attempts, status } of results) {
@@ -107,7 +107,7 @@ describe("agents", () => {
           assert.strictEqual(last.status_code, 200)
           const [, elsewhere] = attempts
           if (elsewhere !== undefined) {
-            // 20 s are promised. A machine that runs other tests beside this one gets some more.
+            // The service promises 20 s. Other tests on the machine can slow this one down.
             assert.isBelow(Date.parse(elsewhere.started_at) - goneAtMs, 25_000)
           }
           for (const lost of attempts.slice(0, -1)) {
@@ -124,7 +124,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "make no run wait behind a call that hangs, although they take runs ahead",
+    "return runs claimed ahead that wait behind a hanging call",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -155,7 +155,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "cut off what is cancelled, refuse private addresses, end their calls on SIGTERM, and stop when their place or token is gone",
+    "cut off cancelled calls, refuse private addresses, finish their calls on SIGTERM, and exit when replaced or refused",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -196,7 +196,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "say in their status since when the service is away",
+    "show in their status since when the service is unreachable",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -218,7 +218,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "judge an answer by the rule of its task",
+    "classify an answer by the success rules of its task",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -245,7 +245,7 @@ describe("agents", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
-    "are judged each and together by monitors of their labels, as far as they are online",
+    "count separately or together in monitors with their labels, while they are online",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -254,7 +254,7 @@ describe("agents", () => {
         yield* startAgent(scene, one.token, ["--watch-command", mark])
         const second = yield* startAgent(scene, other.token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
-        // Both agents are on this machine, so each of them sees the one process.
+        // Both agents run on this machine, so both find the process.
         const monitor = (judge: string) =>
           watch(scene, {
             labels: ["office"],
@@ -263,7 +263,7 @@ describe("agents", () => {
             max_count: 1
           })
         const [each, together] = [yield* monitor("each"), yield* monitor("together")]
-        const comesTo = (id: string, status: string) => comesToBe(scene, id, status)
+        const comesTo = (id: string, status: string) => waitForStatus(scene, id, status)
         const up = yield* comesTo(each, "up")
         assert.include([one.id, other.id], up.last_report.worker_id)
         assert.deepInclude(up.last_report, { count: 1, pids: [child.pid] })
@@ -282,7 +282,7 @@ describe("agents", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
-    "turn the monitor of a process down when it is killed, and up when it is there again",
+    "report that a process was killed and that it runs again",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -294,7 +294,7 @@ describe("agents", () => {
           worker_id: id,
           match: { command_contains: mark }
         })
-        const comesTo = (status: string) => comesToBe(scene, monitor, status)
+        const comesTo = (status: string) => waitForStatus(scene, monitor, status)
         const up = yield* comesTo("up")
         assert.deepInclude(up.last_report, { count: 1, pids: [first.pid] })
         assert.isAbove(up.last_report.rss_bytes, 0)
@@ -309,7 +309,7 @@ describe("agents", () => {
   )
 
   it.live.runIf(process.platform === "linux")(
-    "look for no text in command lines that they were not given",
+    "search command lines only for texts that they allow",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -325,21 +325,21 @@ describe("agents", () => {
         const without = yield* monitor({ worker_id: other.id, min_count: 0, ...by(mark) })
         const together = { labels: ["office"], judge: "together" }
         const many = yield* monitor({ ...together, ...by(mark) })
-        yield* comesToBe(scene, given, "up")
+        yield* waitForStatus(scene, given, "up")
         for (const id of [guess, without]) {
-          const { last_report } = yield* comesToBe(scene, id, "down")
+          const { last_report } = yield* waitForStatus(scene, id, "down")
           assert.deepInclude(last_report, { count: 0, pids: [], refused: "not_allowed" })
         }
-        yield* comesToBe(scene, many, "down")
+        yield* waitForStatus(scene, many, "down")
         const { body } = yield* Effect.promise(() => scene.ask("GET", "/incidents"))
         for (const { cause } of body.data) assert.strictEqual(cause.code, "not_allowed")
-        assert.match(body.data[0].cause.message, /start it with --watch-command/)
+        assert.match(body.data[0].cause.message, /Start it with --watch-command/)
       }),
     120_000
   )
 
   it.live.runIf(process.platform === "linux")(
-    "go on beating, whatever the pid file of a monitor is",
+    "continue to send beats if a pid file hangs",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -348,7 +348,7 @@ describe("agents", () => {
         yield* startAgent(scene, token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
         const monitor = (match: object) => watch(scene, { worker_id: id, match })
-        const comesTo = (of: string, status: string) => comesToBe(scene, of, status)
+        const comesTo = (of: string, status: string) => waitForStatus(scene, of, status)
         const pipe = path.join(scene.folder, "pipe")
         execFileSync("mkfifo", [pipe])
         const others = yield* Effect.forEach(["/dev/ptmx", "/dev/zero", pipe], (pid_file) =>

@@ -12,7 +12,7 @@ const begin = Effect.gen(function* () {
   const agent = agentOf(body.token)
   const session = Number((yield* agent.hello()).body.session)
   const sql = yield* SqlClient.SqlClient
-  /** The session has so many seconds left. */
+  /** Sets the remaining seconds of the session. */
   const leave = (seconds: number) => sql`
     UPDATE nodes
     SET lease_until = now() + ${seconds} * interval '1 second'
@@ -27,8 +27,8 @@ const begin = Effect.gen(function* () {
   return { agent, leave, left, member, session, sql, worker: String(body.id) }
 })
 
-layer(testAppLayer())("the claims of workers", (it) => {
-  it.effect("keep the session, also while there is nothing to do", () =>
+layer(testAppLayer())("claims of workers", (it) => {
+  it.effect("renew the session, also when no run is due", () =>
     Effect.gen(function* () {
       const { agent, leave, left, session } = yield* begin
       for (const input of [{}, { idle: true }]) {
@@ -39,7 +39,7 @@ layer(testAppLayer())("the claims of workers", (it) => {
     })
   )
 
-  it.effect("keep no session but that of their worker, and none that has ended", () =>
+  it.effect("renew only the current session of their worker", () =>
     Effect.gen(function* () {
       const mine = yield* begin
       const other = yield* begin
@@ -57,7 +57,7 @@ layer(testAppLayer())("the claims of workers", (it) => {
     })
   )
 
-  it.effect("refuse what they cannot read, after the token", () =>
+  it.effect("are refused with invalid parameters, after the token was checked", () =>
     Effect.gen(function* () {
       const { agent, session } = yield* begin
       for (const input of [
@@ -80,7 +80,7 @@ layer(testAppLayer())("the claims of workers", (it) => {
     })
   )
 
-  it.effect("tell at once that there are other processes to watch", () =>
+  it.effect("are answered at once when the watched processes change", () =>
     Effect.gen(function* () {
       const { agent, member, session, worker } = yield* begin
       const token = member.access_token

@@ -10,8 +10,8 @@ import { startCommand, token } from "./agentCommand.ts"
 
 const escape = "\u001b]0;owned\u0007\u001b[2J"
 
-/** Everything that a terminal would obey, apart from the ends of lines. */
-const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
+/** Characters that control a terminal, except line ends. */
+const controlCharacters = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
 
 const welcome = {
   worker_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
@@ -60,13 +60,13 @@ const serve = Effect.fnUntraced(function* (listener: RequestListener) {
   return `http://127.0.0.1:${port}`
 })
 
-/** The real agent with a service that answers as it likes, and says when it was asked for what. */
+/** Starts the real agent with a service that gives these answers and counts requests. */
 const agentOf = Effect.fnUntraced(function* (answers: Answers, flags: ReadonlyArray<string> = []) {
   const usual: Answers = {
     hello: json(() => welcome),
     beat: json(() => orders),
     results: json(() => ({ receipts: [] })),
-    // A claim that finds nothing.
+    // The claim is never answered.
     claim: () => {}
   }
   const askedAtMs = new Map<string, Array<number>>()
@@ -84,7 +84,7 @@ const agentOf = Effect.fnUntraced(function* (answers: Answers, flags: ReadonlyAr
     SCHEDULING_WORKER_TOKEN: token
   }
   const agent = yield* startCommand(["run", "--slots", "4", ...flags], env)
-  /** How long the agent took from the first request of a kind to the one after so many. */
+  /** Measures the time from the first request of a kind until there were this many. */
   const takesMs = (what: string, requests: number) =>
     Effect.map(
       eventually(`${requests} requests for ${what}`, async () => {
@@ -106,7 +106,7 @@ const watched = (interval_seconds: number) => () => ({
 
 describe("an agent whose service is hostile", () => {
   it.live(
-    "pauses when claims and sessions come to nothing at once",
+    "pauses between claims and sessions that end at once",
     () =>
       Effect.gen(function* () {
         const idle = yield* agentOf({ claim: json(() => ({ calls: [], beat: true })) })
@@ -115,13 +115,13 @@ describe("an agent whose service is hostile", () => {
         const sessions = yield* agentOf({ beat: json(() => lost, 409) })
         assert.isAbove(yield* sessions.takesMs("hello", 5), 1_500)
         assert.include(sessions.agent.output(), "Gone.\\u{001b}]0;owned\\u{0007}")
-        assert.notMatch(sessions.agent.output(), obeyed)
+        assert.notMatch(sessions.agent.output(), controlCharacters)
       }),
     120_000
   )
 
   it.live(
-    "takes no more runs than it asked for, and makes no more calls than it has slots",
+    "takes only as many runs as it asked for, and makes only as many calls as it has slots",
     () =>
       Effect.gen(function* () {
         const held = new Set<string>()
@@ -145,7 +145,7 @@ describe("an agent whose service is hostile", () => {
   )
 
   it.live(
-    "writes nothing that steers a terminal",
+    "prints no characters that control a terminal",
     () =>
       Effect.gen(function* () {
         const texts = [
@@ -165,12 +165,12 @@ describe("an agent whose service is hostile", () => {
         yield* says("submitting results")
         const lines = agent.output().split("\n")
         assert.include(agent.output(), "\\u{001b}")
-        assert.notMatch(agent.output(), obeyed)
+        assert.notMatch(agent.output(), controlCharacters)
         assert.isEmpty(lines.filter((line) => line.endsWith("INFO all is well")))
 
         const named = yield* agentOf({ hello: json(() => ({ ...welcome, name: escape })) })
-        yield* named.says("saying hello")
-        assert.notMatch(named.agent.output(), obeyed)
+        yield* named.says("starting a session")
+        assert.notMatch(named.agent.output(), controlCharacters)
 
         const message = `Too old.${escape}`
         const refused = yield* agentOf({
@@ -178,13 +178,13 @@ describe("an agent whose service is hostile", () => {
         })
         assert.strictEqual(yield* refused.agent.exited, 4)
         assert.include(refused.agent.output(), "Too old.\\u{001b}")
-        assert.notMatch(refused.agent.output(), obeyed)
+        assert.notMatch(refused.agent.output(), controlCharacters)
       }),
     120_000
   )
 
   it.live(
-    "follows no redirect into the network that it is in",
+    "follows no redirect into its own network",
     () =>
       Effect.gen(function* () {
         let reached = 0
@@ -203,7 +203,7 @@ describe("an agent whose service is hostile", () => {
   )
 
   it.live(
-    "reads no answer without end, and keeps its memory",
+    "limits the size of answers",
     () =>
       Effect.gen(function* () {
         const mebibyte = Buffer.alloc(1024 * 1024, " ")
@@ -235,32 +235,24 @@ describe("an agent whose service is hostile", () => {
   )
 
   it.live.each([
-    ["a beat that never rests", "hello", { ...welcome, beat_seconds: 0 }],
+    ["a beat interval of 0", "hello", { ...welcome, beat_seconds: 0 }],
     ["a wait that never ends", "hello", { ...welcome, wait_seconds: 1e9 }],
+    ["too many runs", "claim", { calls: Array.from({ length: 201 }, (_, n) => callTo("x", n)) }],
     [
-      "runs without number",
-      "claim",
-      { calls: Array.from({ length: 201 }, (_, n) => callTo("x", n)) }
-    ],
-    [
-      "a time that no date holds",
+      "an invalid time",
       "claim",
       { calls: [callTo("x", 1, { task: { id: welcome.worker_id as never, scheduled_ms: 1e300 } })] }
     ],
     [
-      "a header within a header",
+      "a line end in a header",
       "claim",
       {
         calls: [callTo("x", 1, { signature: { id: "x\r\nhost: y", timestamp: 0, signature: "" } })]
       }
     ],
     ["a lease of a megabyte", "claim", { calls: [callTo("x", 1, { lease: "x".repeat(2 ** 20) })] }],
-    [
-      "monitors without number",
-      "beat",
-      { ...orders, watch: Array.from({ length: 51 }, watched(10)) }
-    ],
-    ["a look at processes without a rest", "beat", { ...orders, watch: [watched(0)()] }]
+    ["too many monitors", "beat", { ...orders, watch: Array.from({ length: 51 }, watched(10)) }],
+    ["observations of processes without a pause", "beat", { ...orders, watch: [watched(0)()] }]
   ] as const)(
     "refuses %s",
     ([, what, answer]) =>
@@ -274,7 +266,7 @@ describe("an agent whose service is hostile", () => {
   )
 })
 
-/** The most memory that a process has had. Undefined where the kernel does not say. */
+/** Returns the peak memory of a process, or undefined if the kernel does not report it. */
 const peakMebibytes = (pid: number | undefined): number | undefined => {
   if (process.platform !== "linux") return undefined
   const status = fs.readFileSync(`/proc/${pid}/status`, "utf8")

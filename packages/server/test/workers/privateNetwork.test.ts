@@ -10,7 +10,7 @@ const ip = (...args: ReadonlyArray<string>) => {
   return error?.message ?? (status === 0 ? undefined : stderr.trim())
 }
 
-/** Why this machine has no network namespaces for a test, if so. */
+/** The reason why this machine has no network namespaces, or undefined. */
 const missing = (() => {
   if (process.platform !== "linux") return "they are a thing of Linux"
   if (process.getuid?.() !== 0) return "they take root"
@@ -25,14 +25,16 @@ const mustWork = (...args: ReadonlyArray<string>) => {
   if (problem !== undefined) throw new Error(`ip ${args.join(" ")}: ${problem}`)
 }
 
-/** Of a range that is for tests. */
 const block = process.pid % 250
 const outer = `10.203.${block}.1`
 const inner = `10.203.${block}.2`
-/** An address that nothing outside the namespace has a way to. */
+/** An address that is reachable only inside the namespace. */
 const hidden = `10.204.${block}.1`
 
-/** A network with one cable to this machine, and an address behind it that only the network knows. */
+/**
+ * Creates a network namespace with one link to this machine, and an address that only the namespace
+ * knows.
+ */
 const network = Effect.acquireRelease(
   Effect.sync(() => {
     const name = `sched-${process.pid}`
@@ -47,7 +49,7 @@ const network = Effect.acquireRelease(
       inside("link", "set", far, "up")
       inside("link", "set", "lo", "up")
       inside("address", "add", `${hidden}/32`, "dev", "lo")
-      // Whatever else would answer for this address here.
+      // No other host may answer for this address.
       mustWork("route", "replace", "unreachable", `${hidden}/32`)
     } catch (error) {
       ip("netns", "delete", name)
@@ -58,12 +60,11 @@ const network = Effect.acquireRelease(
   ({ name }) =>
     Effect.sync(() => {
       ip("route", "delete", "unreachable", `${hidden}/32`)
-      // The cable goes with it.
       ip("netns", "delete", name)
     })
 )
 
-/** Says its word to whoever reaches it, and writes down who did. */
+/** A server that answers with its word and prints who called. */
 const program = `
   const [word, address] = process.argv.slice(1)
   const server = require("node:http").createServer((request, response) => {

@@ -38,7 +38,7 @@ const begin = Effect.gen(function* () {
   }
 })
 
-/** An agent that has said hello. */
+/** Creates a worker whose agent is online. */
 const beginOnline = Effect.gen(function* () {
   const scene = yield* begin
   const { body } = yield* scene.agent.hello()
@@ -50,7 +50,7 @@ const executionOf = Effect.fnUntraced(function* (member: Member, runId: string) 
   return (yield* ask("GET", path, { token: member.access_token })).body
 })
 
-/** As if the agent had said nothing for too long. */
+/** Lets the agent's session expire, and recovers its runs. */
 const fallSilent = Effect.fnUntraced(function* (session: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -58,11 +58,11 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
   yield* judge(sql, { forMs: 60_000, isLong: true })
-  yield* recover(sql, "dead", "perhaps going on").pipe(Effect.provide(told))
+  yield* recover(sql, "dead", "perhaps going on").pipe(Effect.provide(silentSignals))
 })
 
-/** Those who would be told of what has ended. */
-const told = Layer.merge(
+/** Services that recovery notifies, without listeners. */
+const silentSignals = Layer.merge(
   Signals.layer,
   Layer.succeed(
     EndSignals,
@@ -70,8 +70,8 @@ const told = Layer.merge(
   )
 )
 
-layer(testNodesLayer())("the protocol of workers", (it) => {
-  it.effect("is opened by the token of a worker, which opens nothing else", () =>
+layer(testNodesLayer())("the worker protocol", (it) => {
+  it.effect("accepts only worker tokens, and other endpoints refuse worker tokens", () =>
     Effect.gen(function* () {
       const { agent, member, token } = yield* begin
       const { key } = yield* createKey(member)
@@ -93,7 +93,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("begins with a hello, which the worker's record shows", () =>
+  it.effect("starts with a hello, whose fields the worker record shows", () =>
     Effect.gen(function* () {
       const { agent, worker, workers } = yield* begin
       const welcome = (yield* agent.hello({ labels: ["gpu", "moon"], slots: 7 })).body
@@ -111,19 +111,21 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("welcomes an agent with its own labels, not with those of the agent before it", () =>
-    Effect.gen(function* () {
-      const { agent } = yield* begin
-      const welcomed = Effect.fnUntraced(function* (input: object) {
-        return (yield* agent.hello(input)).body.labels
+  it.effect(
+    "welcomes an agent with the labels that it offers, not those of the previous agent",
+    () =>
+      Effect.gen(function* () {
+        const { agent } = yield* begin
+        const welcomed = Effect.fnUntraced(function* (input: object) {
+          return (yield* agent.hello(input)).body.labels
+        })
+        assert.deepStrictEqual(yield* welcomed({ labels: ["gpu"] }), ["gpu"])
+        assert.deepStrictEqual(yield* welcomed({ labels: ["office"] }), ["office"])
+        assert.deepStrictEqual(yield* welcomed({}), ["office", "gpu"])
       })
-      assert.deepStrictEqual(yield* welcomed({ labels: ["gpu"] }), ["gpu"])
-      assert.deepStrictEqual(yield* welcomed({ labels: ["office"] }), ["office"])
-      assert.deepStrictEqual(yield* welcomed({}), ["office", "gpu"])
-    })
   )
 
-  it.effect("gives a run once, signed, and writes down once how it ended, at any node", () =>
+  it.effect("gives a signed run once, and writes its result once, on any node", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const task = (yield* tasks.create({ ...onOffice, body: '{"n":1}' })).body
@@ -150,7 +152,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("gives only runs of the own workspace whose labels the worker has", () =>
+  it.effect("gives only runs of the worker's workspace whose labels it has", () =>
     Effect.gen(function* () {
       const { agent, session, tasks } = yield* beginOnline
       const stranger = yield* beginOnline
@@ -171,7 +173,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("takes the outcome of a run only from the agent that holds it", () =>
+  it.effect("accepts the result of a run only from the agent that holds it", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks, workers } = yield* beginOnline
       const { token } = (yield* workers.create({ labels: ["office"] })).body
@@ -188,7 +190,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("gives what is due for other labels too, once what a look found has gone", () =>
+  it.effect("gives runs with other labels after the runs of an earlier read are gone", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -207,49 +209,47 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("waits until something is due", () =>
+  it.effect("holds a claim until a run is due", () =>
     Effect.gen(function* () {
       const { agent, session, tasks } = yield* beginOnline
       const waiting = yield* Effect.forkChild(agent.claim(session, { wait_seconds: 30 }))
       yield* tasks.create(onOffice)
-      const { calls } = (yield* moved(waiting)).body
+      const { calls } = (yield* waitMovingClock(waiting)).body
       assert.lengthOf(calls, 1)
       const late = yield* Effect.forkChild(agent.claim(session, { wait_seconds: 1 }))
-      assert.deepStrictEqual((yield* moved(late)).body.calls, [])
+      assert.deepStrictEqual((yield* waitMovingClock(late)).body.calls, [])
     })
   )
 
-  it.effect(
-    "gives nothing to a poll that waits while its worker is paused, changed or revoked",
-    () =>
-      Effect.gen(function* () {
-        const { member, session, tasks, token, worker, workers } = yield* beginOnline
-        const sql = yield* SqlClient.SqlClient
-        // As the poll does when it is woken, with what it knew when it began.
-        const claimed = Effect.map(
-          claimForWorker(sql, {
-            workspace_id: authorize(member.workspace_id),
-            session,
-            sets: [["office"]],
-            limit: 1
-          }),
-          ({ leased, started }) => [...leased, ...started].length
-        )
-        yield* tasks.create(onOffice)
-        yield* tasks.create(onOffice)
-        yield* workers.act(worker, "pause")
-        assert.strictEqual(yield* claimed, 0)
-        yield* workers.act(worker, "resume")
-        yield* workers.update(worker, { labels: ["gpu"] })
-        assert.strictEqual(yield* claimed, 0)
-        yield* workers.update(worker, { labels: ["gpu", "office"] })
-        assert.strictEqual(yield* claimed, 1)
-        yield* ask("POST", "/v1/workers/revoke", { body: { token } })
-        assert.strictEqual(yield* claimed, 0)
-      })
+  it.effect("gives no run to a waiting claim after its worker was paused, changed or revoked", () =>
+    Effect.gen(function* () {
+      const { member, session, tasks, token, worker, workers } = yield* beginOnline
+      const sql = yield* SqlClient.SqlClient
+      // Claims as a waiting claim does, with the labels from its start.
+      const claimed = Effect.map(
+        claimForWorker(sql, {
+          workspace_id: authorize(member.workspace_id),
+          session,
+          sets: [["office"]],
+          limit: 1
+        }),
+        ({ leased, started }) => [...leased, ...started].length
+      )
+      yield* tasks.create(onOffice)
+      yield* tasks.create(onOffice)
+      yield* workers.act(worker, "pause")
+      assert.strictEqual(yield* claimed, 0)
+      yield* workers.act(worker, "resume")
+      yield* workers.update(worker, { labels: ["gpu"] })
+      assert.strictEqual(yield* claimed, 0)
+      yield* workers.update(worker, { labels: ["gpu", "office"] })
+      assert.strictEqual(yield* claimed, 1)
+      yield* ask("POST", "/v1/workers/revoke", { body: { token } })
+      assert.strictEqual(yield* claimed, 0)
+    })
   )
 
-  it.effect("tries again what failed, as often as the task says", () =>
+  it.effect("retries a failed call as often as the task says", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       yield* tasks.create({ ...onOffice, retry_count: 1 })
@@ -280,7 +280,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("says which answers are a success, and waits as the task says", () =>
+  it.effect("sends the task's success rules, and retries after the task's delay", () =>
     Effect.gen(function* () {
       const { agent, session, tasks } = yield* beginOnline
       const rule = { success_codes: ["200", "404"], body_contains: "ok" }
@@ -301,7 +301,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("tells the agent what to cut off", () =>
+  it.effect("sends cancelled runs to the agent", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const { id } = (yield* tasks.create(onOffice)).body
@@ -315,7 +315,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("takes runs back from an agent that another one replaces", () =>
+  it.effect("recovers the runs of an agent that another one replaces", () =>
     Effect.gen(function* () {
       const { agent, session, tasks } = yield* beginOnline
       yield* tasks.create(onOffice)
@@ -336,7 +336,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("takes runs back from an agent that falls silent, and tells people", () =>
+  it.effect("recovers the runs of a silent agent, and announces that the worker is offline", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks, worker, workers } = yield* beginOnline
       yield* tasks.create(onOffice)
@@ -361,7 +361,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("misses a worker once, and tells that it is back", () =>
+  it.effect("announces once that a worker is offline, and once that it is online again", () =>
     Effect.gen(function* () {
       const { agent, member, session, worker } = yield* beginOnline
       yield* fallSilent(session)
@@ -375,19 +375,19 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       )
       yield* agent.hello()
       const sql = yield* SqlClient.SqlClient
-      const told = yield* sql<{ readonly event: string }>`
+      const silentSignals = yield* sql<{ readonly event: string }>`
         SELECT event
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
           AND subject_id = ${worker}`
       assert.deepStrictEqual(
-        told.map(({ event }) => event),
+        silentSignals.map(({ event }) => event),
         ["worker.online"]
       )
     })
   )
 
-  it.effect("knows a token by the hash that is stored now", () =>
+  it.effect("looks up the hash of a token at each request", () =>
     Effect.gen(function* () {
       const { agent, session, worker } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -404,7 +404,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("gives back what an agent never got, and what it leaves behind", () =>
+  it.effect("takes back runs that an agent never got, returns or leaves behind", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -429,7 +429,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("ends with the token: by rotation, by expiry, and with the worker", () =>
+  it.effect("refuses a token after its rotation, its expiry or the deletion of its worker", () =>
     Effect.gen(function* () {
       const { agent, session, tasks, worker, workers } = yield* beginOnline
       yield* tasks.create(onOffice)
@@ -443,7 +443,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       assert.deepStrictEqual((yield* next.claim(nextSession)).body.calls, [])
       yield* workers.act(worker, "resume")
       const waiting = yield* Effect.forkChild(next.claim(nextSession))
-      assert.lengthOf((yield* moved(waiting)).body.calls, 1)
+      assert.lengthOf((yield* waitMovingClock(waiting)).body.calls, 1)
       const last = (yield* workers.act(worker, "rotate", {})).body
       assert.strictEqual(outcome(yield* next.beat(nextSession)), "401 invalid_worker_token")
       yield* workers.remove(worker)
@@ -451,7 +451,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("fails runs that no worker takes in time, and ends those that were cancelled", () =>
+  it.effect("fails runs that no worker claims in time, and finishes cancelled runs", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -462,7 +462,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
       yield* tasks.cancel(id, call.run_id)
       yield* fallSilent(session)
       assert.isTrue((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
-      yield* endUnclaimed(sql, true).pipe(Effect.provide(told))
+      yield* endUnclaimed(sql, true).pipe(Effect.provide(silentSignals))
       const failed = yield* executionOf(
         member,
         last_run?.execution_id ?? (yield* runOf(nowhere, member))
@@ -474,7 +474,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("takes the steps of a chain, with the answers of those before", () =>
+  it.effect("gives the steps of a chain, with answers of earlier steps", () =>
     Effect.gen(function* () {
       const { agent, member, session } = yield* beginOnline
       const chains = chainsOf(member)
@@ -503,7 +503,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("follows a task that is moved elsewhere while its run waits", () =>
+  it.effect("gives a waiting run to the labels that its task has now", () =>
     Effect.gen(function* () {
       const { agent, member, session } = yield* beginOnline
       const token = member.access_token
@@ -520,7 +520,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
     })
   )
 
-  it.effect("lets a job go on after its call, until it says that it is done", () =>
+  it.effect("keeps a run unfinished until its job calls the completion URL", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const beginJob = Effect.fnUntraced(function* (completion: string) {
@@ -560,7 +560,7 @@ layer(testNodesLayer())("the protocol of workers", (it) => {
   )
 })
 
-/** The id of the run of the task with these labels. */
+/** Returns the id of the run of the task with these labels. */
 const runOf = Effect.fnUntraced(function* (
   { run_on }: { readonly run_on: object },
   { workspace_id }: Member
@@ -575,8 +575,8 @@ const runOf = Effect.fnUntraced(function* (
   return row?.id ?? assert.fail("there is no run")
 })
 
-/** Lets time pass until the request is answered. */
-const moved = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E> =>
+/** Moves the clock until the request is answered. */
+const waitMovingClock = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E> =>
   Effect.raceFirst(
     Fiber.join(fiber),
     Effect.forever(Effect.andThen(TestClock.adjust("250 millis"), Effect.promise(tick)))

@@ -8,7 +8,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { workersOf } from "./workers.ts"
 
 layer(testAppLayer())("a worker", (it) => {
-  it.effect("is created, read, changed and deleted, and its token is shown once", () =>
+  it.effect("is created, read, updated and deleted, and its token is shown once", () =>
     Effect.gen(function* () {
       const workers = workersOf(yield* signUp())
       const created = yield* workers.create({ name: " Office ", labels: ["office", "gpu"] })
@@ -44,7 +44,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("is paused and resumed, as often as one likes", () =>
+  it.effect("is paused and resumed, also repeatedly", () =>
     Effect.gen(function* () {
       const workers = workersOf(yield* signUp())
       const { id } = (yield* workers.create()).body
@@ -59,7 +59,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("gets another token when it is rotated", () =>
+  it.effect("gets a new token by a rotation", () =>
     Effect.gen(function* () {
       const workers = workersOf(yield* signUp())
       const { id, token } = (yield* workers.create()).body
@@ -93,7 +93,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("shows its token once, also when its create is repeated with a key", () =>
+  it.effect("shows its token once, also if its create is repeated with an idempotency key", () =>
     Effect.gen(function* () {
       const workers = workersOf(yield* signUp())
       const once = { "idempotency-key": "worker-1" }
@@ -103,7 +103,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("is one of a limited number", () =>
+  it.effect("counts towards the limit of the workspace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const workers = workersOf(member)
@@ -123,7 +123,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("is read by viewers and managed by admins", () =>
+  it.effect("is visible to viewers, and changed only by admins", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const { id } = (yield* workersOf(owner).create()).body
@@ -143,7 +143,7 @@ layer(testAppLayer())("a worker", (it) => {
     })
   )
 
-  it.effect("leaves who did what with it in the audit log", () =>
+  it.effect("has all its changes in the audit log", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const workers = workersOf(member)

@@ -20,7 +20,7 @@ const report = (token: string) =>
   })
 
 layer(testAppLayer())("a leaked token of a worker", (it) => {
-  it.effect("is ended by whoever has it, and what is no token gets the same answer", () =>
+  it.effect("is revoked by anybody who has it, and other texts get the same answer", () =>
     Effect.gen(function* () {
       const { agent, id, member, token, workers } = yield* begin
       const { key } = yield* createKey(member)
@@ -51,8 +51,8 @@ layer(testAppLayer())("a leaked token of a worker", (it) => {
   )
 })
 
-layer(testAppLayer({ rateLimit: 1 }))("the rate of a worker", (it) => {
-  it.effect("is twenty times that of a key, and its own", () =>
+layer(testAppLayer({ rateLimit: 1 }))("the rate limit of a worker", (it) => {
+  it.effect("is twenty times the limit of an API key, and separate for each worker", () =>
     Effect.gen(function* () {
       const { agent, token } = yield* begin
       const other = yield* begin

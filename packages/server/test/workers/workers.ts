@@ -1,6 +1,6 @@
 import { ask, type Member } from "../support/http.ts"
 
-/** What a test says of workers, with the token of an admin. */
+/** The requests about workers, with the token of an admin. */
 export const workersOf = ({
   access_token: token,
   workspace
@@ -19,7 +19,7 @@ export const workersOf = ({
   }
 }
 
-/** What the agent of a worker says, with its token. */
+/** The requests of an agent, with the token of its worker. */
 export const agentOf = (token: string) => {
   const claimed = (query: object) =>
     `claim?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
@@ -38,7 +38,7 @@ export const agentOf = (token: string) => {
   }
 }
 
-/** The result of a call that was answered with 200. */
+/** Creates the result of a call that was answered with 200. */
 export const success = (call: { readonly run_id: string; readonly lease: string }) => ({
   run_id: call.run_id,
   lease: call.lease,

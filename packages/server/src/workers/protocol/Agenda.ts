@@ -1,23 +1,20 @@
 import type { DueWorkerRuns } from "../../engine/index.ts"
 
-/** The runs of a workspace that need the same labels. Times are on the database's clock. */
+/** Runs of one workspace that need the same labels. Times are on the database's clock. */
 interface Entry {
   readonly labels: ReadonlyArray<string>
   due: number
   readonly upcomingMs: ReadonlyArray<number>
-  /** How many of `upcomingMs` are counted in `due`. */
+  /** The number of times in `upcomingMs` that have passed, and are counted in `due`. */
   passed: number
 }
 
-/** The runs for agents that are due now or soon, as far as the node knows. */
+/** The runs for agents that this node knows to be due now or soon. */
 export class Agenda {
   readonly #byWorkspace = new Map<string, ReadonlyArray<Entry>>()
-  /** The time at which the next run is due. */
   nextMs = Number.POSITIVE_INFINITY
 
-  /**
-   * Replaces the entries of these workspaces. Other workspaces are dropped unless `keepsOthers`.
-   */
+  /** Replaces the entries of these workspaces, and drops other workspaces unless `keepsOthers`. */
   learn(
     workspaceIds: ReadonlyArray<string>,
     found: ReadonlyArray<DueWorkerRuns>,
@@ -39,7 +36,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Counts the runs that have become due. */
+  /** Moves runs whose time has come from `upcomingMs` to `due`. */
   pass(nowMs: number): void {
     if (nowMs < this.nextMs) return
     for (const entries of this.#byWorkspace.values()) {
@@ -50,7 +47,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Takes at most `slots` due runs. Returns the sets of labels that they need. */
+  /** Takes up to `slots` due runs, and returns the sets of labels that they need. */
   take(
     workspaceId: string,
     has: (labels: ReadonlyArray<string>) => boolean,

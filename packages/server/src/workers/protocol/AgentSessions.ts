@@ -22,15 +22,21 @@ import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** Shorter than the lease, so that a request that is five seconds late still finds its session. */
+/**
+ * The longest wait of a claim. It is shorter than the lease, so that a request that is five seconds
+ * late still finds its session.
+ */
 const waitSeconds = agentLeaseMs / 1_000 - 5
 
-/** Short, because the answers carry cancellations, for which people wait. */
+/**
+ * The interval of beats. It is short because the answers carry cancellations, for which people
+ * wait.
+ */
 const beatSeconds = 1
 
 /**
- * The sessions of agents. To the engine, a session is a node: its runs are leased to it, recovered
- * when its lease expires, and its results are fenced like those of any node.
+ * Manages the sessions of agents. For the engine, a session is a node: runs are leased to it,
+ * recovered when its lease expires, and its results are fenced.
  */
 export class AgentSessions extends Context.Service<
   AgentSessions,
@@ -40,9 +46,8 @@ export class AgentSessions extends Context.Service<
       hello: WorkerHello
     ) => Effect.Effect<WorkerWelcome, AgentOutdated | InvalidWorkerToken>
     readonly beat: (worker: Worker, beat: WorkerBeat) => Effect.Effect<WorkerOrders, SessionEnded>
-    /** Notifies people of workers whose agents have gone offline and did not return in time. */
+    /** Announces workers whose agents have gone offline and have not returned in time. */
     readonly announceOffline: Effect.Effect<void>
-    /** Fails if the session is not the current one of the worker. */
     readonly check: (worker: Worker, session: number) => Effect.Effect<void, SessionEnded>
   }
 >()("@scheduling/server/workers/protocol/AgentSessions") {
@@ -61,7 +66,7 @@ export class AgentSessions extends Context.Service<
       const repo = yield* AgentSessionsRepo
       const signals = yield* Signals
 
-      /** Recovers the runs of an ended session at once, not only when its lease expires. */
+      /** Recovers the runs of an ended session now, without waiting until its lease expires. */
       const recoverNow = (session: number, calls: Parameters<typeof recover>[2]) =>
         recover(sql, session, calls).pipe(
           Effect.provide(context),
@@ -69,24 +74,24 @@ export class AgentSessions extends Context.Service<
           Effect.orDie
         )
 
-      const giveBack = (session: number, ids: ReadonlyArray<string>) =>
+      const returnRuns = (session: number, ids: ReadonlyArray<string>) =>
         ids.length === 0
           ? Effect.void
           : Effect.orDie(Effect.andThen(handBack(sql, session, ids), signals.wake))
 
       const insert = Effect.fnUntraced(function* (worker: Worker, hello: WorkerHello) {
         const { host, labels = null, slots, version } = hello
-        const begun = yield* repo.insert(worker, { host, slots, version, offered_labels: labels })
-        if (Option.isSome(begun) && begun.value.was_missed) {
+        const started = yield* repo.insert(worker, { host, slots, version, offered_labels: labels })
+        if (Option.isSome(started) && started.value.was_missed) {
           yield* outbox.announce({
             workspace_id: worker.workspace_id,
             event: "worker.online",
             subject_id: worker.id,
             at: yield* DateTime.nowAsDate,
-            data: { name: begun.value.name, reason: `its agent on ${host} is back` }
+            data: { name: started.value.name, reason: `Its agent on ${host} is connected again.` }
           })
         }
-        return begun
+        return started
       }, transaction)
 
       const announceOffline = Effect.gen(function* () {
@@ -100,7 +105,7 @@ export class AgentSessions extends Context.Service<
             at,
             data: {
               name,
-              reason: `the service does not hear from its agent${host === null ? "" : ` on ${host}`}`,
+              reason: `The service has lost its agent${host === null ? "" : ` on ${host}`}.`,
               facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }]
             }
           }))
@@ -115,10 +120,10 @@ export class AgentSessions extends Context.Service<
       return AgentSessions.of({
         begin: Effect.fn("AgentSessions.begin")(function* (worker, hello) {
           if (hello.protocol !== workerProtocol) return yield* new AgentOutdated()
-          const begun = yield* insert(worker, hello)
-          // The worker was deleted after the token was checked.
-          if (Option.isNone(begun)) return yield* new InvalidWorkerToken()
-          const { labels, name, replaced, session } = begun.value
+          const started = yield* insert(worker, hello)
+          // The worker was deleted between the check of the token and now.
+          if (Option.isNone(started)) return yield* new InvalidWorkerToken()
+          const { labels, name, replaced, session } = started.value
           if (replaced !== null) yield* recoverNow(replaced, "perhaps going on")
           return {
             worker_id: worker.id,
@@ -140,10 +145,10 @@ export class AgentSessions extends Context.Service<
             yield* recoverNow(session, "gone")
             return { cancel: [], watch: [], watching: "" }
           }
-          const pulse = yield* repo.renew({ session, running })
-          if (Option.isNone(pulse)) return yield* new SessionEnded({ reason: "lost" })
-          const { cancelled, unknown, watch, watching } = pulse.value
-          yield* giveBack(session, unknown)
+          const renewal = yield* repo.renew({ session, running })
+          if (Option.isNone(renewal)) return yield* new SessionEnded({ reason: "lost" })
+          const { cancelled, unknown, watch, watching } = renewal.value
+          yield* returnRuns(session, unknown)
           if (reports.length > 0) yield* processes.report(worker, reports)
           return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch, watching }
         }),
@@ -156,11 +161,11 @@ export class AgentSessions extends Context.Service<
   )
 }
 
-/** Runs on every node. The row of a worker is locked, so only one node announces it. */
-export const AbsencesLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
+/** Runs on every node. Each row of a worker is updated by one node, so it is announced once. */
+export const OfflineWorkersLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
   Effect.flatMap(AgentSessions, ({ announceOffline }) =>
     Effect.forkScoped(
-      loop("reporting lost workers", Effect.andThen(Effect.sleep("2 seconds"), announceOffline))
+      loop("announcing offline workers", Effect.andThen(Effect.sleep("2 seconds"), announceOffline))
     )
   )
 )

@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
-import { beatBatch } from "./batches.ts"
-import { watchOf, watchingIn } from "./watchOf.ts"
+import { beatBatch } from "./batchSettings.ts"
+import { watchSql, watchHashSql } from "./watchSql.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
@@ -20,26 +20,25 @@ export interface Agent {
 
 export interface Beat {
   readonly session: number
-  /** The runs that the agent holds. */
   readonly running: ReadonlyArray<string>
 }
 
-export interface SessionPulse {
+export interface SessionRenewal {
   readonly session: number
-  /** Runs that a user has cancelled. */
   readonly cancelled: ReadonlyArray<string>
   /**
-   * Runs that are leased to the session, but that the agent does not hold: their answer was lost.
+   * Runs that are leased to the session although the agent does not have them, because the answer
+   * that gave them was lost.
    */
   readonly unknown: ReadonlyArray<string>
   readonly watch: ReadonlyArray<WatchedProcess>
   readonly watching: string
 }
 
-/** An answer that takes longer than this is lost. */
+/** The time after which an answer to the agent counts as lost. */
 const lostAnswerMs = agentLeaseMs
 
-const changeOf =
+const toLiveChange =
   (change: "online" | "offline") =>
   ({ id }: Worker): Change => ({ type: "worker", worker_id: id, change })
 
@@ -47,8 +46,8 @@ export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
   {
     /**
-     * Begins a session. Returns also the session that it replaces. `was_missed` says whether people
-     * were notified that the worker is offline.
+     * Inserts a session and ends the previous one, whose id is `replaced`. `was_missed` is true if
+     * people were notified that the worker is offline.
      */
     readonly insert: (
       worker: Worker,
@@ -58,18 +57,21 @@ export class AgentSessionsRepo extends Context.Service<
         readonly session: number
         readonly replaced: number | null
         readonly name: string
-        /** All labels of the worker, whatever its agent offered. */
+        /** All labels of the worker, also labels that its agent does not offer. */
         readonly labels: ReadonlyArray<string>
         readonly was_missed: boolean
       }>
     >
-    /** Renews the lease of a session. Beats share a statement. None if the session has ended. */
-    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionPulse>>
-    /** Ends a session. People are notified if the agent does not return in time. */
+    /**
+     * Renews the lease of a session, or returns none if it has ended. Many beats share one
+     * statement.
+     */
+    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionRenewal>>
+    /** Ends a session. The worker is announced as offline if its agent does not return in time. */
     readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
-    /** Records the workers whose sessions have expired without a goodbye. */
+    /** Marks workers as lost whose sessions have expired. */
     readonly updateLost: Effect.Effect<void>
-    /** Claims the offline workers to announce now, in the transaction of the announcement. */
+    /** Returns the offline workers to announce now, and marks them as announced. */
     readonly claimMissed: Effect.Effect<
       ReadonlyArray<{
         readonly id: string
@@ -90,7 +92,7 @@ export class AgentSessionsRepo extends Context.Service<
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
         const column = columnsOfAnyLength(sql, beats)
-        return sql<SessionPulse>`
+        return sql<SessionRenewal>`
           WITH beats AS (
             SELECT session, string_to_array(running, ' ')::uuid[] AS running
             FROM unnest(
@@ -121,13 +123,13 @@ export class AgentSessionsRepo extends Context.Service<
                 AND id <> ALL (renewed.running)
             ) AS unknown,
             watched.watch,
-            ${sql.literal(watchingIn("watched.watch"))} AS watching
+            ${sql.literal(watchHashSql("watched.watch"))} AS watching
           FROM renewed
           JOIN workers ON workers.id = renewed.worker_id
-          CROSS JOIN LATERAL (SELECT ${sql.literal(watchOf("workers"))} AS watch) AS watched`.pipe(
+          CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("workers"))} AS watch) AS watched`.pipe(
           Effect.orDie,
-          Effect.map((pulses) => {
-            const found = new Map(pulses.map((pulse) => [pulse.session, pulse]))
+          Effect.map((renewals) => {
+            const found = new Map(renewals.map((renewal) => [renewal.session, renewal]))
             return beats.map(({ session }) => Option.fromNullishOr(found.get(session)))
           })
         )
@@ -175,7 +177,7 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
-          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], changeOf("online"))
+          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], toLiveChange("online"))
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
@@ -195,7 +197,7 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
-          yield* publish([{ id, workspace_id }], changeOf("offline"))
+          yield* publish([{ id, workspace_id }], toLiveChange("offline"))
         }, Effect.orDie),
 
         updateLost: sql<Worker>`
@@ -206,7 +208,7 @@ export class AgentSessionsRepo extends Context.Service<
             AND nodes.worker_id IS NOT NULL
             AND workers.node_id = nodes.id
           RETURNING workers.id, workers.workspace_id`.pipe(
-          Effect.flatMap((lost) => publish(lost, changeOf("offline"))),
+          Effect.flatMap((lost) => publish(lost, toLiveChange("offline"))),
           Effect.orDie
         ),
 

@@ -45,18 +45,18 @@ import { elapsedMs } from "../../core/index.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { type ClaimingAgent, Dispatch, type Sets } from "./Dispatch.ts"
-import { leaseOf } from "./lease.ts"
+import { toLease } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** The size of large calls in one answer, about. Further calls go to the next answer. */
+/** The approximate size of large calls in one answer. Further calls go to the next answer. */
 const answerBytes = 4 * 1024 * 1024
 
-/** The most answers with large calls that are built at a time, because they take memory. */
+/** The number of answers with large calls that are built at once. The limit saves memory. */
 const largeAtOnce = 4
 
-/** The longest wait of a paused worker, whose next claim notices that it was resumed. */
+/** The longest wait of a paused worker. Its next claim notices whether it was resumed. */
 const pausedMs = 5_000
 
 /** Gives due runs to agents, with the same claim and start as for nodes. */
@@ -66,7 +66,7 @@ export class Claims extends Context.Service<
     readonly claim: (
       worker: Worker,
       claim: WorkerClaim,
-      /** Whether to answer at once, because the answer has other news for the agent. */
+      /** True to answer at once, because the answer carries other news for the agent. */
       atOnce: boolean
     ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
   }
@@ -108,7 +108,7 @@ export class Claims extends Context.Service<
         )
       })
 
-      /** Settles runs that were leased to the session but are not given to the agent. */
+      /** Settles runs that were leased to the session but cannot be given to the agent. */
       const end = Effect.fnUntraced(function* (
         session: number,
         refused: ReadonlyArray<{
@@ -186,7 +186,7 @@ export class Claims extends Context.Service<
           return yield* started.some(({ withheld }) => withheld > 0)
             ? large.withPermit(answering)
             : answering
-          // The agent does not know of these runs, so others may claim them.
+          // The agent has not got these runs, so other agents can claim them.
         }).pipe(Effect.onError(() => Effect.ignore(handBack(sql, session, ids))))
       }, Effect.orDie)
 
@@ -216,7 +216,8 @@ export class Claims extends Context.Service<
             Effect.gen(function* () {
               if (stopping.isStopping()) return []
               const sets = yield* dispatch.wait(claimant, left())
-              // Empty if other agents were faster or the worker was paused. The agent claims again.
+              // No run is left if other agents were faster or the worker was paused. The agent
+              // claims again.
               const taken = yield* take(worker, claim, sets)
               if (sets.length > 0 && taken.length === 0) yield* dispatch.miss
               return taken
@@ -229,8 +230,8 @@ export class Claims extends Context.Service<
 }
 
 /**
- * A claim waits at most until its token expires, because a run that becomes due later must not be
- * given to an expired token.
+ * Returns how long a claim can wait. It ends when its token expires, so that no run is given to an
+ * expired token.
  */
 const longestWaitMs = Effect.fnUntraced(function* (
   { expires_at, paused }: Worker,
@@ -276,7 +277,7 @@ const toWorkerCall = (
   const message = { id: run.id, timestamp, body: body ?? "" }
   return {
     run_id: ExecutionId.make(run.id),
-    lease: leaseOf(session, run.attempt),
+    lease: toLease(session, run.attempt),
     attempt: run.attempt,
     deadline: with_.deadline,
     method: call.method,
@@ -298,7 +299,10 @@ const toWorkerCall = (
   }
 }
 
-/** None if the URL is invalid. The agent makes no call to it then. */
+/**
+ * Returns the signing keys for the origin of a URL, or none if the URL is invalid. The agent does
+ * not call an invalid URL.
+ */
 const keysFor = (url: string, secrets: ReadonlyArray<Redacted.Redacted>) =>
   Option.flatMap(Result.getSuccess(parseCallUrl(url)), ({ origin }) =>
     receiverKeys({ purpose: "call", secrets }, origin)

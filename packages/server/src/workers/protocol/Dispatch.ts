@@ -13,7 +13,6 @@ import { batched, DatabaseClock } from "../../store/index.ts"
 import { Agenda } from "./Agenda.ts"
 import { Remaining } from "./Remaining.ts"
 
-/** An agent that claims runs. */
 export interface ClaimingAgent {
   readonly worker_id: string
   readonly workspace_id: AuthorizedWorkspaceId
@@ -21,57 +20,62 @@ export interface ClaimingAgent {
   readonly slots: number
 }
 
-/** The sets of labels of due runs. The worker has all labels of each set. */
+/** Sets of labels that due runs need. The worker has all labels of each set. */
 export type Sets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
   readonly claimant: ClaimingAgent
   readonly endsAtMs: number
-  /** Ends the wait. */
   readonly give: (sets: Sets) => void
 }
 
-/** The least time between two reads of the due runs for waiting agents. */
+/** The least time between two reads of due runs for waiting agents. */
 const pauseMs = 10
 
-/** The least time after a read that found nothing for these agents: other agents get those runs. */
+/**
+ * The least time after a read that found nothing for the waiting agents, because other agents get
+ * those runs.
+ */
 const fruitlessPauseMs = 100
 
-/** The pause is ten times the duration of a read, but no longer than this. */
+/** The longest pause after a read. A pause is ten times the duration of the read, up to this. */
 const longestPauseMs = 250
 
 /**
- * Margin for the clock, because a claim before the due time on the database's clock finds nothing.
+ * The margin for differences between the clocks, because a claim before the due time finds nothing.
  */
 const marginMs = 1
 
-/** An agent that was given runs claims again soon, so its workspace is read for this long. */
+/**
+ * The time for which a workspace is still read after its last agent got runs, because that agent
+ * soon claims again.
+ */
 const rememberedMs = 5_000
 
-/** The interval at which expired waits are ended. A timer for each agent would cost more. */
+/** The interval at which expired waits end. A timer for each agent would cost more. */
 const sweepMs = 250
 
 /**
  * Finds the runs that are due for an agent, now or later. Waiting agents cost nothing until the
- * runner of the node announces that something is due soon. Then one statement reads the due runs
- * for all of them, and each run wakes one agent at its time.
+ * runner of the node signals that a run is due soon. Then one statement reads the due runs for all
+ * waiting agents, and each run wakes one agent at its time.
  */
 export class Dispatch extends Context.Service<
   Dispatch,
   {
-    /** Reads the runs that are due now. Agents that claim at the same time share one statement. */
+    /** Reads the runs that are due now. Simultaneous claims share one statement. */
     readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<Sets>
-    /** Takes runs that a recent read has found. If fewer could be claimed, call `forget`. */
+    /** Takes due runs that a recent read has found. Call `forget` if fewer could be claimed. */
     readonly remaining: (claimant: ClaimingAgent) => Sets
     readonly forget: (claimant: ClaimingAgent) => void
     /**
-     * Waits for due runs. Empty if the time is up, if the worker claims again, or if the process is
-     * stopping.
+     * Waits for due runs. The result is empty if the time is over, the worker claims again or the
+     * process stops.
      */
     readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<Sets>
-    /** Reports that due runs could not be claimed, so that they are read again. */
+    /** Makes the loop read again, because due runs could not be claimed. */
     readonly miss: Effect.Effect<void>
-    /** The time on the database's clock, known after the first read. */
+    /** Returns the time on the database's clock. It is valid after the first read. */
     readonly nowMs: () => number
   }
 >()("@scheduling/server/workers/protocol/Dispatch") {
@@ -84,15 +88,14 @@ export class Dispatch extends Context.Service<
         const clock = yield* Clock.Clock
         const { pollMs } = yield* RunnerOptions
         const stopping = yield* Stopping
-        /**
-         * The waiting agents by worker. A worker that claims again has given up its earlier claim.
-         */
+        /** The waiting agents by worker. A new claim of a worker replaces its earlier one. */
         const waiters = new Map<string, Waiter>()
         const newcomers = new Waker()
         /** Wakes the loop that serves waiting agents. */
         const waker = new Waker()
         /**
-         * Workspaces whose agents have runs, with the time at which the last agent stopped waiting.
+         * The workspaces whose agents have got runs, with the time when the last agent stopped
+         * waiting.
          */
         const left = new Map<AuthorizedWorkspaceId, number>()
         const agenda = new Agenda()
@@ -103,7 +106,8 @@ export class Dispatch extends Context.Service<
           Effect.map(dbClock.sample(findDueWorkerRuns(sql, workspaces)), ({ found }) => found)
 
         /**
-         * A claiming agent takes the runs that are due, so waiting agents get only upcoming runs.
+         * Reads the runs of workspaces. The claiming agent takes the due ones, so waiting agents
+         * get only upcoming ones.
          */
         const readDue = yield* batched((asked: ReadonlyArray<AuthorizedWorkspaceId>) =>
           read([...new Set(asked)]).pipe(
@@ -126,10 +130,10 @@ export class Dispatch extends Context.Service<
         )
 
         const takeRemaining = ({ labels, slots, workspace_id }: ClaimingAgent) =>
-          remaining.take(workspace_id, isAmong(labels), slots, elapsedMs(clock))
+          remaining.take(workspace_id, areAmong(labels), slots, elapsedMs(clock))
 
         const serve = ({ claimant: { labels, slots, workspace_id }, give }: Waiter) => {
-          const sets = agenda.take(workspace_id, isAmong(labels), slots)
+          const sets = agenda.take(workspace_id, areAmong(labels), slots)
           if (sets.length > 0) give(sets)
           return sets.length > 0
         }
@@ -233,8 +237,8 @@ export class Dispatch extends Context.Service<
     )
 }
 
-const isAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
+const areAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
   needed.every((one) => labels.includes(one))
 
 const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueWorkerRuns>): Sets =>
-  due.map((one) => one.labels).filter(isAmong(labels))
+  due.map((one) => one.labels).filter(areAmong(labels))

@@ -2,14 +2,14 @@ import type { DueWorkerRuns } from "../../engine/index.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**
- * The time for which claims use the result of an earlier read. An agent that always gets as many
- * runs as it wants notices runs with other labels this much later.
+ * The time for which claims use the result of an earlier read. A busy agent notices runs with other
+ * labels this much later.
  */
 const trustedMs = 500
 
 /**
- * The due runs that a read has found and nobody on this node has taken. It saves a busy agent a
- * read for each claim. It may be outdated, because other nodes take runs too.
+ * The due runs that a read has found and that no agent on this node has taken. They save a busy
+ * agent a read per claim. They can be outdated, because other nodes claim runs too.
  */
 export class Remaining {
   readonly #agenda = new Agenda()
@@ -42,7 +42,7 @@ export class Remaining {
     return []
   }
 
-  /** Drops the result of a workspace, because fewer runs could be claimed than it says. */
+  /** Drops the runs of a workspace, because some of them could not be claimed. */
   forget(workspaceId: string): void {
     this.#foundAtMs.delete(workspaceId)
     this.#agenda.learn([workspaceId], [], true)

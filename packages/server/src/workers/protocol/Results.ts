@@ -26,7 +26,7 @@ import {
 } from "../../engine/index.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
 import { batched } from "../../store/index.ts"
-import { attemptOf } from "./lease.ts"
+import { attemptInLease } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Dispatch } from "./Dispatch.ts"
 
@@ -41,8 +41,8 @@ interface Submitted {
 }
 
 /**
- * The number of requests whose results share a statement. Together they have at most a thousand
- * results, as many as a node writes at once.
+ * The number of requests that share a statement. Together they have up to a thousand results, as
+ * many as a node writes at once.
  */
 const requestsAtOnce = 5
 
@@ -71,8 +71,8 @@ export class Results extends Context.Service<
       const signals = yield* Signals
 
       /**
-       * The run of a finished call, from memory. For other results the row must be read, because it
-       * says whether the run was cancelled meanwhile.
+       * Returns the run of a finished call from memory. For other results the row must be read,
+       * because it says whether the run was cancelled.
        */
       const recall = (one: Submitted): HeldRun | undefined => {
         const run = given.recall(one)
@@ -81,7 +81,6 @@ export class Results extends Context.Service<
           : { ...run, now_ms: dispatch.nowMs(), cancel_requested: false }
       }
 
-      /** Returns the ids of the runs whose results were written. */
       const write = Effect.fnUntraced(function* (submitted: ReadonlyArray<Submitted>) {
         const recalled = submitted.map(recall)
         const asked = submitted.filter((_, n) => recalled[n] === undefined)
@@ -118,7 +117,7 @@ export class Results extends Context.Service<
         write: Effect.fnUntraced(function* (worker, { results, session }) {
           yield* sessions.check(worker, session)
           const submitted = results.flatMap((result): ReadonlyArray<Submitted> => {
-            const attempt = attemptOf(result.lease, session)
+            const attempt = attemptInLease(result.lease, session)
             if (attempt === undefined) return []
             const { workspace_id } = worker
             return [{ workspace_id, id: result.run_id.toLowerCase(), attempt, session, result }]
@@ -137,13 +136,14 @@ export class Results extends Context.Service<
 const isFinished = ({ outcome }: WorkerResult) =>
   outcome === "success" || outcome === "retryable" || outcome === "failed"
 
-/** The error of a failed call for which the agent gave no reason. */
-const reasonOf = (status: number | null): ExecutionError =>
-  status === null ? executionError("unknown", "the worker gave no reason") : statusError(status)
+const fallbackError = (status: number | null): ExecutionError =>
+  status === null
+    ? executionError("unknown", "The agent reported a failure without a reason.")
+    : statusError(status)
 
 /**
- * Times are computed backwards from now on the database's clock, because the agent's clock may be
- * wrong. A call cannot have begun before the agent got it.
+ * Converts a result to a settlement. Times are computed backwards from the database's clock,
+ * because the agent's clock can be wrong. A call cannot have started before the agent got the run.
  */
 const toSettlement = (
   run: HeldRun,
@@ -161,7 +161,7 @@ const toSettlement = (
     finished_ms,
     status_code,
     response_body,
-    error: outcome === "success" ? null : (error ?? reasonOf(status_code))
+    error: outcome === "success" ? null : (error ?? fallbackError(status_code))
   }
   switch (outcome) {
     case "success":
@@ -176,8 +176,8 @@ const toSettlement = (
         )
       })
     default:
-      // Cut off although the run was not cancelled, so the agent was stopped. Another worker
-      // retries.
+      // The call was cut off although nobody cancelled the run, so the agent was stopped. Another
+      // worker retries the call.
       return run.cancel_requested
         ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })
         : lostSettlement({ ...run, lease_owner: session, on_worker: true })

@@ -14,7 +14,6 @@ type Find<Known extends KnownWorker> = (
   hashes: ReadonlyArray<string>
 ) => Effect.Effect<Option.Option<Known>>
 
-/** Authenticates requests with a worker token. */
 export class WorkerAdmission extends Context.Service<
   WorkerAdmission,
   {
@@ -76,7 +75,10 @@ export class WorkerAdmission extends Context.Service<
   )
 }
 
-/** Higher than for API keys, because a busy agent sends about a hundred requests per second. */
+/**
+ * The factor by which this limit is higher than for API keys. A busy agent sends about a hundred
+ * requests per second.
+ */
 const timesKeyLimit = 20
 
 const hasExpired = ({ expires_at }: CurrentWorker["Service"], now: Date) =>

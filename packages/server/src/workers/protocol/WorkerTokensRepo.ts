@@ -5,8 +5,8 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
-import { beatBatch, idleClaimBatch } from "./batches.ts"
-import { watchOf, watchingIn } from "./watchOf.ts"
+import { beatBatch, idleClaimBatch } from "./batchSettings.ts"
+import { watchSql, watchHashSql } from "./watchSql.ts"
 
 export interface KnownWorker {
   readonly token_hash: string
@@ -14,7 +14,7 @@ export interface KnownWorker {
 }
 
 export interface ClaimingWorker extends KnownWorker {
-  /** The hash of the processes that its agent is to watch, see `watchingIn`. */
+  /** The hash of the list of processes that the agent is to watch, see `watchHashSql`. */
   readonly watching: string
 }
 
@@ -27,21 +27,25 @@ export class WorkerTokensRepo extends Context.Service<
   WorkerTokensRepo,
   {
     /**
-     * Finds the worker of a token. Requests that arrive together share one statement. Never cached,
-     * so that a rotation and a deletion take effect at once.
+     * Finds the worker of a token. Simultaneous requests share one statement. The result is not
+     * cached, so that a rotation or deletion takes effect at once.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
     /**
-     * Like `findByHash`, for beats. They are many and may wait, so more of them share a statement.
+     * Finds the worker of a token, for beats. More of them share a statement, because they are many
+     * and can wait.
      */
     readonly findByHashForBeat: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
-    /** Like `findByHash`, for claims. The statement also renews the session. */
+    /** Finds the worker of a token for a claim, and renews its session. */
     readonly findForClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
-    /** Like `findForClaim`, for idle agents. They are many, so more of them share a statement. */
+    /**
+     * Finds the worker of a token for a claim of an idle agent, and renews its session. More of
+     * them share a statement, because they are many.
+     */
     readonly findForIdleClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
     /** Replaces the hash of a token that was stored with a retired secret. */
     readonly updateHash: (from: string, to: string) => Effect.Effect<void>
@@ -94,10 +98,13 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
     })
   )
 
-/** A session is not renewed again within this time. */
+/** The time within which a session is not renewed again. */
 const renewedMs = 1_000
 
-/** Renews only the current session of the worker, and none if the token has expired. */
+/**
+ * Finds workers for claims. Renews only the current session of a worker, and none if the token has
+ * expired.
+ */
 const findForClaims = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (claims: ReadonlyArray<Claiming>) {
     const now = yield* DateTime.nowAsDate
@@ -130,10 +137,10 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
       SELECT
         token_hash, expires_at, known.id, workspace_id, paused, labels, offered_labels,
         CASE WHEN nodes.died_at IS NULL THEN nodes.id END AS node_id,
-        ${sql.literal(watchingIn("watched.watch"))} AS watching
+        ${sql.literal(watchHashSql("watched.watch"))} AS watching
       FROM known
       LEFT JOIN nodes ON nodes.id = known.node_id
-      CROSS JOIN LATERAL (SELECT ${sql.literal(watchOf("known"))} AS watch) AS watched`
+      CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("known"))} AS watch) AS watched`
     const found = new Map(rows.map((row) => [row.token_hash, row]))
     return claims.map(({ hashes }) =>
       Option.map(firstOf(found, hashes), (row) => ({ ...toKnown(row), watching: row.watching }))

@@ -14,7 +14,7 @@ const path = "/v1/worker/claim"
  * Answers claims before the router, because most requests of agents are claims that find nothing.
  * All other requests go to `answer`.
  */
-export const claimsOr = <E, R>(
+export const answerClaimsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {

@@ -1,8 +1,8 @@
-/** The lease of a run: the session and the attempt, which together are the fence. */
-export const leaseOf = (session: number, attempt: number): string => `${session}.${attempt}`
+/** Returns the lease of a run. The session and the attempt together are the fence. */
+export const toLease = (session: number, attempt: number): string => `${session}.${attempt}`
 
-/** The attempt of a lease. Undefined if it belongs to another session. */
-export const attemptOf = (lease: string, session: number): number | undefined => {
+/** Returns the attempt of a lease, or undefined if the lease belongs to another session. */
+export const attemptInLease = (lease: string, session: number): number | undefined => {
   const [of, attempt] = form.exec(lease)?.slice(1).map(Number) ?? []
   return of === session ? attempt : undefined
 }

@@ -7,7 +7,7 @@ import * as path from "node:path"
 import { eventually, freePort, listening, temporaryFolder } from "../support/ServerProcess.ts"
 import { type Command, startCommand, token } from "./agentCommand.ts"
 
-/** An agent that asks for its service at this port. Its temporary files are in `folder`. */
+/** Starts an agent that connects to this port. Its temporary files are in `folder`. */
 const startAgent = Effect.fnUntraced(function* (
   port: number,
   words: ReadonlyArray<string> = [],
@@ -26,17 +26,20 @@ const statusOf = Effect.fnUntraced(function* (folder: string, ...words: Readonly
   return { code: yield* command.exited, said: command.output() }
 })
 
-const isTrying = (agent: Command) =>
+const waitForRetry = (agent: Command) =>
   eventually("a refused hello", async () => agent.output().includes("trying again"))
 
-describe("an agent whose service is away", () => {
+describe("an agent whose service is unreachable", () => {
   it.live(
-    "ends with 0 soon after SIGTERM, although nobody has answered its hello",
+    "exits with 0 soon after SIGTERM, while its hello fails",
     () =>
       Effect.gen(function* () {
         const agent = yield* startAgent(yield* freePort)
-        yield* isTrying(agent)
-        assert.match(agent.output(), /saying hello: .*: connect ECONNREFUSED 127\.0\.0\.1:\d+;/)
+        yield* waitForRetry(agent)
+        assert.match(
+          agent.output(),
+          /starting a session: .*: connect ECONNREFUSED 127\.0\.0\.1:\d+;/
+        )
         agent.kill("SIGTERM")
         assert.strictEqual(yield* Effect.timeout(agent.exited, "20 seconds"), 0)
       }),
@@ -44,7 +47,7 @@ describe("an agent whose service is away", () => {
   )
 
   it.live(
-    "ends with 0 soon after SIGINT, while it waits for an answer",
+    "exits with 0 soon after SIGINT, while it waits for an answer",
     () =>
       Effect.gen(function* () {
         let asked = false
@@ -63,7 +66,7 @@ describe("an agent whose service is away", () => {
   )
 
   it.live(
-    "is shown by the status command as running, with a problem, by the file that its settings name",
+    "is shown with its problem by the status command, which finds the status file in the settings",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("agent-away")
@@ -71,24 +74,24 @@ describe("an agent whose service is away", () => {
         const status_file = path.join(folder, "status.json")
         fs.writeFileSync(settings, JSON.stringify({ status_file }))
         const agent = yield* startAgent(yield* freePort, ["--config", settings], folder)
-        yield* isTrying(agent)
+        yield* waitForRetry(agent)
         const { code, said } = yield* statusOf(folder, "--config", settings)
         assert.strictEqual(code, 1)
-        assert.match(said, /^worker +not known yet\nprocess +\d+\n/)
+        assert.match(said, /^worker +unknown until the service answers\nprocess +\d+\n/)
         assert.match(said, /^the agent: has not reached the service since 20\S+Z: /m)
         agent.kill("SIGTERM")
         yield* agent.exited
         const after = yield* statusOf(folder, "--config", settings)
         assert.deepStrictEqual(after, {
           code: 1,
-          said: `no agent runs here, as far as ${status_file} knows\n`
+          said: `no agent is running with the status file ${status_file}\n`
         })
       }),
     120_000
   )
 
   it.live(
-    "has a status of its own beside another agent of the same user",
+    "has a separate status from another agent of the same user",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("agent-away")
@@ -98,7 +101,7 @@ describe("an agent whose service is away", () => {
           yield* startAgent(port, [], folder),
           yield* startAgent(port, ["--token", other], folder)
         ]
-        for (const agent of agents) yield* isTrying(agent)
+        for (const agent of agents) yield* waitForRetry(agent)
         const both = yield* statusOf(folder)
         assert.lengthOf(both.said.match(/^process/gm) ?? [], 2)
         const one = yield* statusOf(folder, "--token", other)

@@ -1,7 +1,10 @@
 import { maxWatched } from "@scheduling/domain/workers/WorkerProtocol"
 
-/** SQL for the processes that the agent of a worker is to watch. `worker` is a table or alias. */
-export const watchOf = (worker: string) => `
+/**
+ * SQL that lists the processes that the agent of a worker is to watch. `worker` is a table or
+ * alias.
+ */
+export const watchSql = (worker: string) => `
   ARRAY (
     SELECT json_build_object(
       'monitor_id', p.monitor_id,
@@ -25,6 +28,6 @@ export const watchOf = (worker: string) => `
     LIMIT ${maxWatched}
   )`
 
-/** SQL for a hash of the list, with which an agent says which list it has. */
-export const watchingIn = (watch: string) =>
+/** SQL that hashes the list of processes. The agent sends the hash of its list back. */
+export const watchHashSql = (watch: string) =>
   `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`

@@ -1,0 +1,8 @@
+/**
+ * Settings by which beats share a statement. Beats of a thousand busy agents rarely arrive at the
+ * same moment, so they wait for each other. The wait is short compared to the second in which
+ * people expect a cancellation.
+ */
+export const beatBatch = { apartMs: 100, maxBatch: 256 }
+
+export const idleClaimBatch = { apartMs: 200, maxBatch: 256 }
