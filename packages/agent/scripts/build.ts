@@ -1,6 +1,6 @@
 /**
- * Makes `dist`, the package as it is published: one file that runs on plain Node, with everything it
- * needs inside, so that it installs nothing else and starts at once.
+ * Builds `dist`, the published package: one file that runs on plain Node and contains all its
+ * dependencies.
  */
 import { chmod, cp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ await bundle.write({ file, format: "esm", codeSplitting: false })
 await bundle.close()
 await chmod(file, 0o755)
 
-/** npm attests where a package was built only if the package names its repository. */
+/** npm attests the origin of a package only if the package names its repository. */
 const repository = (): object => {
   const { GITHUB_REPOSITORY: of, GITHUB_SERVER_URL: server } = process.env
   if (of === undefined || server === undefined) return {}

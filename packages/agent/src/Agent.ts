@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts"
 import { Signal } from "./Signal.ts"
 import type { Status } from "./status/Status.ts"
 
-/** The state that the loops of a session share. */
+/** The state that the loops of the agent share. */
 export class Agent extends Context.Service<
   Agent,
   {
@@ -21,14 +21,13 @@ export class Agent extends Context.Service<
     worker: string
     isOnline: boolean
     /**
-     * Whether the agent has no run. Claims keep the session alive then, so beats are not needed.
+     * True while the agent has no run. Claims keep the session alive then, so beats are not needed.
      */
     isIdle: boolean
-    /** A token of the service for the processes that the agent watches now. */
+    /** The service's hash of the list of processes that the agent watches. */
     watching: string
-    /** A monotonic clock, which nobody can set back. */
+    /** Reads a monotonic clock, which changes of the system clock do not affect. */
     readonly nowMs: () => number
-    /** Writes the status file. */
     readonly reportStatus: Effect.Effect<void>
   }
 >()("scheduling-agent/Agent") {
@@ -41,10 +40,9 @@ export class Agent extends Context.Service<
 interface Signals {
   readonly slotFreed: Signal
   readonly resultReady: Signal
-  /** There are as many results as one request takes. */
+  /** Notified when the results fill one request. */
   readonly batchReady: Signal
   readonly beatDue: Signal
-  /** The service has changed which processes are to be watched. */
   readonly watchChanged: Signal
 }
 

@@ -6,19 +6,19 @@ import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
 import { Agent } from "./Agent.ts"
 import { runAgent } from "./runAgent.ts"
-import { AgentEnded } from "./refusals.ts"
-import { counted } from "./counted.ts"
-import { checkService } from "./check.ts"
-import { readSettingsFile, readTokenFile } from "./files.ts"
+import { AgentEnded } from "./Refusal.ts"
+import { pluralize } from "./pluralize.ts"
+import { checkService } from "./checkService.ts"
+import { readSettingsFile, readTokenFile } from "./readSettingsFile.ts"
 import { Service } from "./service/Service.ts"
 import {
-  given,
+  dropUndefined,
   type GivenSettings,
   mergeSettings,
-  misspelled,
+  findMisspelled,
   resolveSettings,
   type Settings,
-  settingsIn
+  readEnvironment
 } from "./settings.ts"
 import { showStatus } from "./status/showStatus.ts"
 import { defaultStatusFile, type Status, writeStatus } from "./status/Status.ts"
@@ -42,35 +42,37 @@ const flags = {
   ),
   slots: Flag.Int("slots").pipe(
     Flag.withDescription(
-      `How many calls to make at once, 1 to ${maxSlots}; 16 when absent (SCHEDULING_SLOTS)`
+      `Number of calls at once, 1 to ${maxSlots}; default 16 (SCHEDULING_SLOTS)`
     ),
     Flag.optional
   ),
   allow: Flag.String("allow").pipe(
     Flag.withDescription(
-      "Private network that calls may go to, such as 10.0.0.0/8; may be repeated. None when absent: only public addresses are called (SCHEDULING_ALLOW)"
+      "Private network that the agent is allowed to call, such as 10.0.0.0/8; can be repeated. Default: public addresses only (SCHEDULING_ALLOW)"
     ),
     Flag.atLeast(0)
   ),
   label: Flag.String("label").pipe(
     Flag.withDescription(
-      "Take only runs for this label of the worker; may be repeated. All when absent (SCHEDULING_LABELS)"
+      "Claim only runs for this label of the worker; can be repeated. Default: all labels (SCHEDULING_LABELS)"
     ),
     Flag.atLeast(0)
   ),
   watchCommand: Flag.String("watch-command").pipe(
     Flag.withDescription(
-      "Text by which process monitors may find command lines, exactly as a monitor names it in command_contains; may be repeated. None when absent (SCHEDULING_WATCH_COMMANDS)"
+      "Text that process monitors are allowed to search for in command lines, exactly as in their command_contains; can be repeated. Default: none (SCHEDULING_WATCH_COMMANDS)"
     ),
     Flag.atLeast(0)
   ),
   host: Flag.String("host").pipe(
-    Flag.withDescription("Name of this machine as the service shows it (SCHEDULING_HOST)"),
+    Flag.withDescription(
+      "Name of this machine in the service; default: its hostname (SCHEDULING_HOST)"
+    ),
     Flag.optional
   ),
   drainSeconds: Flag.Int("drain-seconds").pipe(
     Flag.withDescription(
-      "How long calls may take to end after SIGTERM; 30 when absent (SCHEDULING_DRAIN_SECONDS)"
+      "Seconds that calls get to finish after SIGTERM; default 30 (SCHEDULING_DRAIN_SECONDS)"
     ),
     Flag.optional
   ),
@@ -102,21 +104,21 @@ interface Flags {
 
 type SourceFlags = Pick<Flags, "token" | "tokenFile" | "statusFile" | "config">
 
-/** Flags come before the environment, and the environment before the file. */
-const sourcesOf = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSettings = {}) {
+/** Returns the sources of settings: flags first, then the environment, then the file. */
+const readSources = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSettings = {}) {
   const file = Option.isSome(typed.config) ? yield* readSettingsFile(typed.config.value) : {}
   const token = Option.isSome(typed.tokenFile)
     ? yield* readTokenFile(typed.tokenFile.value)
     : Option.getOrUndefined(Option.map(typed.token, Redacted.value))
-  const named = given({ token, status_file: Option.getOrUndefined(typed.statusFile) })
-  return [{ ...named, ...more }, settingsIn(env), file]
+  const named = dropUndefined({ token, status_file: Option.getOrUndefined(typed.statusFile) })
+  return [{ ...named, ...more }, readEnvironment(env), file]
 })
 
 const readSettings = Effect.fnUntraced(function* (typed: Flags) {
-  for (const warning of misspelled(env)) yield* Effect.logWarning(warning)
-  const sources = yield* sourcesOf(
+  for (const warning of findMisspelled(env)) yield* Effect.logWarning(warning)
+  const sources = yield* readSources(
     typed,
-    given({
+    dropUndefined({
       url: Option.getOrUndefined(typed.url),
       slots: Option.getOrUndefined(typed.slots),
       allow: typed.allow.length === 0 ? undefined : typed.allow,
@@ -168,9 +170,9 @@ const run = Command.make("run", flags, (typed) =>
   }).pipe(Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Takes the runs of tasks that name the labels of its worker, and makes their calls from here. It opens no port: it asks the service, over HTTP(S), for work.\n\nOn SIGTERM it claims no more runs, lets its calls finish, submits their results and stops. Runs that it cannot finish go to other workers.\n\nIt ends with 2 if the token is refused, 3 if another agent runs with the same token, 4 if it is too old for the service, and 64 if a setting is wrong."
+    "Makes the calls of tasks that run on the labels of this worker. The agent opens no port: it asks the service for runs over HTTP(S).\n\nOn SIGTERM the agent claims no more runs, lets its calls finish, submits their results and exits. Runs that it cannot finish go to other workers.\n\nExit codes: 2 if the token is refused, 3 if another agent runs with the same token, 4 if the agent is too old for the service, 64 if a setting is invalid."
   ),
-  Command.withShortDescription("Take runs and make their calls"),
+  Command.withShortDescription("Run the agent"),
   Command.withExamples([
     {
       command:
@@ -189,36 +191,36 @@ const check = Command.make("check", flags, (typed) =>
   Effect.gen(function* () {
     const settings = yield* readSettings(typed)
     yield* Console.log(
-      `settings   ok: ${counted(settings.slots, "slot")}, ${settings.allow.length === 0 ? "public addresses only" : `${counted(settings.allow.length, "private network")} allowed`}`
+      `settings   ok: ${pluralize(settings.slots, "slot")}, ${settings.allow.length === 0 ? "public addresses only" : `${pluralize(settings.allow.length, "private network")} allowed`}`
     )
     yield* checkService(settings).pipe(Effect.provide(Service.layer(settings)))
   })
 ).pipe(
   Command.withDescription(
-    "Checks the settings, that the service is there and that it takes the token. It disturbs no agent that runs with the same token."
+    "Checks the settings, the connection to the service and the token. A running agent with the same token is not affected."
   ),
-  Command.withShortDescription("Check settings, service and token")
+  Command.withShortDescription("Check the settings, the service and the token")
 )
 
 const { config, statusFile, token, tokenFile } = flags
 
 const status = Command.make("status", { statusFile, config, token, tokenFile }, (typed) =>
   Effect.gen(function* () {
-    const named = mergeSettings(yield* sourcesOf(typed))
+    const named = mergeSettings(yield* readSources(typed))
     const file =
       named.status_file ?? (named.token === undefined ? undefined : defaultStatusFile(named.token))
     yield* showStatus(file, yield* Clock.currentTimeMillis)
   })
 ).pipe(
   Command.withDescription(
-    "Shows what the agent on this machine is doing. It finds the agent by the status file, or by the token, as they are given to run. Without either it shows all agents that this user runs.\n\nEnds with 1 if none runs, or if one cannot reach the service."
+    "Shows the status of the agent on this machine. Name the agent by the same --status-file, --config or token as in run. Without any of them, the command shows all agents of this user.\n\nExit code 1 if no agent runs, or if an agent cannot reach the service."
   ),
-  Command.withShortDescription("Show what the agent here is doing")
+  Command.withShortDescription("Show the status of the agent on this machine")
 )
 
 export const command = Command.make("scheduling-agent").pipe(
   Command.withDescription(
-    "The agent of a worker of the Scheduling Service. Create a worker in a workspace, and start its agent with the token, where the service cannot reach.\n\nIn a clone of the repository, `npx node packages/agent/src/main.ts` stands for `scheduling-agent`. The package is not on npm yet: do not fetch a package of that name."
+    "The agent of a worker of the Scheduling Service. It makes calls from a network that the service cannot reach. Create a worker in a workspace, and start the agent with the token of the worker.\n\nIn a clone of the repository, `npx node packages/agent/src/main.ts` stands for `scheduling-agent`. The package is not on npm yet: do not fetch a package of that name."
   ),
   Command.withSubcommands([run, check, status])
 )

@@ -5,19 +5,17 @@ import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { command } from "./cli.ts"
-import { lineOf, Lines } from "./Lines.ts"
+import { formatLogLine, LogLines } from "./LogLines.ts"
 import { printable } from "./printable.ts"
-import { AgentEnded } from "./refusals.ts"
+import { AgentEnded } from "./Refusal.ts"
 
-const lines = new Lines((text) => process.stdout.write(text))
+const lines = new LogLines((text) => process.stdout.write(text))
 process.once("exit", () => lines.flush())
 
-const Logs = Logger.layer([Logger.make((entry) => lines.add(lineOf(entry)))])
+const Logs = Logger.layer([Logger.make((entry) => lines.add(formatLogLine(entry)))])
 
-/**
- * Prints an error and returns the exit code. The command line has printed its own errors before.
- */
-const explain = (cause: Cause.Cause<unknown>): number => {
+/** Prints an error and returns the exit code. Errors of the command line are printed already. */
+const reportError = (cause: Cause.Cause<unknown>): number => {
   const error = Cause.squash(cause)
   if (error instanceof AgentEnded) {
     process.stderr.write(`${error.message}\n`)
@@ -29,9 +27,9 @@ const explain = (cause: Cause.Cause<unknown>): number => {
   return 1
 }
 
-// Not `runMain`, which interrupts at a signal: the agent must let its calls finish first.
+// `runMain` would interrupt the agent at a signal, but the agent must let its calls finish first.
 Effect.runFork(
   Command.run(command, { version: packageJson.version }).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, Logs))
   )
-).addObserver((exit) => process.exit(Exit.isSuccess(exit) ? 0 : explain(exit.cause)))
+).addObserver((exit) => process.exit(Exit.isSuccess(exit) ? 0 : reportError(exit.cause)))

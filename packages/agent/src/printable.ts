@@ -1,11 +1,13 @@
-/** Control characters, characters that change the text direction, separators, lone surrogates. */
+/**
+ * Control characters, characters that change the text direction, separators and lone surrogates.
+ */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 const maxLength = 2_000
 
 /**
- * Turns a text of the service or of a called server into one line that is safe to show. An escape
- * sequence in the text could clear the terminal, overwrite other lines or send keyboard input.
+ * Converts text from the service or a called server to one line that is safe to print. Escape
+ * sequences in it could clear the terminal, overwrite lines or send keyboard input.
  */
 export const printable = (text: string): string => {
   const line = text

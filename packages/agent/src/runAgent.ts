@@ -1,9 +1,9 @@
 import { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Deferred, Effect, Exit } from "effect"
 import { Agent } from "./Agent.ts"
-import { counted } from "./counted.ts"
-import { missingLabels, namesOf } from "./labels.ts"
-import { endedBy, type Refusal, refusalIn } from "./refusals.ts"
+import { pluralize } from "./pluralize.ts"
+import { missingLabelsWarning, listLabels } from "./missingLabelsWarning.ts"
+import { toAgentEnded, type Refusal, findRefusal } from "./Refusal.ts"
 import { makePause } from "./service/makePause.ts"
 import { claimRuns } from "./session/claimRuns.ts"
 import { abandonRuns, drain } from "./session/drain.ts"
@@ -12,24 +12,27 @@ import { sendBeats } from "./session/sendBeats.ts"
 import type { Session } from "./session/Session.ts"
 import { submitResults } from "./session/submitResults.ts"
 
-/** A session ends when the service has not heard from its agent for 15 seconds. */
+/**
+ * The agent pauses after a session that ends sooner than this. The service ends a session 15
+ * seconds after the last beat.
+ */
 const shortSessionMs = 10_000
 
 /**
  * Runs the agent until `stop` is done:
  *
- * 1. Say hello, which begins a session (`session/sayHello.ts`).
+ * 1. Say hello, which starts a session (`session/sayHello.ts`).
  * 2. Until `stop` is done, claim runs and make their calls (`session/claimRuns.ts`), submit their
- *    results (`session/submitResults.ts`), and send beats, which also carry out what the service
- *    orders (`session/sendBeats.ts`).
- * 3. If the service has ended the session, begin again with 1.
+ *    results (`session/submitResults.ts`), and send beats and carry out the service's orders
+ *    (`session/sendBeats.ts`).
+ * 3. If the service has ended the session, start again with 1.
  * 4. When `stop` is done, claim nothing more, let calls finish and say goodbye (`session/drain.ts`).
  */
 export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<void>) {
   const { reportStatus } = yield* Agent
   yield* runSessions(Effect.as(Deferred.await(stop), undefined)).pipe(
     Effect.ensuring(abandonRuns),
-    Effect.catch((refusal: Refusal) => Effect.fail(endedBy(refusal))),
+    Effect.catch((refusal: Refusal) => Effect.fail(toAgentEnded(refusal))),
     Effect.ensuring(reportStatus)
   )
 })
@@ -40,13 +43,14 @@ const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefine
   for (;;) {
     yield* agent.reportStatus
     const welcome = yield* Effect.raceFirst(sayHello, stopped)
-    if (welcome === undefined) return yield* Effect.logInfo("stopping before it was online")
+    if (welcome === undefined)
+      return yield* Effect.logInfo("stopping before the service has answered")
     const session = yield* begin(welcome)
     const startedAtMs = agent.nowMs()
     const exit = yield* Effect.exit(runSession(session, stopped))
     agent.isOnline = false
     if (Exit.isSuccess(exit)) return
-    const refusal = refusalIn(exit)
+    const refusal = findRefusal(exit)
     if (!(refusal instanceof SessionEnded) || refusal.reason === "replaced") {
       return yield* Exit.asVoid(exit)
     }
@@ -62,9 +66,9 @@ const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sayHel
   agent.worker = welcome.name
   agent.isOnline = true
   yield* Effect.logInfo(
-    `worker "${welcome.name}" is online with ${counted(slots, "slot")} for ${namesOf(welcome.labels)}`
+    `worker "${welcome.name}" is online with ${pluralize(slots, "slot")} for ${listLabels(welcome.labels)}`
   )
-  const missing = missingLabels(labels, welcome.labels)
+  const missing = missingLabelsWarning(labels, welcome.labels)
   if (missing !== undefined) yield* Effect.logWarning(missing)
   yield* agent.reportStatus
   const session: Session = {

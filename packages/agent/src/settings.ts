@@ -6,22 +6,20 @@ import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
 import { hostname } from "node:os"
 
-/** The resolved settings of the agent. */
 export interface Settings {
   readonly url: URL
   readonly token: Redacted.Redacted
   readonly slots: number
   readonly allow: ReadonlyArray<Cidr>
-  /** Undefined for all labels of the worker. */
+  /** Labels for which the agent claims runs. Undefined for all labels of the worker. */
   readonly labels: ReadonlyArray<string> | undefined
-  /** The texts by which process monitors may find command lines. */
+  /** Texts that process monitors are allowed to search for in command lines. */
   readonly watchCommands: ReadonlyArray<string>
   readonly host: string
   readonly drainSeconds: number
   readonly statusFile: string
 }
 
-/** Settings as given in a file, in the environment or as flags. */
 export const GivenSettings = Schema.Struct({
   url: Schema.optionalKey(Schema.String),
   token: Schema.optionalKey(Schema.String),
@@ -38,7 +36,7 @@ export type GivenSettings = typeof GivenSettings.Type
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the settings from the environment. Lists are separated by commas. */
-export const settingsIn = (environment: Environment): GivenSettings => {
+export const readEnvironment = (environment: Environment): GivenSettings => {
   const text = (name: string) => environment[name]?.trim() || undefined
   const list = (name: string) =>
     text(name)
@@ -46,7 +44,7 @@ export const settingsIn = (environment: Environment): GivenSettings => {
       .map((part) => part.trim())
       .filter((part) => part !== "")
   const number = (name: string) => (text(name) === undefined ? undefined : Number(text(name)))
-  return given({
+  return dropUndefined({
     url: text("SCHEDULING_URL"),
     token: text("SCHEDULING_WORKER_TOKEN"),
     slots: number("SCHEDULING_SLOTS"),
@@ -59,50 +57,50 @@ export const settingsIn = (environment: Environment): GivenSettings => {
   })
 }
 
-/** A warning for each variable whose name looks like a misspelled setting. */
-export const misspelled = (environment: Environment): ReadonlyArray<string> =>
+/** Returns a warning for each variable whose name looks like a misspelled setting. */
+export const findMisspelled = (environment: Environment): ReadonlyArray<string> =>
   Object.keys(environment).flatMap((name) => {
     if (settingNames.has(name) || setByKubernetes.has(name)) return []
     const meant = nearestName(name, settingNames, () => 2)
     return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
   })
 
-/** Drops undefined settings, so that they do not hide the value of a later source. */
-export const given = (fields: {
+/** Drops undefined settings, so that they do not hide values of later sources. */
+export const dropUndefined = (fields: {
   readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
 }): GivenSettings =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-/** The variables that `settingsIn` reads. */
+/** The names of the variables that `readEnvironment` reads. */
 const settingNames: ReadonlySet<string> = (() => {
   const names = new Set<string>()
-  settingsIn(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
+  readEnvironment(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
   return names
 })()
 
 /** Variables that Kubernetes sets in a namespace with a Service `scheduling`. */
 const setByKubernetes: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
 
-/** Removes a trailing `/v1`, because the paths of the protocol begin with it. */
-const withoutVersion = (url: URL | null): URL | null =>
+/** Removes a trailing `/v1`, because the paths of the protocol start with it. */
+const removeVersion = (url: URL | null): URL | null =>
   url === null ? null : URL.parse(url.href.replace(/\/+$/, "").replace(/\/+v1$/, ""))
 
 const longestDrainSeconds = 3_600
 
-/** Merges the sources. The first source that has a setting decides. */
+/** Merges the sources. An earlier source overrides a later one. */
 export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
   Object.assign({}, ...sources.toReversed())
 
 const tokenForm = new RegExp(`^${bearerKeyForm(workerTokenPrefix)}$`)
 
-/** Validates all settings and reports all problems at once. */
+/** Validates all settings and returns all problems at once. */
 export const resolveSettings = (
   sources: ReadonlyArray<GivenSettings>,
   defaultStatusFile: (token: string) => string
 ): Result.Result<Settings, ReadonlyArray<string>> => {
   const merged = mergeSettings(sources)
   const problems: Array<string> = []
-  const url = withoutVersion(URL.parse(merged.url ?? ""))
+  const url = removeVersion(URL.parse(merged.url ?? ""))
   if (merged.url === undefined) {
     problems.push("the address of the service is missing: set --url or SCHEDULING_URL")
   } else if (url === null || !["http:", "https:"].includes(url.protocol)) {
@@ -113,7 +111,7 @@ export const resolveSettings = (
     problems.push("the worker's token is missing: set --token-file or SCHEDULING_WORKER_TOKEN")
   } else if (!tokenForm.test(token)) {
     problems.push(
-      `the token is not a worker's: a worker token is ${workerTokenPrefix} and 43 characters`
+      `the token is not a worker token: a worker token is ${workerTokenPrefix} followed by 43 characters`
     )
   }
   const slots = merged.slots ?? 16

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { misspelled, resolveSettings, settingsIn } from "../src/settings.ts"
+import { findMisspelled, resolveSettings, readEnvironment } from "../src/settings.ts"
 
 const token = `pwk_${"x".repeat(43)}`
 const environment = {
@@ -10,9 +10,9 @@ const environment = {
 const resolve = (...sources: Parameters<typeof resolveSettings>[0]) =>
   resolveSettings(sources, () => "/tmp/status.json")
 
-describe("settings of the agent", () => {
-  it("come from the environment, with defaults for the rest", () => {
-    const settings = Result.getOrThrow(resolve(settingsIn(environment)))
+describe("agent settings", () => {
+  it("are read from the environment, with defaults for the others", () => {
+    const settings = Result.getOrThrow(resolve(readEnvironment(environment)))
     assert.strictEqual(settings.url.origin, environment.SCHEDULING_URL)
     assert.strictEqual(Redacted.value(settings.token), token)
     assert.notInclude(String(settings.token), token)
@@ -28,27 +28,31 @@ describe("settings of the agent", () => {
     )
   })
 
-  it("are named if they are nearly spelled right", () => {
+  it("are suggested for findMisspelled variables", () => {
     const others = ["SCHEDULING_PORT", "SCHEDULING_SERVICE_HOST", "SCHEDULING_API_KEY", "HOME", ""]
     const wrong = ["SCHEDULING_SLOT", "SCHEDULING_URI", "SCHEDULINGLABELS"]
     const all = Object.fromEntries(
       [...Object.keys(environment), ...others, ...wrong].map((name) => [name, "x"])
     )
-    assert.deepStrictEqual(misspelled(all), [
+    assert.deepStrictEqual(findMisspelled(all), [
       "SCHEDULING_SLOT is not a setting; did you mean SCHEDULING_SLOTS?",
       "SCHEDULING_URI is not a setting; did you mean SCHEDULING_URL?",
       "SCHEDULINGLABELS is not a setting; did you mean SCHEDULING_LABELS?"
     ])
   })
 
-  it("are decided by the first source that names them", () => {
+  it("are taken from the first source that has them", () => {
     const more = {
       ...environment,
       SCHEDULING_SLOTS: "5",
       SCHEDULING_LABELS: "office, gpu",
       SCHEDULING_WATCH_COMMANDS: "worker.js --queue mail"
     }
-    const sources = [{ slots: 3 }, settingsIn(more), { slots: 9, drain_seconds: 7, labels: ["x"] }]
+    const sources = [
+      { slots: 3 },
+      readEnvironment(more),
+      { slots: 9, drain_seconds: 7, labels: ["x"] }
+    ]
     const settings = Result.getOrThrow(resolve(...sources))
     assert.deepStrictEqual(
       [settings.slots, settings.labels, settings.drainSeconds, settings.watchCommands],
@@ -60,19 +64,19 @@ describe("settings of the agent", () => {
     ["http://127.0.0.1:4000/v1", "http://127.0.0.1:4000/"],
     ["https://example.com/scheduling/v1/", "https://example.com/scheduling"],
     ["https://example.com/v1x", "https://example.com/v1x"]
-  ])("take the address %s without the version of the API", (url, href) => {
+  ])("accept the URL %s with or without /v1", (url, href) => {
     assert.strictEqual(Result.getOrThrow(resolve({ url, token })).url.href, href)
   })
 
   it.each([
     [{ url: undefined }, "address of the service is missing"],
     [{ url: "ftp://x" }, "ftp://x is not an http or https URL"],
-    [{ token: "pak_key" }, "the token is not a worker's"],
+    [{ token: "pak_key" }, "the token is not a worker token"],
     [{ slots: 101 }, "slots must be a whole number from 1 to 100"],
     [{ slots: 1.5 }, "slots must be"],
     [{ drain_seconds: -1 }, "drain-seconds must be"],
     [{ allow: ["10.0.0.0/99"] }, "must have a prefix length"]
-  ])("say what is wrong with %j", (wrong, problem) => {
+  ])("are refused with %j", (wrong, problem) => {
     const failed = resolve({ url: "https://x.test", token, ...wrong } as object)
     assert.isTrue(Result.isFailure(failed))
     if (Result.isFailure(failed)) assert.include(failed.failure.join("\n"), problem)

@@ -2,27 +2,25 @@ import { maxShownPids } from "@scheduling/domain/monitors/process/ProcessMonitor
 import type { ProcessObservation, WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
 import { readdir, readFile } from "node:fs/promises"
 import { blankSecrets } from "./blankSecrets.ts"
-import { pidIn } from "./pidFile.ts"
+import { readPidFile } from "./readPidFile.ts"
 
-/** A process, read from `/proc`. */
 export interface SeenProcess {
   readonly pid: number
   readonly name: string
   readonly commandLine: string
   readonly rssBytes: number
-  /** Processor time since the start of the process. */
   readonly cpuSeconds: number
 }
 
-/** Linux gives times to programs in hundredths of a second, whatever the kernel counts in. */
+/** The unit of times in `/proc` is always a hundredth of a second. */
 const ticksPerSecond = 100
 
-/** The part of a command line that is read, because it may have megabytes. */
+/** The number of characters that are read of a command line, which can have megabytes. */
 const readCharacters = 4_096
 
 /**
- * Parses `/proc/<pid>/stat`, `cmdline` and `status`. The name is in brackets and may contain
- * anything, so the fields are counted from the last bracket. Undefined for a dead process.
+ * Parses `/proc/<pid>/stat`, `cmdline` and `status`, or returns undefined for a dead process. The
+ * name is in brackets and can contain brackets, so the other fields are counted from the last one.
  */
 export const parseProcess = (
   pid: number,
@@ -52,7 +50,7 @@ const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
     ])
     return parseProcess(pid, stat, commandLine, status)
   } catch {
-    // The process has ended meanwhile, or the processes of its user are hidden.
+    // The process has ended, or this user is not allowed to see it.
     return undefined
   }
 }
@@ -61,7 +59,7 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
   const names = await readdir("/proc").catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
   const seen: Array<SeenProcess> = []
-  // Read in batches, so that thousands of processes do not need thousands of file descriptors.
+  // Batches save file descriptors when there are thousands of processes.
   for (let at = 0; at < pids.length; at += 50) {
     const some = await Promise.all(pids.slice(at, at + 50).map(readProcess))
     seen.push(...some.filter((one) => one !== undefined))
@@ -70,7 +68,8 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
 }
 
 /**
- * The kernel cuts names off after 15 characters, so longer names are read from the command line.
+ * Compares the name of a process. The kernel cuts names after 15 characters, so longer names are
+ * compared with the command line.
  */
 const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
   name === wanted ||
@@ -78,14 +77,14 @@ const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
-/** The command lines of agents, and of shells that start one, contain the texts to match. */
+/** Command lines with this flag start an agent. They contain the searched texts as arguments. */
 const watchCommandFlag = "--watch-command"
 
 /**
- * The processes that match a monitor. The agent never matches itself by its command line. Secrets
- * are blanked before a text is matched, because a count for each guess would reveal the secret.
+ * Finds the processes that match a monitor. The agent never matches its own command line. Secrets
+ * are blanked before a text is matched, because a count per guess would reveal them.
  */
-export const matching = (
+export const findMatching = (
   processes: ReadonlyArray<SeenProcess>,
   { command_contains, name }: WatchedProcess["match"],
   pid: number | undefined,
@@ -104,42 +103,45 @@ export const matching = (
     return one.pid === pid
   })
 
-interface Earlier {
+interface EarlierTimes {
   readonly atMs: number
   readonly cpuSeconds: ReadonlyMap<number, number>
 }
 
-/** Without `/proc` nothing is reported, because an empty report would say that nothing runs. */
+/** Without `/proc` the agent reports nothing, because a count of zero would be wrong. */
 const canRead = process.platform === "linux"
 
-/** The least time between two reads, which take processor time, however often the service asks. */
+/** The least time between two reads of all processes, which take processor time. */
 const restBetweenReadsMs = 1_000
 
-/** The most pid files that may hang at once. */
 const maxPidReads = 50
 
-/** A pid file that hangs longer, such as one on a lost network drive, counts as without a pid. */
+/**
+ * The time after which a pid file that hangs counts as no process. Files on a lost network drive
+ * hang.
+ */
 const pidWithinMs = 5_000
 
-/** Watches the processes that the service asks for, each at its interval. */
 export class ProcessWatch {
   #watched: ReadonlyArray<WatchedProcess> = []
-  readonly #earlier = new Map<string, Earlier>()
+  readonly #earlier = new Map<string, EarlierTimes>()
   readonly #dueMs = new Map<string, number>()
   readonly #reports = new Map<string, ProcessObservation>()
   #isReading = false
   #readAgainAtMs = -Infinity
-  /** Reads in progress. A file that hangs is not read again, because each read holds a thread. */
+  /**
+   * Reads of pid files in progress. A file that hangs is not read again, because each read holds a
+   * thread.
+   */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
   readonly #commands: ReadonlySet<string>
   readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
   readonly #readPid: (file: string) => Promise<number | undefined>
 
-  /** `commands` are the texts by which command lines may be matched. */
   constructor(
     commands: ReadonlyArray<string>,
     read: () => Promise<ReadonlyArray<SeenProcess>> = readAll,
-    readPid: (file: string) => Promise<number | undefined> = pidIn
+    readPid: (file: string) => Promise<number | undefined> = readPidFile
   ) {
     this.#commands = new Set(commands)
     this.#read = read
@@ -154,28 +156,26 @@ export class ProcessWatch {
     }
   }
 
-  /** The latest observation of each monitor since the last call. */
+  /** Returns the latest observation of each monitor since the last call. */
   takeReports(): ReadonlyArray<ProcessObservation> {
     const reports = [...this.#reports.values()]
     this.#reports.clear()
     return reports
   }
 
-  /** The time until an observation is due. */
   restMs(nowMs: number): number {
     if (!canRead) return Infinity
     const dueMs = this.#watched.map(({ monitor_id }) => this.#dueMs.get(monitor_id) ?? nowMs)
     return Math.max(0, Math.max(Math.min(...dueMs), this.#readAgainAtMs) - nowMs)
   }
 
-  /** Observes the monitors that are due. Reads the processes only if there are any. */
   async observe(nowMs: number): Promise<ReadonlyArray<ProcessObservation>> {
     if (!canRead || nowMs < this.#readAgainAtMs) return []
     const due = this.#watched.filter(
       ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
     )
     for (const { interval_seconds, monitor_id } of due) {
-      // Half a second early, because timers are late and the interval would drift.
+      // Timers are late, so half a second is subtracted to keep the average interval.
       this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
     }
     if (due.length === 0 || this.#isReading) return []
@@ -200,8 +200,8 @@ export class ProcessWatch {
     if (match.command_contains !== undefined && !this.#commands.has(match.command_contains)) {
       return { monitor_id, ...notAllowed }
     }
-    const pid = match.pid_file === undefined ? undefined : await this.#pidIn(match.pid_file)
-    const found = matching(processes, match, pid, process.pid)
+    const pid = match.pid_file === undefined ? undefined : await this.#readPidFile(match.pid_file)
+    const found = findMatching(processes, match, pid, process.pid)
     const before = this.#earlier.get(monitor_id)
     this.#earlier.set(monitor_id, {
       atMs: nowMs,
@@ -216,7 +216,7 @@ export class ProcessWatch {
     }
   }
 
-  async #pidIn(file: string): Promise<number | undefined> {
+  async #readPidFile(file: string): Promise<number | undefined> {
     if (this.#pidReads.size >= maxPidReads && !this.#pidReads.has(file)) return undefined
     const read =
       this.#pidReads.get(file) ?? this.#readPid(file).finally(() => this.#pidReads.delete(file))
@@ -227,7 +227,10 @@ export class ProcessWatch {
   }
 }
 
-/** A user who could match any text could read the arguments of other programs letter by letter. */
+/**
+ * The report about a text that the agent is not allowed to search for. Free searches would let a
+ * user guess the arguments of other programs character by character.
+ */
 const notAllowed = {
   count: 0,
   rss_bytes: 0,
@@ -236,13 +239,13 @@ const notAllowed = {
   refused: "not_allowed"
 } as const
 
-/** Percent of one core. Time before the first observation of a process is not counted. */
-const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: Earlier, nowMs: number) => {
+/** Computes the percentage of one core. A process counts from its first observation on. */
+const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: EarlierTimes, nowMs: number) => {
   const seconds = (nowMs - before.atMs) / 1_000
   if (seconds <= 0) return null
-  const taken = found.reduce((sum, { cpuSeconds, pid }) => {
+  const usedSeconds = found.reduce((sum, { cpuSeconds, pid }) => {
     const earlier = before.cpuSeconds.get(pid)
     return earlier === undefined ? sum : sum + Math.max(0, cpuSeconds - earlier)
   }, 0)
-  return Math.round((taken / seconds) * 1_000) / 10
+  return Math.round((usedSeconds / seconds) * 1_000) / 10
 }

@@ -1,31 +1,32 @@
 const blank = "***"
 
-/** A name that contains this has a secret as its value. */
 const secretName =
   "(?:pass(?:wd|word|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|auth|authorization|bearer|cookie|credentials?|signature|session)"
 
-/** An option whose value is the next argument, such as `--db-password` or `-token`. */
+/** Matches an option whose value is the next argument, such as `--db-password` or `-token`. */
 const secretOption = new RegExp(`^-{1,2}[\\w.-]*${secretName}$`, "i")
 
-/** A header or a field whose value is the next word, such as `Authorization:` or `Bearer`. */
+/** Matches a header or field whose value is the next word, such as `Authorization:` or `Bearer`. */
 const secretField = new RegExp(`${secretName}\\w*["']?[:=]$|^(?:basic|bearer|token)$`, "i")
 
-/** `DB_PASSWORD=x`, `--token=x`, `?api_key=x`, `"secret":"x"`. */
+/**
+ * Matches a secret with its name, such as `DB_PASSWORD=x`, `--token=x`, `?api_key=x` or
+ * `"secret":"x"`.
+ */
 const secretValue = new RegExp(`(${secretName}\\w*["']?[:=])[^\\s]+`, "gi")
 
-/** The user and the password of a URL. */
 const userInfo = /(\w:\/\/)[^\s/@]+@/g
 
-/** A sequence that looks random: long, with letters and digits. */
+/** Matches a sequence that looks random: long, with letters and digits. */
 const randomRun = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
 
-/** Keys of this and other well-known services, by their prefix. */
+/** Matches keys of this and other well-known services by their prefixes. */
 const knownKey =
   /\b(?:pak|pwk|phk|whsec|sk|pk|rk|ghp|gho|ghs|glpat|xox[a-z]|eyJ|AKIA|AIza)[-_]?[\w.+/=-]{12,}/g
 
 /**
- * Blanks the arguments of a command line that look like secrets. It blanks rather too much than too
- * little; a monitor cannot match blanked text.
+ * Blanks arguments of a command line that look like secrets. When in doubt, it blanks. A monitor
+ * cannot match blanked text.
  */
 export const blankSecrets = (commandLine: string): string => {
   let isValueNext = false

@@ -4,9 +4,8 @@ import type { ProcessWatch } from "./ProcessWatch.ts"
 const withinMs = 10_000
 
 /**
- * Observes the processes that are due now, and returns whether there is something to report. The
- * observation is abandoned after 10 seconds, because the kernel can keep a reader of `/proc`
- * waiting.
+ * Observes the processes that are due, and returns whether there is something to report. It gives
+ * up after 10 seconds, because the kernel can block a reader of `/proc`.
  */
 export const observeProcesses = (
   watch: Pick<ProcessWatch, "observe">,
@@ -19,7 +18,7 @@ export const observeProcesses = (
       orElse: () =>
         Effect.as(
           Effect.logWarning(
-            `reading processes takes longer than ${withinMs / 1_000} s; no process is reported until it ends`
+            `cannot read the processes within ${withinMs / 1_000} s: no process is reported until the read finishes`
           ),
           false
         )

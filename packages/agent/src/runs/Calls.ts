@@ -2,17 +2,15 @@ import { Call } from "@scheduling/calls/Call"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Exit, LogLevel } from "effect"
-import { type Answer, answerOf, cutOffAnswer, returnedAnswer } from "./answers.ts"
+import { type CallAnswer, toAnswer, cutOffAnswer, returnedAnswer } from "./CallAnswer.ts"
 import type { HeldRuns } from "./HeldRuns.ts"
 
 export interface Calls {
-  /** Begins calls while there are waiting runs and free slots. */
   readonly beginAll: () => void
-  /** Cuts off the call of a run, or finishes the run if its call has not begun. */
+  /** Cuts off the call of a run, or finishes the run if its call has not started. */
   readonly cancel: (id: WorkerCall["run_id"]) => void
-  /** Returns the runs that have waited for a slot since `sinceMs`. */
+  /** Returns runs to the service that have waited for a slot since `sinceMs`. */
   readonly returnWaiting: (sinceMs: number) => void
-  /** The number of calls that have finished. */
   readonly count: () => number
 }
 
@@ -22,7 +20,7 @@ interface CallsOptions {
   readonly onResult: () => void
 }
 
-/** Makes the calls of the held runs. `onResult` runs after each result. */
+/** Makes the calls of held runs. `onResult` is called after each result. */
 export const makeCalls = Effect.fnUntraced(function* ({
   runs,
   nowMs,
@@ -34,7 +32,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
   let isBeginning = false
 
   const logsCalls = yield* LogLevel.isEnabled("Info")
-  /** One fiber logs all calls that finish in the same turn of the event loop. */
+  /** The log entries of this turn of the event loop. One fiber writes them all. */
   const logs: Array<Effect.Effect<void>> = []
   const writeLogs = Effect.andThen(
     Effect.yieldNow,
@@ -45,8 +43,8 @@ export const makeCalls = Effect.fnUntraced(function* ({
     const { lease, run_id } = given
     const finishedAtMs = nowMs()
     const duration_ms = Math.round(finishedAtMs - startedMs)
-    const result: Answer = Exit.isSuccess(exit)
-      ? answerOf(exit.value)
+    const result: CallAnswer = Exit.isSuccess(exit)
+      ? toAnswer(exit.value)
       : { ...cutOffAnswer, duration_ms }
     runs.finish({ ...result, lease, run_id, finishedAtMs })
     finished++
@@ -56,14 +54,14 @@ export const makeCalls = Effect.fnUntraced(function* ({
     const how = result.status_code ?? result.error?.message ?? result.outcome
     logs.push(
       Effect.logInfo(
-        // Queries may hold secrets.
+        // Query strings can contain secrets.
         `${given.method} ${given.url.split(/[?#]/, 1)[0]}: ${how} in ${duration_ms} ms`
       ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
     )
     if (logs.length === 1) runFork(writeLogs)
   }
 
-  /** Runs in no fiber of the session, because a call goes on while the agent drains. */
+  /** Starts a call outside of the session's fibers, so that it continues while the agent drains. */
   const begin = (given: WorkerCall) => {
     const startedMs = nowMs()
     let hasFinished = false
@@ -77,7 +75,9 @@ export const makeCalls = Effect.fnUntraced(function* ({
     if (!hasFinished) runs.begin(given.run_id, cutOff)
   }
 
-  /** A loop instead of a recursion: calls that finish at once would nest hundreds deep. */
+  /**
+   * Starts calls in a loop. With a recursion, calls that finish at once would nest hundreds deep.
+   */
   const beginAll = () => {
     if (isBeginning) return
     isBeginning = true

@@ -6,13 +6,16 @@ import {
   type WorkerResult
 } from "@scheduling/domain/workers/WorkerProtocol"
 
-/** A run that has finished. How long ago that was is computed when the result is sent. */
+/** The result of a run. How long ago the run finished is computed when the result is sent. */
 export type FinishedRun = Omit<WorkerResult, "ended_ago_ms"> & { readonly finishedAtMs: number }
 
 type Outcome = Omit<FinishedRun, "run_id" | "lease">
 
 interface HeldRun {
-  /** Set while its call is in progress. It refers to everything about the call. */
+  /**
+   * Cuts off the call. Undefined unless the call is in progress, because it keeps the whole call in
+   * memory.
+   */
   cutOff: (() => void) | undefined
 }
 
@@ -21,19 +24,18 @@ interface WaitingRun {
   readonly sinceMs: number
 }
 
-/** The largest request that the service accepts. */
 const maxBytes = 512 * 1024
 
-/** Runs that are claimed ahead should wait no longer than this for a slot. */
+/** The longest time for which a run claimed ahead should wait for a slot. */
 const aheadMs = 50
 const maxAheadPerSlot = 2
 
 /**
  * The runs that the agent holds, from the claim until the service has acknowledged the result. A
- * slot is free again as soon as its call has finished, so that the agent goes on while results are
- * on their way. While more runs are due than it claims, the agent claims as many runs ahead as have
- * finished lately, so that it also goes on while the next claim is on its way. The number of held
- * runs per slot is bounded, so that results which cannot be submitted take a bounded amount of
+ * slot is free as soon as its call has finished, so that the next call starts while results are
+ * submitted. When the service has more due runs than the agent claims, the agent claims runs ahead,
+ * as many as have finished lately, so that calls start while the next claim is in progress. The
+ * number of held runs per slot is limited, so that results that cannot be submitted do not fill the
  * memory.
  *
  * The map and its values live long, so they refer to nothing of a finished call, which the garbage
@@ -42,27 +44,26 @@ const maxAheadPerSlot = 2
 export class HeldRuns {
   readonly #slots: number
   readonly #runs = new Map<WorkerCall["run_id"], HeldRun>()
-  /** Runs whose calls have not begun, in the order in which they begin. */
+  /** Runs whose calls have not started, in the order of their start. */
   #waiting: Array<WaitingRun> = []
-  /** Finished runs that are not in a request, the oldest first. */
+  /** Results that are not in a request, the oldest first. */
   #finished: Array<FinishedRun> = []
-  /** The number of finished runs whose results the service has not acknowledged. */
+  /** The number of results that the service has not acknowledged. */
   #unacknowledged = 0
   #claimedAtMs = 0
   #finishedSinceClaim = 0
-  /** Whether the last claim gave as many runs as it asked for. */
+  /** True if the last claim returned as many runs as it asked for. */
   #hasBacklog = false
 
   constructor(slots: number) {
     this.#slots = slots
   }
 
-  /** The number of calls that can begin now. */
   get free(): number {
     return this.#room(0)
   }
 
-  /** The number of runs to claim. Those beyond the free slots wait here. */
+  /** Returns the number of runs to claim. Runs beyond the free slots wait in this agent. */
   wanted(nowMs: number): number {
     return Math.min(this.#room(this.#ahead(nowMs)), maxClaimed)
   }
@@ -75,9 +76,7 @@ export class HeldRuns {
     return this.size - this.#waiting.length - this.#unacknowledged
   }
 
-  /**
-   * All held runs: those that wait, those that run, and those whose results are not acknowledged.
-   */
+  /** The ids of all held runs: waiting, running, or with an unacknowledged result. */
   get ids(): ReadonlyArray<WorkerCall["run_id"]> {
     return [...this.#runs.keys()]
   }
@@ -90,7 +89,6 @@ export class HeldRuns {
     return this.#finished.length > 0
   }
 
-  /** Whether there are as many results as one request takes. */
   get hasFullBatch(): boolean {
     return this.#finished.length >= maxResults
   }
@@ -101,8 +99,8 @@ export class HeldRuns {
   }
 
   /**
-   * Takes the runs that a claim for `asked` runs was given, except runs that are held already and
-   * runs beyond `asked`. Returns how many it took.
+   * Takes the runs that a claim for `asked` runs returned, except runs that are held already and
+   * runs beyond `asked`. Returns the number of taken runs.
    */
   take(calls: ReadonlyArray<WorkerCall>, asked: number, nowMs: number): number {
     this.#hasBacklog = calls.length >= asked
@@ -115,12 +113,11 @@ export class HeldRuns {
     return this.size - before
   }
 
-  /** Removes the next waiting run if there is a free slot for it. Its call must begin at once. */
+  /** Removes the next waiting run if a slot is free. The caller must start its call at once. */
   next(): WorkerCall | undefined {
     return this.running < this.#slots ? this.#waiting.shift()?.call : undefined
   }
 
-  /** Records that the call of a run is in progress. */
   begin(id: WorkerCall["run_id"], cutOff: () => void): void {
     const run = this.#runs.get(id)
     if (run !== undefined) run.cutOff = cutOff
@@ -130,7 +127,6 @@ export class HeldRuns {
     this.#runs.get(id)?.cutOff?.()
   }
 
-  /** Records the result of a call. */
   finish(finished: FinishedRun): void {
     const run = this.#runs.get(finished.run_id)
     if (run === undefined) return
@@ -140,7 +136,7 @@ export class HeldRuns {
     this.#finishedSinceClaim++
   }
 
-  /** Finishes a run whose call has not begun. Returns false if there is no such run. */
+  /** Finishes a run whose call has not started. Returns false if no such run waits. */
   dismiss(id: WorkerCall["run_id"], outcome: Outcome): boolean {
     const at = this.#waiting.findIndex(({ call }) => call.run_id === id)
     const [dismissed] = at === -1 ? [] : this.#waiting.splice(at, 1)
@@ -151,9 +147,9 @@ export class HeldRuns {
   }
 
   /**
-   * Returns the runs that have waited for a slot since `sinceMs`, so that another worker may have
-   * them. The service may give them to this agent again before it has answered, so they are no
-   * longer held. The result says whether there were any.
+   * Returns runs to the service that have waited for a slot since `sinceMs`, so that another worker
+   * can get them. They are no longer held, because the service can give them to this agent again
+   * before it acknowledges the return. Returns true if there were any.
    */
   returnWaiting(sinceMs: number, outcome: Outcome): boolean {
     const late = this.#waiting.filter((run) => run.sinceMs <= sinceMs)
@@ -167,7 +163,7 @@ export class HeldRuns {
     return true
   }
 
-  /** Removes as many results as one request takes, the oldest first. */
+  /** Removes as many results as fit into one request, the oldest first. */
   takeResults(): ReadonlyArray<FinishedRun> {
     let bytes = 0
     let count = 0
@@ -179,12 +175,11 @@ export class HeldRuns {
     return this.#finished.splice(0, count)
   }
 
-  /** Puts results back that could not be submitted, so that they go first the next time. */
+  /** Puts results back that could not be submitted. They are the first in the next request. */
   putBack(results: ReadonlyArray<FinishedRun>): void {
     this.#finished.unshift(...results)
   }
 
-  /** Lets go of runs whose results the service has acknowledged. */
   release(results: ReadonlyArray<FinishedRun>): void {
     for (const { outcome, run_id } of results) {
       if (outcome !== "returned" && this.#runs.delete(run_id)) this.#unacknowledged--
@@ -192,8 +187,8 @@ export class HeldRuns {
   }
 
   /**
-   * Lets go of all runs, which belong to other workers once the session is lost. Returns functions
-   * that cut off the calls in progress.
+   * Removes all runs, because they belong to other workers once the session is lost. Returns
+   * functions that cut off the calls in progress.
    */
   clear(): ReadonlyArray<() => void> {
     const inProgress = [...this.#runs.values()].flatMap(({ cutOff }) => cutOff ?? [])
@@ -204,21 +199,24 @@ export class HeldRuns {
     return inProgress
   }
 
-  /** The number of runs that may wait for a slot: as many as finish in `aheadMs`. */
+  /** Returns how many runs can wait for a slot: as many as finish in `aheadMs`. */
   #ahead(nowMs: number): number {
     if (!this.#hasBacklog) return 0
-    const share = Math.min(1, aheadMs / Math.max(1, nowMs - this.#claimedAtMs))
-    return Math.min(maxAheadPerSlot * this.#slots, Math.floor(share * this.#finishedSinceClaim))
+    const fraction = Math.min(1, aheadMs / Math.max(1, nowMs - this.#claimedAtMs))
+    return Math.min(maxAheadPerSlot * this.#slots, Math.floor(fraction * this.#finishedSinceClaim))
   }
 
-  /** The number of runs that can still be claimed if `ahead` runs may wait for a slot. */
+  /** Returns how many more runs can be claimed if `ahead` runs can wait for a slot. */
   #room(ahead: number): number {
     const open = this.#slots + ahead - (this.size - this.#unacknowledged)
     return Math.max(0, Math.min(open, maxHeldPerSlot * this.#slots - this.size))
   }
 }
 
-export const resultOf = ({ finishedAtMs, ...run }: FinishedRun, nowMs: number): WorkerResult => ({
+export const toWorkerResult = (
+  { finishedAtMs, ...run }: FinishedRun,
+  nowMs: number
+): WorkerResult => ({
   ...run,
   ended_ago_ms: Math.max(0, Math.round(nowMs - finishedAtMs))
 })

@@ -1,28 +1,25 @@
 import { Clock, DateTime, Effect, Exit, Random } from "effect"
-import { reasonOf, type Refusal, refusalIn } from "../refusals.ts"
+import { failureReason, type Refusal, findRefusal } from "../Refusal.ts"
 import type { Problem } from "../status/Status.ts"
 import { backoffMs } from "./backoff.ts"
 
-/** A problem that continues is logged again after this time. */
 const logEveryMs = 60_000
 
-/** Retries requests while the service is unreachable. */
 export interface Retries {
   /**
-   * Retries a request until the service answers. Logs a problem at once, whenever it changes, every
-   * minute while it continues, and when it is solved.
+   * Repeats a request until the service answers. A problem is logged at once, when it changes,
+   * every minute while it continues, and when it is over.
    */
   readonly untilAnswered: <A, E, R>(
     what: string,
     request: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, Refusal, R>
-  /** The problem that has continued for the longest time. */
   readonly problem: () => Problem | null
 }
 
-/** `onFailure` runs after each failure. */
+/** Creates the retries of an agent. `onFailure` runs after each failure. */
 export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
-  /** The problems by request, the oldest first. */
+  /** The current problems by request, the oldest first. */
   const problems = new Map<string, Problem>()
 
   const repeat = Effect.fnUntraced(function* <A, E, R>(
@@ -36,9 +33,9 @@ export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
         if (failures > 1) yield* Effect.logInfo(`${what}: the service answers again`)
         return exit.value
       }
-      const refusal = refusalIn(exit)
+      const refusal = findRefusal(exit)
       if (refusal !== undefined) return yield* Effect.fail(refusal)
-      const reason = reasonOf(exit)
+      const reason = failureReason(exit)
       const { since } = problems.get(what) ?? { since: DateTime.formatIso(yield* DateTime.now) }
       problems.set(what, { since, reason })
       const nowMs = yield* Clock.currentTimeMillis

@@ -6,7 +6,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { Settings } from "../settings.ts"
 import { boundedFetch } from "./boundedFetch.ts"
 
-/** Every request but a claim, which may wait longer, is answered within this time. */
+/** The time limit of all requests except claims, which wait for runs. */
 export const answerWithinMs = 10_000
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
@@ -21,7 +21,6 @@ const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
     Effect.provideService(FetchHttpClient.Fetch, boundedFetch)
   )
 
-/** A client of the service's protocol for agents. */
 export class Service extends Context.Service<
   Service,
   Effect.Success<ReturnType<typeof makeClient>>

@@ -1,13 +1,13 @@
 /**
- * The size limit of one answer. The service sends at most 4 MiB of large calls at a time, and JSON
- * may need six bytes for one.
+ * The size limit of one answer. The service sends up to 4 MiB of large calls, and a byte can take
+ * six bytes in JSON.
  */
 const maxAnswerBytes = 32 * 1024 * 1024
 
 /**
- * `fetch` for a service that is not trusted. It follows no redirect, because the service could then
- * direct requests of the agent to networks that calls may not reach. An answer
- * that is too large fails before it fills the memory.
+ * `fetch` for an untrusted service. It follows no redirect, because a redirect could send the
+ * agent's requests to networks that calls are not allowed to reach. An answer that is too large
+ * fails before it fills the memory.
  */
 export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   const answer = await fetch(input, { ...init, redirect: "error" })
@@ -15,7 +15,10 @@ export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   return new Response(answer.body.pipeThrough(limitTo(maxAnswerBytes)), answer)
 }
 
-/** Counts the bytes, because `content-length` may be absent or that of the compressed body. */
+/**
+ * Checks whether `content-length` proves that the answer is small enough. It can be absent, or
+ * count the compressed body.
+ */
 const isBounded = (headers: Headers): boolean =>
   !headers.has("content-encoding") &&
   headers.has("content-length") &&

@@ -2,8 +2,8 @@ import { Effect, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 
 /**
- * Pauses a loop after turns that did nothing: not at all the first time, then longer each time.
- * After a turn with `hasWorked` there is no pause.
+ * Creates a pause for a loop. The first idle turn has no pause, and each further idle turn a longer
+ * one. A turn with `hasWorked` resets the pause.
  */
 export const makePause = Effect.sync(() => {
   let idleTurns = 0

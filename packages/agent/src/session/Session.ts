@@ -1,7 +1,7 @@
-/** The time between a hello and a goodbye, in which the service gives runs to the agent. */
+/** A session lasts from the hello to the goodbye of the agent. The service gives runs to it. */
 export interface Session {
   readonly id: number
-  /** The time for which the service lets a claim wait for runs. */
+  /** The time for which the service holds a claim while no run is due. */
   readonly waitSeconds: number
   readonly beatMs: number
 }

@@ -5,16 +5,15 @@ import { answerWithinMs, Service } from "../service/Service.ts"
 import { exchangeBeat } from "./sendBeats.ts"
 import type { Session } from "./Session.ts"
 
-/** Slots that become free within this time share a claim. */
+/** The time for which a claim waits for more slots to become free. */
 const gatherSlotsMs = 10
 
 /**
- * The service lets a claim wait while no run is due. If an empty answer arrives within this time,
- * the agent pauses before the next claim.
+ * The agent pauses if an empty answer arrives sooner than this, because the service should have
+ * waited for a due run.
  */
 const atOnceMs = 1_000
 
-/** Claims runs for the free slots and begins their calls, again and again. */
 export const claimRuns = Effect.fnUntraced(function* (session: Session) {
   const agent = yield* Agent
   const service = yield* Service
@@ -24,7 +23,7 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
 
   const claim = (slots: number, waitSeconds: number) =>
     retries.untilAnswered(
-      "asking for runs",
+      "claiming runs",
       Effect.suspend(() =>
         Effect.timeout(
           service.claim({
@@ -49,14 +48,14 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
     if (slots === 0) return
     const claimedAtMs = nowMs()
     runs.noteClaim(claimedAtMs)
-    // A claim for runs that would wait here for a slot does not wait for runs to become due.
+    // A claim for runs ahead of free slots does not wait for runs to become due.
     const waitSeconds = slots > runs.free ? 0 : session.waitSeconds
     const { beat = false, calls: given } = yield* claim(slots, waitSeconds)
     gotNothing = given.length === 0
-    const taken = runs.take(given, slots, nowMs())
+    const takenCount = runs.take(given, slots, nowMs())
     calls.beginAll()
-    yield* pause(taken > 0 || nowMs() - claimedAtMs > atOnceMs)
-    // The next claim names the processes that this beat brings.
+    yield* pause(takenCount > 0 || nowMs() - claimedAtMs > atOnceMs)
+    // The answer to this beat has the new list of processes, whose hash the next claim sends.
     if (beat) yield* exchangeBeat(session)
     if (beat || (given.length > 0 && agent.isIdle)) signals.beatDue.notify()
     if (agent.isIdle) yield* agent.reportStatus

@@ -1,20 +1,20 @@
 import { Duration, Effect } from "effect"
 import { Agent } from "../Agent.ts"
-import { counted } from "../counted.ts"
+import { pluralize } from "../pluralize.ts"
 import { Service } from "../service/Service.ts"
 import { sendBeats } from "./sendBeats.ts"
 import type { Session } from "./Session.ts"
 import { submitResults } from "./submitResults.ts"
 
 /**
- * Returns the runs whose calls have not begun, lets the other calls finish within
- * `drain_seconds`, submits their results, and says goodbye.
+ * Returns the runs whose calls have not started, lets the other calls finish within
+ * `drain_seconds`, submits their results and says goodbye.
  */
 export const drain = Effect.fnUntraced(function* (session: Session) {
   const { calls, runs, settings } = yield* Agent
   const service = yield* Service
   calls.returnWaiting(Infinity)
-  yield* Effect.logInfo(`stopping: ${counted(runs.running, "call is", "calls are")} in progress`)
+  yield* Effect.logInfo(`stopping: ${pluralize(runs.running, "call is", "calls are")} in progress`)
   const emptied = Effect.whileLoop({
     while: () => runs.size > 0 || runs.hasResults,
     body: () => Effect.sleep(20),
@@ -27,7 +27,7 @@ export const drain = Effect.fnUntraced(function* (session: Session) {
   )
   const left = runs.ids
   if (left.length > 0) {
-    yield* Effect.logWarning(`${counted(left.length, "run goes", "runs go")} to other workers`)
+    yield* Effect.logWarning(`${pluralize(left.length, "run goes", "runs go")} to other workers`)
   }
   yield* service
     .beat({ payload: { session: session.id, running: [...left], leaving: true } })
@@ -35,7 +35,7 @@ export const drain = Effect.fnUntraced(function* (session: Session) {
   yield* abandonRuns
 })
 
-/** Cuts off all calls, because the runs belong to other workers now. */
+/** Cuts off all calls, because their runs belong to other workers now. */
 export const abandonRuns = Effect.gen(function* () {
   const { runs } = yield* Agent
   for (const cutOff of runs.clear()) cutOff()

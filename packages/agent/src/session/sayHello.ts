@@ -8,7 +8,7 @@ export const sayHello = Effect.gen(function* () {
   const { retries, settings } = yield* Agent
   const service = yield* Service
   return yield* retries.untilAnswered(
-    "saying hello",
+    "starting a session",
     Effect.timeout(
       service.hello({
         payload: {

@@ -4,17 +4,20 @@ import { observeProcesses } from "../processes/observeProcesses.ts"
 import { answerWithinMs, Service } from "../service/Service.ts"
 import type { Session } from "./Session.ts"
 
-/** A run that has waited this long for a slot is returned, because another worker may have one. */
+/**
+ * A run that has waited this long for a slot is returned, because another worker may have a free
+ * one.
+ */
 const waitAtMostMs = 1_000
 
 /**
- * Sends a beat at every interval and when one is due at once, and observes processes beside it. Beats
- * do not wait for an observation, which may hang.
+ * Sends beats at an interval and on demand, and observes processes at the same time. Beats do not
+ * wait for an observation, which can hang.
  */
 export const sendBeats = (session: Session) =>
   Effect.raceFirst(Effect.forever(beatOnce(session)), Effect.forever(observeOnce))
 
-/** Sends a beat with what was observed, and carries out the orders of the answer. */
+/** Sends a beat with the latest observations, and carries out the orders in the answer. */
 export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
   const agent = yield* Agent
   const service = yield* Service

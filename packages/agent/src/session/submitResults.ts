@@ -1,16 +1,15 @@
 import { Effect } from "effect"
 import { Agent } from "../Agent.ts"
-import { counted } from "../counted.ts"
-import { resultOf } from "../runs/HeldRuns.ts"
+import { pluralize } from "../pluralize.ts"
+import { toWorkerResult } from "../runs/HeldRuns.ts"
 import { answerWithinMs, Service } from "../service/Service.ts"
 import type { Session } from "./Session.ts"
 
-/** Calls that finish within this time share a request. */
 const gatherMs = 5
 
 /**
- * Submits results as they come. A second loop submits full batches, so that many results do not wait
- * for the answer about the ones before them.
+ * Submits results soon after they arrive. A second loop submits full batches, so that they do not
+ * wait for the answer to the previous request.
  */
 export const submitResults = Effect.fnUntraced(function* (session: Session) {
   const { runs, signals } = yield* Agent
@@ -37,7 +36,7 @@ const submit = Effect.fnUntraced(function* ({ id }: Session) {
       Effect.suspend(() =>
         Effect.timeout(
           service.results({
-            payload: { session: id, results: results.map((one) => resultOf(one, nowMs())) }
+            payload: { session: id, results: results.map((one) => toWorkerResult(one, nowMs())) }
           }),
           answerWithinMs
         )
@@ -49,7 +48,7 @@ const submit = Effect.fnUntraced(function* ({ id }: Session) {
   const fenced = receipts.filter(({ receipt }) => receipt === "fenced").length
   if (fenced > 0) {
     yield* Effect.logWarning(
-      `${counted(fenced, "result")} came too late: the service has given the runs to another worker`
+      `the service has not accepted ${pluralize(fenced, "result")}: it has given the runs to another worker`
     )
   }
 })

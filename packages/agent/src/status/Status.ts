@@ -5,15 +5,17 @@ import { tmpdir, userInfo } from "node:os"
 import { dirname, isAbsolute, join } from "node:path"
 import { env } from "node:process"
 
-/** The time since which the service cannot be reached, and the reason. */
 export const Problem = Schema.Struct({ since: Schema.String, reason: Schema.String })
 export type Problem = typeof Problem.Type
 
-/** The status file, written at every beat and claim, and after every failed request. */
+/**
+ * The contents of the status file, which is written at every beat and claim, and after every failed
+ * request.
+ */
 export const Status = Schema.Struct({
   pid: Schema.Int,
   at: Schema.String,
-  /** Empty until the service has answered for the first time. */
+  /** The worker's name. Empty until the service has answered for the first time. */
   worker: Schema.String,
   online: Schema.Boolean,
   running: Schema.Int,
@@ -28,8 +30,9 @@ const StatusText = Schema.fromJsonString(Status)
 const ownId = () => process.getuid?.()
 
 /**
- * The folders for the status files of this user's agents. Not every system has XDG_RUNTIME_DIR, and
- * in the folder for temporary files another user may have created a file of the same name.
+ * Returns the folders for the status files of this user's agents. Some systems lack
+ * XDG_RUNTIME_DIR. In the folder for temporary files, another user can have created a file of the
+ * same name.
  */
 const defaultFolders = (): ReadonlyArray<string> => {
   const runtime = env["XDG_RUNTIME_DIR"] ?? ""
@@ -37,7 +40,10 @@ const defaultFolders = (): ReadonlyArray<string> => {
   return isAbsolute(runtime) ? [join(runtime, "scheduling-agent"), temporary] : [temporary]
 }
 
-/** The part of the token in the name of a status file, too short to reveal the token. */
+/**
+ * The length of the part of the token in the name of a status file. It is too short to reveal the
+ * token.
+ */
 const namedBy = 12
 
 const nameForm = new RegExp(
@@ -47,7 +53,6 @@ const nameForm = new RegExp(
 export const defaultStatusFile = (token: string): string =>
   join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, namedBy)}.json`)
 
-/** The status files of all agents that this user runs or ran. */
 export const findStatusFiles = Effect.promise(async () => {
   const found = defaultFolders().map(async (folder) =>
     (await readdir(folder).catch(() => []))
@@ -57,24 +62,24 @@ export const findStatusFiles = Effect.promise(async () => {
   return (await Promise.all(found)).flat()
 })
 
-/** Refuses a folder that another user has created or may write to. */
+/** Fails if another user owns the folder or can write to it. */
 const checkFolder = async (folder: string): Promise<void> => {
   if (!defaultFolders().includes(folder)) return
   const found = await lstat(folder)
   const isOwn = ownId() === undefined || (found.uid === ownId() && (found.mode & 0o077) === 0)
   if (!found.isDirectory() || !isOwn) {
-    throw new Error(`${folder} is not a folder of this user alone`)
+    throw new Error(`${folder} is accessible to other users: remove it, or set --status-file`)
   }
 }
 
-/** Replaces the whole file. An agent that cannot write it continues to work. */
+/** Replaces the status file. An agent that cannot write the file continues to work. */
 export const writeStatus = (file: string, status: Status): Effect.Effect<void> =>
   Effect.ignore(
     Effect.tryPromise(async () => {
       const folder = dirname(file)
       if (defaultFolders().includes(folder)) await mkdir(folder, { mode: 0o700 }).catch(() => {})
       await checkFolder(folder)
-      // A random name, so that nobody can put a link there before.
+      // The random name keeps other users from placing a link there.
       const temporary = `${file}.${crypto.randomUUID()}`
       try {
         await writeFile(temporary, JSON.stringify(status), { mode: 0o600, flag: "wx" })
@@ -92,7 +97,6 @@ export const readStatus = (file: string): Effect.Effect<Option.Option<Status>> =
     return readFile(file, "utf8")
   }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(StatusText)), Effect.option)
 
-/** Whether the process that wrote the status still exists. */
 export const isAlive = ({ pid }: Status): boolean => {
   try {
     process.kill(pid, 0)

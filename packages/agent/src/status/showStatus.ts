@@ -1,17 +1,18 @@
 import { Array, Console, Effect } from "effect"
-import { AgentEnded } from "../refusals.ts"
+import { AgentEnded } from "../Refusal.ts"
 import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
 
-/** An agent writes at least every twenty seconds, also while the service is away. */
+/**
+ * A running agent writes its status every twenty seconds, also while the service is unreachable.
+ */
 const silentAfterMs = 60_000
 
-/** The problem of a running agent, if any. */
-export const problemOf = (
+export const findProblem = (
   { at, online, pid, problem }: Status,
   nowMs: number
 ): string | undefined => {
   if (nowMs - Date.parse(at) > silentAfterMs) {
-    return `process ${pid} has written nothing since ${at}: it hangs, or another program has its process id now`
+    return `process ${pid} has written no status since ${at}: the agent hangs, or another program has its process id now`
   }
   if (problem !== null) {
     return `has not reached the service since ${problem.since}: ${problem.reason}`
@@ -19,12 +20,14 @@ export const problemOf = (
   return online ? undefined : "is not online yet"
 }
 
-/** Unknown until the service has answered for the first time. */
-const nameOf = ({ worker }: Status) => (worker === "" ? "the agent" : worker)
+/**
+ * Returns the worker's name, which is unknown until the service has answered for the first time.
+ */
+const displayName = ({ worker }: Status) => (worker === "" ? "the agent" : worker)
 
-const tableOf = ({ at, done, pid, running, unsent, worker }: Status) =>
+const formatStatus = ({ at, done, pid, running, unsent, worker }: Status) =>
   [
-    `worker     ${worker === "" ? "not known yet" : worker}`,
+    `worker     ${worker === "" ? "unknown until the service answers" : worker}`,
     `process    ${pid}`,
     `last beat  ${at}`,
     `running    ${running}`,
@@ -32,18 +35,18 @@ const tableOf = ({ at, done, pid, running, unsent, worker }: Status) =>
     `done       ${done}`
   ].join("\n")
 
-/** Shows the agent that writes `file`. Without a file it shows all agents that this user runs. */
+/** Shows the agent that writes `file`, or all agents of this user if no file is given. */
 export const showStatus = Effect.fnUntraced(function* (file: string | undefined, nowMs: number) {
   const files = file === undefined ? yield* findStatusFiles : [file]
   const found = Array.getSomes(yield* Effect.forEach(files, readStatus)).filter(isAlive)
   if (found.length === 0) {
-    const knows = file === undefined ? "the files of this user know" : `${file} knows`
-    return yield* Effect.fail(new AgentEnded(`no agent runs here, as far as ${knows}`, 1))
+    const where = file === undefined ? "for this user" : `with the status file ${file}`
+    return yield* Effect.fail(new AgentEnded(`no agent is running ${where}`, 1))
   }
-  yield* Console.log(found.map(tableOf).join("\n\n"))
+  yield* Console.log(found.map(formatStatus).join("\n\n"))
   const problems = found.flatMap((status) => {
-    const problem = problemOf(status, nowMs)
-    return problem === undefined ? [] : [`${nameOf(status)}: ${problem}`]
+    const problem = findProblem(status, nowMs)
+    return problem === undefined ? [] : [`${displayName(status)}: ${problem}`]
   })
   if (problems.length > 0) return yield* Effect.fail(new AgentEnded(problems.join("\n"), 1))
 })

@@ -3,7 +3,7 @@ import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import {
-  matching,
+  findMatching,
   parseProcess,
   ProcessWatch,
   type SeenProcess
@@ -23,8 +23,8 @@ const processOf = (fields: Partial<SeenProcess>): SeenProcess => ({
 const stat = (state: string) =>
   `7 (odd) name) ${state} 1 7 7 0 -1 4194304 100 0 0 0 150 50 0 0 20 0 1 0 100 1000000 250 0`
 
-describe("what the kernel says of a process", () => {
-  it("is read whatever its name is", () => {
+describe("parseProcess", () => {
+  it("accepts brackets in the name of the process", () => {
     const seen = parseProcess(7, stat("S"), "odd\0--flag\0", "Name:\todd\nVmRSS:\t  2048 kB\n")
     assert.deepStrictEqual(seen, {
       pid: 7,
@@ -35,13 +35,13 @@ describe("what the kernel says of a process", () => {
     })
   })
 
-  it("is nothing once it has ended", () => {
+  it("returns undefined for an ended process", () => {
     assert.isUndefined(parseProcess(7, stat("Z"), "", ""))
     assert.isUndefined(parseProcess(7, "", "", ""))
   })
 })
 
-describe("the processes of a monitor", () => {
+describe("findMatching", () => {
   const all = [
     processOf({}),
     processOf({ pid: 8, name: "a-rather-long-n", commandLine: "/opt/a-rather-long-name -x" })
@@ -52,17 +52,17 @@ describe("the processes of a monitor", () => {
     [{ name: "a-rather-long-name" }, [8]],
     [{ command_contains: "--queue mail" }, [7]],
     [{ pid_file: "/run/x.pid" }, [8]]
-  ] as const)("are those that match %j", (match, pids) => {
+  ] as const)("finds processes by %j", (match, pids) => {
     assert.deepStrictEqual(
-      matching(all, match, 8, 1).map(({ pid }) => pid),
+      findMatching(all, match, 8, 1).map(({ pid }) => pid),
       [...pids]
     )
   })
 
-  it("are not found by what is or was next to a secret", () => {
+  it("does not find secrets or texts that include a part of one", () => {
     const one = processOf({ commandLine: "node app.js --password hunter2 --queue mail" })
     const found = (command_contains: string) =>
-      matching([one], { command_contains }, undefined, 1).length
+      findMatching([one], { command_contains }, undefined, 1).length
     assert.strictEqual(found("app.js"), 1)
     assert.strictEqual(found("--queue mail"), 1)
     for (const guess of ["hunter2", "--password h", "2 --queue"]) {
@@ -70,21 +70,23 @@ describe("the processes of a monitor", () => {
     }
   })
 
-  it("never are the programs that start an agent with the text", () => {
+  it("does not find programs that start an agent with the text", () => {
     const starts = processOf({
       commandLine: "npm exec node main.ts run --watch-command worker.js --queue mail"
     })
     const match = { command_contains: "worker.js --queue mail" }
-    assert.deepStrictEqual(matching([starts, processOf({})], match, undefined, 1), [processOf({})])
+    assert.deepStrictEqual(findMatching([starts, processOf({})], match, undefined, 1), [
+      processOf({})
+    ])
   })
 
-  it("never are the agent itself by its command line", () => {
-    assert.lengthOf(matching(all, { command_contains: "node" }, undefined, 7), 0)
+  it("does not find the agent itself by its command line", () => {
+    assert.lengthOf(findMatching(all, { command_contains: "node" }, undefined, 7), 0)
   })
 })
 
-describe("watching", () => {
-  it("reports at each interval, with the processor time in between", async () => {
+describe("a process watch", () => {
+  it("reports at each interval, with the processor time since the last report", async () => {
     let cpuSeconds = 1
     const watch = new ProcessWatch([], async () => [processOf({ cpuSeconds })])
     watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
@@ -105,7 +107,7 @@ describe("watching", () => {
   })
 
   it.runIf(process.platform === "linux")(
-    "matches command lines by the texts that the agent was given, and by no others",
+    "searches command lines only for texts that the agent allows",
     async () => {
       const watch = new ProcessWatch(["--queue mail"], async () => [processOf({})])
       const other = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42")
@@ -127,7 +129,7 @@ describe("watching", () => {
     }
   )
 
-  it.runIf(process.platform === "linux")("sees a real process come and go", async () => {
+  it.runIf(process.platform === "linux")("finds a real process until it ends", async () => {
     const mark = `watched-${crypto.randomUUID()}`
     const child: ChildProcess = spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })
     await once(child, "spawn")
@@ -140,7 +142,7 @@ describe("watching", () => {
     assert.strictEqual((await watch.observe(60_000))[0]?.count, 0)
   })
 
-  it("finds nothing in a file that hangs, and goes on with the others", async () => {
+  it("counts no process for a pid file that hangs, and reads the others", async () => {
     if (process.platform !== "linux") return
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     try {
@@ -174,7 +176,7 @@ describe("watching", () => {
     }
   })
 
-  it("reads the processes at most once a second, however often it is given other monitors", async () => {
+  it("reads the processes at most once a second, also when its monitors change", async () => {
     if (process.platform !== "linux") return
     let reads = 0
     const watch = new ProcessWatch([], async () => {
@@ -194,7 +196,7 @@ describe("watching", () => {
     assert.strictEqual(watch.restMs(2_500), 500)
   })
 
-  it("opens no more files while many hang", async () => {
+  it("opens no more pid files while 50 hang", async () => {
     if (process.platform !== "linux") return
     let reads = 0
     const watch = new ProcessWatch(
@@ -224,7 +226,7 @@ describe("watching", () => {
     }
   })
 
-  it("does not look again while a look hangs, and waits for the next interval", async () => {
+  it("starts no second read while one hangs, and waits for the next interval", async () => {
     if (process.platform !== "linux") return
     const { promise, resolve } = Promise.withResolvers<ReadonlyArray<SeenProcess>>()
     const watch = new ProcessWatch([], () => promise)

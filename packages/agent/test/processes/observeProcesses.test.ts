@@ -11,8 +11,8 @@ const watched = {
   interval_seconds: 15
 }
 
-describe.skipIf(process.platform !== "linux")("observing processes", () => {
-  it.effect("gives up an observation that hangs, and logs it", () =>
+describe.skipIf(process.platform !== "linux")("observeProcesses", () => {
+  it.effect("gives up after 10 seconds with a warning", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const watch = new ProcessWatch([], () => new Promise(() => {}))
@@ -28,12 +28,12 @@ describe.skipIf(process.platform !== "linux")("observing processes", () => {
       yield* TestClock.adjust("10 seconds")
       assert.isFalse(yield* Fiber.join(observing))
       assert.deepStrictEqual(lines, [
-        "reading processes takes longer than 10 s; no process is reported until it ends"
+        "cannot read the processes within 10 s: no process is reported until the read finishes"
       ])
     })
   )
 
-  it.effect("says whether there is something to report", () =>
+  it.effect("returns whether there is something to report", () =>
     Effect.gen(function* () {
       const watch = new ProcessWatch([], async () => [])
       watch.watch([watched])

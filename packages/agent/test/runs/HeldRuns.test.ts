@@ -4,7 +4,7 @@ import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { maxHeldPerSlot, type WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Schema } from "effect"
 import { backoffMs } from "../../src/service/backoff.ts"
-import { HeldRuns, resultOf } from "../../src/runs/HeldRuns.ts"
+import { HeldRuns, toWorkerResult } from "../../src/runs/HeldRuns.ts"
 
 const callOf = (n: number): WorkerCall => ({
   run_id: ExecutionId.make(`019a9f3c-5b1e-7c4a-9d2f-${String(n).padStart(12, "0")}`),
@@ -32,7 +32,7 @@ const resultFor = ({ lease, run_id }: WorkerCall, response_body = "OK", finished
   finishedAtMs
 })
 
-/** What is runs once the calls of these runs have begun, as far as there are slots. */
+/** Holds `count` runs, and starts as many calls as there are slots. */
 const holding = (slots: number, count: number) => {
   const runs = new HeldRuns(slots)
   const calls = Array.from({ length: count }, (_, n) => callOf(n))
@@ -56,8 +56,8 @@ const returned = {
   finishedAtMs: 0
 }
 
-describe("what the agent holds", () => {
-  it("are not more than were asked for, whatever the service gives", () => {
+describe("a held run", () => {
+  it("is refused beyond the number that the agent asked for", () => {
     const runs = new HeldRuns(4)
     const calls = Array.from({ length: 200 }, (_, n) => callOf(n))
     assert.strictEqual(runs.take(calls, 4, 0), 4)
@@ -65,20 +65,20 @@ describe("what the agent holds", () => {
     assert.strictEqual(runs.size, 4)
   })
 
-  it("stays until the service has acknowledged the result", () => {
+  it("is held until the service has acknowledged its result", () => {
     const { begun, runs } = holding(2, 2)
     const [one, two] = begun as [WorkerCall, WorkerCall]
     runs.take([one], 1, 0)
     assert.deepStrictEqual([runs.size, runs.running, runs.free], [2, 2, 0])
     runs.finish(resultFor(one, "OK", 100))
     const results = runs.takeResults()
-    assert.deepInclude(resultOf(results[0]!, 350), { run_id: one.run_id, ended_ago_ms: 250 })
+    assert.deepInclude(toWorkerResult(results[0]!, 350), { run_id: one.run_id, ended_ago_ms: 250 })
     assert.deepStrictEqual([runs.running, runs.unsent, runs.size], [1, 1, 2])
     runs.release(results)
     assert.deepStrictEqual([runs.free, runs.unsent, runs.ids], [1, 0, [two.run_id]])
   })
 
-  it("goes with one request, and with the next if that one fails", () => {
+  it("is in one request, and in the next one if that fails", () => {
     const { begun, runs } = holding(3, 3)
     for (const one of begun.slice(0, 2)) runs.finish(resultFor(one))
     const results = runs.takeResults()
@@ -92,7 +92,7 @@ describe("what the agent holds", () => {
     )
   })
 
-  it("takes a slot until its call has ended, if not too many results are kept", () => {
+  it("takes a slot until its call has finished, unless too many results are kept", () => {
     const { runs } = holding(2, 0)
     for (let n = 0; n < 2 * maxHeldPerSlot; n++) {
       assert.isAtLeast(runs.free, 1)
@@ -104,7 +104,7 @@ describe("what the agent holds", () => {
     assert.deepStrictEqual([runs.free, runs.wanted(0)], [1, 1])
   })
 
-  it("waits for a slot where more is given than there are, in the order in which it came", () => {
+  it("waits for a free slot, in the order of arrival", () => {
     const { begun, calls, runs } = holding(2, 4)
     assert.deepStrictEqual(begun, calls.slice(0, 2))
     assert.deepStrictEqual([runs.running, runs.free, runs.size], [2, 0, 4])
@@ -113,7 +113,7 @@ describe("what the agent holds", () => {
     assert.deepStrictEqual(beginAll(runs), [calls[2]!])
   })
 
-  it("forgets everything with its session, and what ends after that", () => {
+  it("is forgotten with its session, also if its call finishes later", () => {
     const { begun, runs } = holding(2, 3)
     runs.clear()
     runs.finish(resultFor(begun[0]!))
@@ -122,7 +122,7 @@ describe("what the agent holds", () => {
     assert.isEmpty(beginAll(runs))
   })
 
-  it("is cut off while its call is under way, and not after", () => {
+  it("is cut off only while its call is in progress", () => {
     const { begun, runs } = holding(3, 3)
     const cut: Array<number> = []
     begun.forEach((call, n) => runs.begin(call.run_id, () => cut.push(n)))
@@ -139,7 +139,7 @@ describe("what the agent holds", () => {
     assert.deepStrictEqual(cut, [1, 2])
   })
 
-  it("ends without a call if it is dismissed while it waits", () => {
+  it("finishes without a call if it is dismissed while it waits", () => {
     const { calls, runs } = holding(1, 2)
     assert.isFalse(runs.dismiss(calls[0]!.run_id, returned))
     assert.isTrue(runs.dismiss(calls[1]!.run_id, returned))
@@ -148,7 +148,7 @@ describe("what the agent holds", () => {
     assert.isEmpty(beginAll(runs))
   })
 
-  it("goes back if it waits too long, and may be given again before the service has answered", () => {
+  it("is returned if it waits too long, and can be given again before the service has answered", () => {
     const { calls, runs } = holding(1, 2)
     runs.take([callOf(2)], 1, 500)
     runs.returnWaiting(100, returned)
@@ -163,7 +163,7 @@ describe("what the agent holds", () => {
     assert.deepStrictEqual([runs.size, runs.unsent], [3, 0])
   })
 
-  it("hands in as much as one request takes, and at least one", () => {
+  it("is submitted with others up to the size of one request", () => {
     const { begun, runs } = holding(100, 100)
     const long = "\u0001".repeat(10_000)
     for (const call of begun) runs.finish(resultFor(call, long))
@@ -173,8 +173,11 @@ describe("what the agent holds", () => {
   })
 })
 
-describe("what the agent takes ahead", () => {
-  /** Asks at 0, and ends so many calls until `nowMs`. */
+describe("the number of runs that are claimed ahead", () => {
+  /**
+   * Claims at 0, finishes `ends` calls until `nowMs`, and returns the number of runs to claim
+   * ahead.
+   */
   const wantedAfter = (ends: number, nowMs: number, given = 10) => {
     const { begun, runs } = holding(10, 0)
     assert.isEmpty(begun)
@@ -185,21 +188,21 @@ describe("what the agent takes ahead", () => {
     return runs.wanted(nowMs) - runs.free
   }
 
-  it("is as many runs as have ended since it asked", () => {
+  it("is the number of runs that have finished since the last claim", () => {
     assert.strictEqual(wantedAfter(0, 20), 0)
     assert.strictEqual(wantedAfter(4, 20), 4)
   })
 
-  it("is only as many as end in a twentieth of a second", () => {
+  it("is limited to the runs that finish in 50 ms", () => {
     assert.strictEqual(wantedAfter(4, 100), 2)
     assert.strictEqual(wantedAfter(4, 10_000), 0)
   })
 
-  it("is nothing where fewer runs are due than it asked for", () => {
+  it("is 0 if the last claim returned fewer runs than it asked for", () => {
     assert.strictEqual(wantedAfter(4, 20, 9), 0)
   })
 
-  it("is twice the slots at most", () => {
+  it("is at most twice the number of slots", () => {
     const { runs } = holding(2, 0)
     runs.noteClaim(0)
     for (let n = 0; n < 30; n++) {
@@ -210,7 +213,7 @@ describe("what the agent takes ahead", () => {
     assert.strictEqual(runs.wanted(20), 6)
   })
 
-  it("is nothing once runs have waited too long", () => {
+  it("is 0 after runs have waited too long", () => {
     const { begun, runs } = holding(4, 5)
     runs.noteClaim(0)
     runs.finish(resultFor(begun[0]!))
@@ -219,17 +222,13 @@ describe("what the agent takes ahead", () => {
   })
 })
 
-describe("the pause after a failure", () => {
+describe("backoffMs", () => {
   const Failures = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))
   const Random = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
-  it.prop(
-    "is at most five seconds, and never shorter than an eighth",
-    [Failures, Random],
-    ([n, random]) => {
-      const ms = backoffMs(n, random)
-      assert.isAtLeast(ms, 125)
-      assert.isAtMost(ms, 5_000)
-    }
-  )
+  it.prop("is from an eighth of a second to five seconds", [Failures, Random], ([n, random]) => {
+    const ms = backoffMs(n, random)
+    assert.isAtLeast(ms, 125)
+    assert.isAtMost(ms, 5_000)
+  })
 })

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { makeRetries } from "../../src/service/Retries.ts"
-import { explain } from "../../src/refusals.ts"
+import { describeError } from "../../src/Refusal.ts"
 
 describe("Retries", () => {
-  it.effect("logs what is wrong at once, when that changes and every minute", () =>
+  it.effect("logs a problem at once, when it changes and every minute", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logs = Logger.layer([Logger.make(({ message }) => void said.push(String(message)))])
@@ -45,12 +45,12 @@ describe("Retries", () => {
     })
     const failed = new TypeError("fetch failed", { cause: refused })
     assert.strictEqual(
-      explain(new Error("Transport error", { cause: failed })),
+      describeError(new Error("Transport error", { cause: failed })),
       "Transport error: connect ECONNREFUSED 127.0.0.1:4999"
     )
     const all = new AggregateError([refused, new Error("another address")])
-    assert.include(explain(new Error("Transport error", { cause: all })), "ECONNREFUSED")
-    assert.strictEqual(explain(new Error("Too many requests")), "Too many requests")
-    assert.strictEqual(explain(undefined), "no answer")
+    assert.include(describeError(new Error("Transport error", { cause: all })), "ECONNREFUSED")
+    assert.strictEqual(describeError(new Error("Too many requests")), "Too many requests")
+    assert.strictEqual(describeError(undefined), "no answer")
   })
 })

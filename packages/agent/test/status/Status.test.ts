@@ -26,7 +26,7 @@ const status: Status = {
 
 const names = ["TMPDIR", "XDG_RUNTIME_DIR"] as const
 
-/** A folder that is the one for temporary files meanwhile. */
+/** Replaces the folder for temporary files during a test. */
 const temporary = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = fs.mkdtempSync(join(tmpdir(), "status-"))
@@ -45,8 +45,8 @@ const temporary = Effect.acquireRelease(
     })
 )
 
-describe.runIf(process.platform === "linux")("the status of an agent", () => {
-  it.effect("is in a folder that only its user can open, and leaves nothing else there", () =>
+describe.runIf(process.platform === "linux")("the status file of an agent", () => {
+  it.effect("is the only file in a folder that only its user can open", () =>
     Effect.gen(function* () {
       yield* temporary
       const file = defaultStatusFile(token)
@@ -59,7 +59,7 @@ describe.runIf(process.platform === "linux")("the status of an agent", () => {
     })
   )
 
-  it.effect("is in the folder for what runs, where there is one", () =>
+  it.effect("is in XDG_RUNTIME_DIR if that is set to an absolute path", () =>
     Effect.gen(function* () {
       const { folder } = yield* temporary
       process.env["XDG_RUNTIME_DIR"] = folder
@@ -72,7 +72,7 @@ describe.runIf(process.platform === "linux")("the status of an agent", () => {
     })
   )
 
-  it.effect("is not written through a link, whatever its name is", () =>
+  it.effect("is not written through a symbolic link", () =>
     Effect.gen(function* () {
       const { folder } = yield* temporary
       const [file, other] = [join(folder, "status.json"), join(folder, "other")]
@@ -84,7 +84,7 @@ describe.runIf(process.platform === "linux")("the status of an agent", () => {
     })
   )
 
-  it.effect("is neither written nor believed in a folder that others may change", () =>
+  it.effect("is neither written to nor read from a folder that others can write to", () =>
     Effect.gen(function* () {
       const { folder } = yield* temporary
       const file = defaultStatusFile(token)
@@ -103,7 +103,7 @@ describe.runIf(process.platform === "linux")("the status of an agent", () => {
     })
   )
 
-  it.effect("leaves no draft behind where it cannot be written", () =>
+  it.effect("leaves no temporary file if it cannot be written", () =>
     Effect.gen(function* () {
       const { folder } = yield* temporary
       const file = join(folder, "taken")

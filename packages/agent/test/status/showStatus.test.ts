@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { problemOf } from "../../src/status/showStatus.ts"
+import { findProblem } from "../../src/status/showStatus.ts"
 
 const at = "2026-07-01T10:00:00.000Z"
 const nowMs = Date.parse(at) + 20_000
-const well = {
+const healthy = {
   pid: 4_711,
   at,
   worker: "Office",
@@ -15,9 +15,9 @@ const well = {
 }
 const problem = { since: "2026-07-01T09:00:00.000Z", reason: "connect ECONNREFUSED" }
 
-describe("the standing of an agent", () => {
-  it("is well while it is online and writes", () => {
-    assert.isUndefined(problemOf(well, nowMs))
+describe("findProblem", () => {
+  it("finds none while the agent is online and writes its status", () => {
+    assert.isUndefined(findProblem(healthy, nowMs))
   })
 
   it.each([
@@ -26,8 +26,11 @@ describe("the standing of an agent", () => {
       "has not reached the service since 2026-07-01T09:00:00.000Z: connect ECONNREFUSED"
     ],
     [{ online: false }, "is not online yet"],
-    [{ at: "2026-07-01T09:59:00.000Z" }, "process 4711 has written nothing since 2026-07-01T09:59"]
-  ])("is not well with %j", (more, problem) => {
-    assert.include(problemOf({ ...well, ...more }, nowMs), problem)
+    [
+      { at: "2026-07-01T09:59:00.000Z" },
+      "process 4711 has written no status since 2026-07-01T09:59"
+    ]
+  ])("finds a problem with %j", (more, problem) => {
+    assert.include(findProblem({ ...healthy, ...more }, nowMs), problem)
   })
 })

@@ -1,9 +1,12 @@
 import { Console, Effect } from "effect"
-import { AgentEnded, explain } from "./refusals.ts"
+import { AgentEnded, describeError } from "./Refusal.ts"
 import { Service } from "./service/Service.ts"
 import type { Settings } from "./settings.ts"
 
-/** A session that does not exist. The service reports that only to a valid token. */
+/**
+ * The id of a session that cannot exist. The service reports an unknown session only to a valid
+ * token.
+ */
 const unknownSession = 2_147_483_647
 
 export const checkService = Effect.fnUntraced(function* ({
@@ -21,13 +24,13 @@ export const checkService = Effect.fnUntraced(function* ({
       error instanceof AgentEnded
         ? error
         : new AgentEnded(
-            `service    ${url.origin} does not answer as expected: ${explain(error)}`,
+            `service    ${url.origin} does not answer as expected: ${describeError(error)}`,
             1
           )
     )
   )
   yield* Console.log(`service    ok: ${url.origin}\ntoken      ok`)
-  // Only a hello returns the labels, and it would end the session of the running agent.
+  // Only a hello returns the labels, but it would end the session of a running agent.
   if (labels !== undefined) {
     yield* Console.log(`labels     not checked: run warns if the worker lacks ${labels.join(", ")}`)
   }

@@ -1,10 +1,7 @@
-export const namesOf = (labels: ReadonlyArray<string>): string =>
+export const listLabels = (labels: ReadonlyArray<string>): string =>
   labels.length === 0 ? "no labels" : labels.join(", ")
 
-/**
- * A warning that names the labels of the agent that the worker lacks. Undefined if there are none.
- */
-export const missingLabels = (
+export const missingLabelsWarning = (
   wanted: ReadonlyArray<string> | undefined,
   welcomed: ReadonlyArray<string>
 ): string | undefined => {
@@ -12,6 +9,6 @@ export const missingLabels = (
   if (missing.length === 0) return undefined
   const names = missing.map((one) => `"${one}"`).join(", ")
   return welcomed.length === 0
-    ? `the worker does not have the label ${names}: the agent takes no runs`
-    : `the worker does not have the label ${names}: the agent takes no runs for it`
+    ? `the worker does not have the label ${names}: the agent claims no runs until you add it to the worker`
+    : `the worker does not have the label ${names}: the agent claims no runs for it until you add it to the worker`
 }

@@ -1,10 +1,10 @@
 import type { CallResult } from "@scheduling/calls/CallResult"
 import type { FinishedRun } from "./HeldRuns.ts"
 
-/** The result of a call, without its run and its time. */
-export type Answer = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
+/** The result of a call, without the id of its run and the time. */
+export type CallAnswer = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
 
-export const answerOf = ({ completes_later, ...answer }: CallResult): Answer => ({
+export const toAnswer = ({ completes_later, ...answer }: CallResult): CallAnswer => ({
   outcome: answer.outcome,
   status_code: answer.status_code,
   response_body: answer.response_body,
@@ -22,5 +22,5 @@ export const cutOffAnswer = {
   retry_after_seconds: null
 } as const
 
-/** Another worker may make the call. */
+/** The result of a run that is returned, so that another worker makes the call. */
 export const returnedAnswer = { ...cutOffAnswer, outcome: "returned", duration_ms: 0 } as const

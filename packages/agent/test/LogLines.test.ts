@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Lines } from "../src/Lines.ts"
+import { LogLines } from "../src/LogLines.ts"
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe("the lines of the log", () => {
-  it("are written together if they come together", async () => {
+describe("log lines", () => {
+  it("of the same turn of the event loop are written together", async () => {
     const written: Array<string> = []
-    const lines = new Lines((text) => written.push(text))
+    const lines = new LogLines((text) => written.push(text))
     lines.add("one")
     lines.add("two")
     assert.deepStrictEqual(written, [])
@@ -16,9 +16,9 @@ describe("the lines of the log", () => {
     assert.deepStrictEqual(written, ["one\ntwo\n", "three\n"])
   })
 
-  it("are written at once when the process ends, and never again", async () => {
+  it("are written once when the process exits", async () => {
     const written: Array<string> = []
-    const lines = new Lines((text) => written.push(text))
+    const lines = new LogLines((text) => written.push(text))
     lines.add("one")
     lines.flush()
     assert.deepStrictEqual(written, ["one\n"])

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
-import { AgentEnded } from "./refusals.ts"
+import { AgentEnded } from "./Refusal.ts"
 import { GivenSettings } from "./settings.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(GivenSettings), {

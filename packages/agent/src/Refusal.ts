@@ -3,7 +3,7 @@ import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerPr
 import { Exit } from "effect"
 import { printable } from "./printable.ts"
 
-/** The reason why the agent ends, as one line, and its exit code. */
+/** The error with which the agent exits: one line and an exit code. */
 export class AgentEnded {
   readonly _tag = "AgentEnded"
   readonly message: string
@@ -16,8 +16,8 @@ export class AgentEnded {
 
 export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
 
-/** The refusal in a failed request. All other failures are temporary and worth a retry. */
-export const refusalIn = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
+/** Returns the refusal of a failed request. All other failures are temporary and retried. */
+export const findRefusal = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
   const error: unknown = Exit.isFailure(exit)
     ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
     : undefined
@@ -29,7 +29,7 @@ const isRefusal = (error: unknown): error is Refusal =>
   error instanceof AgentOutdated ||
   error instanceof SessionEnded
 
-export const endedBy = (refusal: Refusal): AgentEnded => {
+export const toAgentEnded = (refusal: Refusal): AgentEnded => {
   switch (refusal._tag) {
     case "InvalidWorkerToken":
       return new AgentEnded(
@@ -43,28 +43,26 @@ export const endedBy = (refusal: Refusal): AgentEnded => {
   }
 }
 
-export const reasonOf = (exit: Exit.Exit<unknown, unknown>): string => {
+export const failureReason = (exit: Exit.Exit<unknown, unknown>): string => {
   if (Exit.isSuccess(exit)) return ""
   const [first] = exit.cause.reasons
   const error: unknown =
     first?._tag === "Fail" ? first.error : first?._tag === "Die" ? first.defect : undefined
-  return explain(error)
+  return describeError(error)
 }
 
-/**
- * Describes an error with its innermost cause, because outer errors often say only that it failed.
- */
-export const explain = (error: unknown): string => {
+/** Describes an error with its innermost cause, because outer errors often name no reason. */
+export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "no answer"
-  const innermost = innermostOf(error)
-  const why = innermost === error ? "" : innermost.message || codeOf(innermost)
+  const innermost = findInnermost(error)
+  const why = innermost === error ? "" : innermost.message || errorCode(innermost)
   const { message } = error
   return printable(why === "" || message.includes(why) ? message : `${message}: ${why}`)
 }
 
-const innermostOf = (error: Error): Error => {
+const findInnermost = (error: Error): Error => {
   const within = error instanceof AggregateError ? error.errors[0] : error.cause
-  return within instanceof Error && within !== error ? innermostOf(within) : error
+  return within instanceof Error && within !== error ? findInnermost(within) : error
 }
 
-const codeOf = (error: Error) => ("code" in error ? String(error.code) : "")
+const errorCode = (error: Error) => ("code" in error ? String(error.code) : "")

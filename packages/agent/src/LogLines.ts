@@ -2,10 +2,10 @@ import { Cause, type Logger, References } from "effect"
 import { printable } from "./printable.ts"
 
 /**
- * Writes lines that come in the same turn of the event loop together. One write per call would
- * be a sixth of the cost of a call.
+ * Writes the log lines of one turn of the event loop together. Separate writes would add a sixth to
+ * the cost of each call.
  */
-export class Lines {
+export class LogLines {
   readonly #write: (text: string) => void
   #waiting = ""
 
@@ -18,7 +18,7 @@ export class Lines {
     this.#waiting += `${line}\n`
   }
 
-  /** Writes at once, because a process that exits does not wait for another turn. */
+  /** Writes now, because an exiting process has no further turn of the event loop. */
   flush(): void {
     const text = this.#waiting
     this.#waiting = ""
@@ -26,8 +26,8 @@ export class Lines {
   }
 }
 
-/** One line per entry: time, level, text and annotations. */
-export const lineOf = ({
+/** Formats a log entry as one line: time, level, text and annotations. */
+export const formatLogLine = ({
   cause,
   date,
   fiber,

@@ -1,0 +1,32 @@
+import { constants } from "node:fs"
+import { open, stat } from "node:fs/promises"
+
+/** The longest pid file: a pid with spaces and a line end. */
+const maxBytes = 32
+
+/** Opens a pipe without waiting, and does not let a terminal become the terminal of the agent. */
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+
+/**
+ * Reads a pid from a file, or returns undefined if it has none. Only regular files are read,
+ * because a monitor can name a device, which blocks or never ends.
+ */
+export const readPidFile = async (file: string): Promise<number | undefined> => {
+  try {
+    // Opening some devices has effects, so the type is checked first.
+    if (!(await stat(file)).isFile()) return undefined
+    const handle = await open(file, flags)
+    try {
+      // The file can have been replaced since the check.
+      if (!(await handle.stat()).isFile()) return undefined
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes + 1))
+      return bytesRead > maxBytes ? undefined : parsePid(buffer.toString("utf8", 0, bytesRead))
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const parsePid = (text: string) => (/^\s*[1-9]\d{0,9}\s*$/.test(text) ? Number(text) : undefined)
