@@ -10,7 +10,6 @@ import { timestampOrNull } from "../store/index.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { billedUsage } from "./billedUsage.ts"
 
-/** The plan of a workspace and its usage. */
 export class Billing extends Context.Service<
   Billing,
   {

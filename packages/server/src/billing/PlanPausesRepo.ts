@@ -10,7 +10,6 @@ export interface PlannedRow extends ScheduledRow {
   readonly name: string
 }
 
-/** Tasks and chains that were paused because of the plan. */
 export class PlanPausesRepo extends Context.Service<
   PlanPausesRepo,
   {
@@ -18,21 +17,19 @@ export class PlanPausesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<number>
-    /** The newest active ones, of all or of those with one of these schedules. Locks them. */
+    /** Locks the newest active tasks, of all or of those with one of these schedules. */
     readonly listActive: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
       limit: number,
       schedules?: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    /** The different schedules of all tasks and chains, whatever their status. */
+    /** Lists the different schedules of all tasks, whatever their status. */
     readonly listSchedules: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<ReadonlyArray<string>>
-    /**
-     * The oldest that the plan has paused, without those with one of these schedules. Locks them.
-     */
+    /** Locks the oldest tasks that a plan has paused, except those with one of these schedules. */
     readonly listPaused: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
@@ -51,7 +48,8 @@ export class PlanPausesRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
     /**
-     * The workspaces, of all or of these, that have used at least this many executions since a day.
+     * Lists workspaces, of all or of these, that have used at least this many executions since a
+     * day.
      */
     readonly listUsing: (
       executions: number,

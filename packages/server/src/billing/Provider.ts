@@ -3,16 +3,15 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import type Stripe from "stripe"
 import { AppConfig } from "../core/index.ts"
 
-/** The version of Stripe's API that this code expects. */
 const apiVersion = "2026-10-28.endive"
 
-/** The address of Stripe, if it is not the usual one. Tests set another. */
+/** The address of Stripe. Null for the usual one; tests use their own. */
 export const ProviderAddress = Context.Reference<Pick<
   Stripe.StripeConfig,
   "host" | "port" | "protocol"
 > | null>("@scheduling/server/billing/ProviderAddress", { defaultValue: () => null })
 
-/** The customer that a webhook is about. Everything else is read from Stripe. */
+/** The customer that a webhook is about. All other data is read from Stripe. */
 export interface Hint {
   readonly id: string
   readonly customer_id: string | null
@@ -22,11 +21,17 @@ export interface OpenProvider {
   readonly ask: <A>(
     question: (stripe: Stripe) => Promise<A>
   ) => Effect.Effect<A, BillingUnavailable | PaymentFailed>
-  /** Undefined if the signature is not valid, or its time not within five minutes of now. */
+  /**
+   * Reads a webhook. Returns undefined if the signature is invalid, or not within five minutes of
+   * now.
+   */
   readonly readHint: (body: string, signature: string, nowMs: number) => Hint | undefined
 }
 
-/** The payment provider. Its client is loaded only if a key is set, because that takes 240 ms. */
+/**
+ * The payment provider. `open` is null without a key. The client takes 240 ms to load, so it is
+ * loaded only with a key.
+ */
 export class Provider extends Context.Service<Provider, { readonly open: OpenProvider | null }>()(
   "@scheduling/server/billing/Provider"
 ) {
@@ -60,7 +65,9 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
             }).pipe(
               Effect.catchTag("BillingUnavailable", ({ message }) =>
                 Effect.andThen(
-                  Effect.logWarning(`the payment provider is away or refuses: ${message}`),
+                  Effect.logWarning(
+                    `cannot reach the payment provider, or it refuses the request: ${message}`
+                  ),
                   Effect.fail(new BillingUnavailable({ retry_after: 5 }))
                 )
               )
@@ -70,7 +77,7 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
             if (signedAt(signature) > nowMs + toleranceSeconds * 1_000) return undefined
             for (const secret of stripeWebhookSecrets) {
               try {
-                return hintOf(
+                return toHint(
                   webhooks.constructEvent(
                     body,
                     signature,
@@ -81,7 +88,7 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
                   )
                 )
               } catch {
-                // Signed with another secret, or not at all.
+                // The body is not signed with this secret.
               }
             }
             return undefined
@@ -94,11 +101,11 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
 
 const toleranceSeconds = 300
 
-/** The client accepts times in the future. */
+/** Returns the time of the signature, because Stripe's client also accepts times in the future. */
 const signedAt = (signature: string): number =>
   Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? Infinity) * 1_000
 
-const hintOf = ({ data, id }: Stripe.Event): Hint => {
+const toHint = ({ data, id }: Stripe.Event): Hint => {
   const about = data.object as {
     readonly id?: string
     readonly object?: string

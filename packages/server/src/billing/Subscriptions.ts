@@ -12,18 +12,26 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type Stripe from "stripe"
 import { type Actor, AuditLog } from "../accounts/index.ts"
 import { AppConfig } from "../core/index.ts"
-import { chooseSubscription, isOver } from "./chooseSubscription.ts"
-import { ask, currentOf, expire, listOf, releaseSchedule, scheduleChange } from "./calls.ts"
-import { pricesOf } from "./pricesOf.ts"
+import { chooseSubscription, isInactive } from "./chooseSubscription.ts"
+import {
+  ask,
+  findCurrent,
+  expireCheckout,
+  listSubscriptions,
+  releaseSchedule,
+  scheduleChange
+} from "./stripeRequests.ts"
+import { makePriceLookup } from "./makePriceLookup.ts"
 import { toInvoice } from "./toInvoice.ts"
 import { type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
-import { Syncing } from "./Syncing.ts"
+import { SubscriptionSync } from "./SubscriptionSync.ts"
 
 type Refused = BillingDisabled | BillingUnavailable | Conflict
 
 /**
- * Changes of a subscription by owners. The provider has the truth and is read after each change.
+ * Lets owners change their subscription. The provider has the truth, so the subscription is read
+ * from there after each change.
  */
 export class Subscriptions extends Context.Service<
   Subscriptions,
@@ -58,7 +66,7 @@ export class Subscriptions extends Context.Service<
   static readonly layer: Layer.Layer<
     Subscriptions,
     never,
-    AppConfig | AuditLog | Provider | SubscriptionsRepo | Syncing
+    AppConfig | AuditLog | Provider | SubscriptionsRepo | SubscriptionSync
   > = Layer.effect(
     Subscriptions,
     Effect.gen(function* () {
@@ -66,8 +74,8 @@ export class Subscriptions extends Context.Service<
       const audit = yield* AuditLog
       const provider = yield* Provider
       const repo = yield* SubscriptionsRepo
-      const syncing = yield* Syncing
-      const prices = pricesOf(catalog)
+      const sync = yield* SubscriptionSync
+      const prices = makePriceLookup(catalog)
 
       const open: Effect.Effect<OpenProvider, BillingDisabled> = Effect.suspend(() =>
         provider.open === null ? Effect.fail(new BillingDisabled()) : Effect.succeed(provider.open)
@@ -88,11 +96,11 @@ export class Subscriptions extends Context.Service<
 
       const find = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
         const row = Option.getOrUndefined(yield* repo.find(workspaceId))
-        return row ?? (yield* nothingBought)
+        return row ?? (yield* noSubscription)
       })
 
-      /** Runs the changes of a subscription one after the other, across all nodes. */
-      const alone = <A, E>(
+      /** Runs a change alone, so that changes of one subscription do not overlap on any node. */
+      const runAlone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
         change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>
       ) =>
@@ -110,27 +118,23 @@ export class Subscriptions extends Context.Service<
           return yield* Effect.ensuring(change(held.value, stripe), repo.release(workspaceId))
         })
 
-      /**
-       * Reads the subscription from the provider, changes it within `alone`, and reads it again
-       * afterwards.
-       */
-      const changing = <E>(
+      const changeCurrent = <E>(
         workspaceId: AuthorizedWorkspaceId,
         written: Effect.Effect<void>,
         change: (current: Stripe.Subscription, stripe: OpenProvider) => Effect.Effect<unknown, E>
       ) =>
-        alone(
+        runAlone(
           workspaceId,
           Effect.fnUntraced(function* (row, stripe) {
-            const current = yield* currentOf(row, stripe)
-            if (current === undefined || isOver(current)) return yield* nothingBought
+            const current = yield* findCurrent(row, stripe)
+            if (current === undefined || isInactive(current)) return yield* noSubscription
             yield* change(current, stripe)
             yield* written
-            yield* syncing.syncNow(workspaceId)
+            yield* sync.syncNow(workspaceId)
           })
         )
 
-      /** Creates a customer once, even if several nodes try. */
+      /** Creates the customer of a workspace, once even if several nodes try. */
       const withCustomer = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         stripe: OpenProvider
@@ -148,20 +152,20 @@ export class Subscriptions extends Context.Service<
       return Subscriptions.of({
         checkout: Effect.fn("Subscriptions.checkout")(function* (workspaceId, priceId, actor) {
           const stripe = yield* open
-          const price = yield* prices.offeredTo(workspaceId, priceId)
+          const price = yield* prices.findForSale(workspaceId, priceId)
           yield* withCustomer(workspaceId, stripe)
-          return yield* alone(
+          return yield* runAlone(
             workspaceId,
             Effect.fnUntraced(function* ({ checkout_id, customer_id }) {
-              const { data } = yield* listOf(customer_id, stripe)
+              const { data } = yield* listSubscriptions(customer_id, stripe)
               const { chosen } = chooseSubscription(data)
-              if (chosen !== undefined && !isOver(chosen)) {
+              if (chosen !== undefined && !isInactive(chosen)) {
                 return yield* new Conflict({
                   resource: "subscription",
                   message: "The workspace already has a subscription. Change or resume it."
                 })
               }
-              if (checkout_id !== null) yield* expire(checkout_id, stripe)
+              if (checkout_id !== null) yield* expireCheckout(checkout_id, stripe)
               const trial = data.length === 0 ? price.trial_days : 0
               const back = `${publicUrl}/?workspace=${workspaceId}&checkout=`
               const { id, url } = yield* ask(stripe, (api) =>
@@ -200,8 +204,8 @@ export class Subscriptions extends Context.Service<
 
         change: Effect.fn("Subscriptions.change")(function* (workspaceId, priceId, actor) {
           yield* open
-          const price = yield* prices.offeredTo(workspaceId, priceId)
-          yield* changing(
+          const price = yield* prices.findForSale(workspaceId, priceId)
+          yield* changeCurrent(
             workspaceId,
             record("billing.plan_changed", workspaceId, actor, { price: price.id }),
             Effect.fnUntraced(function* (current, stripe) {
@@ -233,7 +237,7 @@ export class Subscriptions extends Context.Service<
         }),
 
         cancel: Effect.fn("Subscriptions.cancel")(function* (workspaceId, actor) {
-          yield* changing(
+          yield* changeCurrent(
             workspaceId,
             record("billing.cancelled", workspaceId, actor),
             Effect.fnUntraced(function* (current, stripe) {
@@ -247,7 +251,7 @@ export class Subscriptions extends Context.Service<
         }),
 
         resume: Effect.fn("Subscriptions.resume")(function* (workspaceId, actor) {
-          yield* changing(
+          yield* changeCurrent(
             workspaceId,
             record("billing.resumed", workspaceId, actor),
             Effect.fnUntraced(function* (current, stripe) {
@@ -288,12 +292,12 @@ export class Subscriptions extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** Longer than all calls of one change take with their retries. */
+/** The time limit of a change. It is longer than all calls of a change take with their retries. */
 const holdMs = 2 * 60 * 1_000
 
 const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)
 
-const nothingBought = Effect.suspend(() =>
+const noSubscription = Effect.suspend(() =>
   Effect.fail(
     new Conflict({
       resource: "subscription",

@@ -8,7 +8,7 @@ export interface SubscriptionRow extends SubscriptionState {
   readonly customer_id: string
   readonly past_due_since: Date | null
   readonly checkout_id: string | null
-  /** Grows with each change, so that an answer from before the change is not written after it. */
+  /** Incremented by each change, so that an older answer of the provider is not written. */
   readonly version: number
 }
 
@@ -18,13 +18,14 @@ export class SubscriptionsRepo extends Context.Service<
     readonly find: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<Option.Option<SubscriptionRow>>
-    /** Changes nothing if the workspace has a customer. */
     readonly insert: (
       workspaceId: AuthorizedWorkspaceId,
       customerId: string,
       now: Date
     ) => Effect.Effect<void>
-    /** None if another request holds it. A hold ends at `until`. */
+    /**
+     * Reserves the subscription until `until`, or returns none if another request has reserved it.
+     */
     readonly hold: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date,
@@ -35,22 +36,24 @@ export class SubscriptionsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       checkoutId: string | null
     ) => Effect.Effect<void>
-    /** Subscriptions that must be read from Stripe, including those of deleted workspaces. */
+    /**
+     * Reserves subscriptions that are due to be read from Stripe, also those of deleted workspaces.
+     */
     readonly claim: (
       now: Date,
       until: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SubscriptionRow & { readonly is_gone: boolean }>>
-    /** Returns whether nothing has changed since the row was read. */
+    /** Writes the state from Stripe. Returns false if the row has changed since it was read. */
     readonly update: (
       row: SubscriptionRow,
       state: SubscriptionState & { readonly past_due_since: Date | null },
       syncAt: Date
     ) => Effect.Effect<boolean>
     readonly remove: (row: SubscriptionRow) => Effect.Effect<void>
-    /** Returns false if the event is known already. */
+    /** Records a webhook. Returns false if it was recorded before. */
     readonly insertEvent: (id: string, now: Date) => Effect.Effect<boolean>
-    /** Invalidates answers that the provider gave before now. */
+    /** Makes the subscription due to be read, and invalidates earlier answers of the provider. */
     readonly updateToStale: (customerId: string, now: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/billing/SubscriptionsRepo") {

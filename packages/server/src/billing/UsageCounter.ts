@@ -1,23 +1,22 @@
 import { Effect, Layer } from "effect"
 import { AppConfig, loop } from "../core/index.ts"
 import { StatsRollUpRepo } from "../tasks/index.ts"
-import { KeepingToPlans } from "./KeepingToPlans.ts"
+import { PlanEnforcement } from "./PlanEnforcement.ts"
 
-/** The most executions that one transaction counts. */
 const pieceSize = 50_000
 
 /**
- * Counts the executions of each workspace by day, and enforces the monthly limits of plans right
- * after. Without such a limit, nothing waits for the count.
+ * Counts the executions of each workspace by day, and enforces the monthly limits of plans after
+ * each count. Without such a limit, the count can be later.
  */
 export const UsageCounterLayer: Layer.Layer<
   never,
   never,
-  AppConfig | KeepingToPlans | StatsRollUpRepo
+  AppConfig | PlanEnforcement | StatsRollUpRepo
 > = Layer.effectDiscard(
   Effect.gen(function* () {
     const { plans } = yield* AppConfig
-    const { keepMonths } = yield* KeepingToPlans
+    const { enforceMonths } = yield* PlanEnforcement
     const repo = yield* StatsRollUpRepo
     const limitsMonths = [...plans.plans.values()].some(
       ({ limits }) => limits.executions_a_month !== null
@@ -28,7 +27,7 @@ export const UsageCounterLayer: Layer.Layer<
       for (;;) {
         const counted = yield* repo.countUsage({ upTo, size: pieceSize })
         if (counted === undefined) return
-        yield* keepMonths(counted)
+        yield* enforceMonths(counted)
       }
     })
 

@@ -1,14 +1,12 @@
-/**
- * The subscription of a workspace at the payment provider, and keeping workspaces to their plans.
- */
+/** Subscriptions of workspaces at the payment provider, and the enforcement of plans. */
 import { Layer } from "effect"
 import { Billing } from "./Billing.ts"
-import { KeepingToPlans, KeepingToPlansLayer } from "./KeepingToPlans.ts"
+import { PlanEnforcement, PlanEnforcementLayer } from "./PlanEnforcement.ts"
 import { PlanPausesRepo } from "./PlanPausesRepo.ts"
 import { Provider } from "./Provider.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
-import { Syncing, SyncingLayer } from "./Syncing.ts"
+import { SubscriptionSync, SubscriptionSyncLayer } from "./SubscriptionSync.ts"
 import { UsageCounterLayer } from "./UsageCounter.ts"
 import { BillingHandlers } from "./http.ts"
 import { webhookRouteLayer } from "./webhookRoute.ts"
@@ -16,13 +14,13 @@ import { webhookRouteLayer } from "./webhookRoute.ts"
 export const BillingLayer = Layer.mergeAll(
   BillingHandlers,
   webhookRouteLayer,
-  SyncingLayer,
+  SubscriptionSyncLayer,
   UsageCounterLayer,
-  KeepingToPlansLayer
+  PlanEnforcementLayer
 ).pipe(
   Layer.provide([Billing.layer, Subscriptions.layer]),
-  Layer.provide(Syncing.layer),
-  Layer.provide(KeepingToPlans.layer),
+  Layer.provide(SubscriptionSync.layer),
+  Layer.provide(PlanEnforcement.layer),
   Layer.provide(Provider.layer),
   Layer.provide([SubscriptionsRepo.layer, PlanPausesRepo.layer])
 )

@@ -3,21 +3,21 @@ import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { respond } from "../http/index.ts"
 import { Provider } from "./Provider.ts"
-import { Syncing } from "./Syncing.ts"
+import { SubscriptionSync } from "./SubscriptionSync.ts"
 
 /**
- * Receives webhooks of the payment provider. The signature covers the bytes of the body, so this is
- * no endpoint of the contract, which would parse them. A webhook is stored before it gets a 200.
- * The provider repeats a refused one for three days.
+ * Receives webhooks of the payment provider. The signature covers the bytes of the body, so this
+ * route is not part of the contract, which would parse them. A webhook is stored before it is
+ * answered with 200. The provider repeats refused webhooks for three days.
  */
 export const webhookRouteLayer: Layer.Layer<
   never,
   never,
-  HttpRouter.HttpRouter | Provider | Syncing
+  HttpRouter.HttpRouter | Provider | SubscriptionSync
 > = Layer.unwrap(
   Effect.gen(function* () {
     const { open } = yield* Provider
-    const syncing = yield* Syncing
+    const sync = yield* SubscriptionSync
     return HttpRouter.add(
       "POST",
       "/v1/billing/webhooks/stripe",
@@ -28,8 +28,8 @@ export const webhookRouteLayer: Layer.Layer<
         const body = yield* Effect.orDie(request.text)
         const hint = open.readHint(body, signature, yield* Clock.currentTimeMillis)
         if (hint === undefined) return yield* respond(new InvalidSignature())
-        yield* syncing.noteHint(hint)
-        syncing.waker.wake()
+        yield* sync.noteHint(hint)
+        sync.waker.wake()
         return HttpServerResponse.jsonUnsafe({ received: true })
       })
     )

@@ -33,7 +33,7 @@ const statuses = [
   "something_new"
 ] as const
 
-describe("what the state of a subscription means", () => {
+describe("subscription status", () => {
   it.each([
     ["trialing", null, true, null],
     ["active", null, true, null],
@@ -58,8 +58,8 @@ describe("what the state of a subscription means", () => {
   )
 })
 
-describe("of all subscriptions of a customer", () => {
-  it("the oldest that lives counts, and others that live are surplus", () => {
+describe("chooseSubscription", () => {
+  it("chooses the oldest active subscription, and returns other active ones as surplus", () => {
     const { chosen, surplus } = chooseSubscription([
       of("d", "active", 4),
       of("c", "trialing", 3),
@@ -73,7 +73,7 @@ describe("of all subscriptions of a customer", () => {
     )
   })
 
-  it("the last counts if none lives", () => {
+  it("chooses the last subscription if none is active", () => {
     const all = [of("a", "canceled", 1), of("b", "incomplete_expired", 2)]
     assert.strictEqual(chooseSubscription(all).chosen?.id, "b")
     assert.isUndefined(chooseSubscription([]).chosen)
@@ -83,25 +83,21 @@ describe("of all subscriptions of a customer", () => {
     Schema.isMaxLength(6)
   )
 
-  it.prop(
-    "it is the same in whatever order they come, and one at most goes on",
-    [Some],
-    ([some]) => {
-      const all = some.map(([status, created], index) => of(String(index), status, created))
-      const forth = chooseSubscription(all)
-      const back = chooseSubscription(all.toReversed())
-      assert.strictEqual(forth.chosen?.id, back.chosen?.id)
-      assert.sameMembers(
-        forth.surplus.map(({ id }) => id),
-        back.surplus.map(({ id }) => id)
-      )
-      assert.notInclude(forth.surplus, forth.chosen)
-    }
-  )
+  it.prop("does not depend on the order, and leaves at most one active", [Some], ([some]) => {
+    const all = some.map(([status, created], index) => of(String(index), status, created))
+    const forth = chooseSubscription(all)
+    const back = chooseSubscription(all.toReversed())
+    assert.strictEqual(forth.chosen?.id, back.chosen?.id)
+    assert.sameMembers(
+      forth.surplus.map(({ id }) => id),
+      back.surplus.map(({ id }) => id)
+    )
+    assert.notInclude(forth.surplus, forth.chosen)
+  })
 })
 
-describe("what is kept of a subscription", () => {
-  it("has the end of its period, and the price of the phase that follows", () => {
+describe("subscriptionState", () => {
+  it("has the end of the period and the price of the next phase", () => {
     const schedule = {
       current_phase: { start_date: 1, end_date: 2 },
       phases: [
@@ -119,7 +115,7 @@ describe("what is kept of a subscription", () => {
     })
   })
 
-  it("ends with its period if it was cancelled", () => {
+  it("ends with the period after a cancellation", () => {
     const { cancel_at } = subscriptionState(of("a", "active", 1, { cancel_at_period_end: true }))
     assert.deepStrictEqual(cancel_at, new Date(1_781_000_000_000))
   })

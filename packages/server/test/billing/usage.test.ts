@@ -9,7 +9,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 const get = (member: Member, path: string) =>
   ask("GET", `${member.workspace}/billing${path}`, { token: member.access_token })
 
-/** Tokens do not last a day. */
+/** Logs in again, because tokens expire within a day. */
 const again = <M extends Member>(member: M) =>
   Effect.map(logIn(member.email), ({ body }) => ({ ...member, access_token: body.access_token }))
 
@@ -19,7 +19,7 @@ const seatsFrom = Effect.fnUntraced(function* (member: Member, from: string) {
 })
 
 layer(testAppLayer())("a workspace", (it) => {
-  it.effect("is on the plan of a server of one's own, and sees what it uses of it", () =>
+  it.effect("has the plan self_hosted by default, and shows its usage", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       yield* ask("POST", `${owner.workspace}/cron`, {
@@ -37,7 +37,7 @@ layer(testAppLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("sees the seats of each day, also when members leave it with their accounts", () =>
+  it.effect("shows the seats of each day, also after members delete their accounts", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const viewer = yield* joined(owner, "viewer")
@@ -58,7 +58,7 @@ layer(testAppLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("sees the monitors of each day, also when they go with their worker", () =>
+  it.effect("shows the monitors of each day, also after they are deleted with their worker", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const post = Effect.fnUntraced(function* (path: string, body: object) {
@@ -94,7 +94,7 @@ layer(testAppLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is refused a range that is not one", () =>
+  it.effect("refuses an invalid range", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       for (const query of [
@@ -109,7 +109,7 @@ layer(testAppLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("shows its bill to owners only", () =>
+  it.effect("shows its billing only to owners", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")

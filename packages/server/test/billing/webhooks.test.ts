@@ -9,7 +9,7 @@ import { billingOf, deliver, SceneLayer, sessionOf, Stand, until } from "./suppo
 const path = "/v1/billing/webhooks/stripe"
 
 layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
-  it.effect("is taken only with a signature of ours that is at most five minutes old", () =>
+  it.effect("is accepted only with a valid signature that is at most five minutes old", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const event = {
@@ -53,14 +53,14 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
     })
   )
 
-  it.effect("counts once, on whichever node, and says nothing but whom it is about", () =>
+  it.effect("counts once on all nodes, and only its customer is used", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")
       const customer = stripe.customers.find(({ workspace }) => workspace === owner.workspace_id)
-      // Whoever could sign might claim this, and it is not so.
+      // A signed webhook with wrong data changes nothing.
       const claim = {
         id: "evt_claim",
         object: "event",
@@ -81,7 +81,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         Effect.succeed(clock.currentTimeMillisUnsafe())
       )
       yield* deliver(stripe.sign(claim, now))
-      // One for the webhook, one for what was asked because of it.
+      // The version grows once for the webhook and once for the read after it.
       const after = yield* until(versions, ([row]) => (row?.version ?? 0) >= 3)
       assert.isNull((yield* billingOf(owner).get).body.subscription)
       yield* deliver(stripe.sign(claim, now), "otherUrl")
@@ -107,7 +107,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
   const Steps = Schema.Array(Step).check(Schema.isMaxLength(12))
 
   it.effect.prop(
-    "leads to the truth in whatever order, how often and how late they come",
+    "leads to the state at the provider, in any order, repeated or late",
     [Steps],
     ([steps]) =>
       Effect.gen(function* () {
@@ -139,7 +139,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         }
         held.push(...stripe.events.splice(0))
         for (const event of held.toReversed()) yield* send(event)
-        // The last change must be heard of once more than it was made, whenever that is.
+        // A last webhook comes after the last change.
         stripe.change(mine)
         yield* send(stripe.events.splice(0)[0])
         const holds = mine.status !== "canceled"
@@ -155,7 +155,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
     { arbitrary: { runs: 8 }, timeout: 60_000 }
   )
 
-  it.effect("ends the subscription of a workspace that is gone", () =>
+  it.effect("leads to the cancellation for a deleted workspace", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const sql = yield* SqlClient.SqlClient
@@ -182,8 +182,8 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
   )
 })
 
-layer(testAppLayer())("a service that sends no bills", (it) => {
-  it.effect("says so", () =>
+layer(testAppLayer())("a service without a payment provider", (it) => {
+  it.effect("answers that billing is disabled", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const billing = billingOf(owner)

@@ -1,6 +1,6 @@
 import StripeClient from "stripe"
 
-/** Cents a month. */
+/** Prices in cents per month. */
 export const prices: Readonly<Record<string, number>> = { price_team: 1_900, price_max: 9_900 }
 
 export const month = 30 * 86_400
@@ -39,8 +39,8 @@ export interface Sent {
 }
 
 /**
- * Stands in for Stripe: speaks its wire, keeps state, renews, tries cards again, ends trials. What
- * it would send as webhooks is kept for the test, which delivers it as it likes.
+ * A fake Stripe: speaks its API, keeps state, renews subscriptions, retries cards and ends trials.
+ * Its webhooks are collected for the test, which delivers them as it likes.
  */
 export class FakeStripe {
   readonly customers: Array<{ readonly id: string; readonly workspace: string }> = []
@@ -67,7 +67,7 @@ export class FakeStripe {
     this.secret = secret
   }
 
-  // What people do at its pages, and what time does.
+  // What users do on its pages, and what happens by time.
 
   pay(sessionId: string): FakeSubscription | undefined {
     const session = this.sessions.find(({ id }) => id === sessionId)
@@ -94,12 +94,12 @@ export class FakeStripe {
     return subscription
   }
 
-  /** It was changed somewhere else, such as on the pages of Stripe. */
+  /** Changes a subscription from outside, such as on Stripe's own pages. */
   change(one: FakeSubscription): void {
     this.say("customer.subscription.updated", this.shown(one))
   }
 
-  /** Days pass, and each of them is lived. */
+  /** Moves the clock day by day. */
   pass(days: number): void {
     for (let day = 0; day < days; day++) {
       this.now += 86_400
@@ -128,7 +128,7 @@ export class FakeStripe {
     this.say("customer.subscription.updated", this.shown(one))
   }
 
-  /** Every day, and after two weeks no more. */
+  /** Retries a failed payment every day for two weeks. */
   #tryAgain(one: FakeSubscription): void {
     one.failures++
     if (!this.cardFails) {
@@ -155,7 +155,7 @@ export class FakeStripe {
     this.say(type, { id, object: "invoice", customer: one.customer })
   }
 
-  // What it sends.
+  // The webhooks that it sends.
 
   say(type: string, about: object): void {
     this.events.push({

@@ -1,4 +1,7 @@
-/** A form as the official client writes it: `items[0][price]=a` is `{ items: [{ price: "a" }] }`. */
+/**
+ * Parses a form as the official client writes it: `items[0][price]=a` is `{ items: [{ price: "a" }]
+ * }`.
+ */
 export const parseForm = (text: string): Fields => {
   const root: Fields = {}
   for (const [name, value] of new URLSearchParams(text)) {

@@ -34,7 +34,7 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
 
 const free = planOf("free", 2)
 
-/** Workspaces whose plan the operator has set. */
+/** Workspaces to which the operator has assigned a plan. */
 export const assigned = new Map<string, string>()
 
 export const plans: PlanCatalog = {
@@ -47,7 +47,7 @@ export class Stand extends Context.Service<Stand, { readonly stripe: FakeStripe 
   "@scheduling/server/test/billing/Stand"
 ) {}
 
-/** Two nodes that sell plans, and the stand-in that they ask. */
+/** Two nodes that sell plans, and the fake Stripe. */
 export const SceneLayer = Layer.unwrap(
   Effect.map(startStripe(testNow, webhookSecret), ({ port, stripe }) =>
     Layer.merge(
@@ -92,7 +92,7 @@ export const deliver = ({ body, signature }: Sent, at: "url" | "otherUrl" = "url
     headers: { "stripe-signature": signature }
   })
 
-/** Lets a minute pass again and again, because a loop that is busy does not notice the first one. */
+/** Moves the clock minute by minute, because a busy loop does not notice the first one. */
 export const untilSomeMinute = Effect.fnUntraced(function* <A, E, R>(
   question: Effect.Effect<A, E, R>,
   holds: (answer: A) => boolean
@@ -105,6 +105,6 @@ export const untilSomeMinute = Effect.fnUntraced(function* <A, E, R>(
   return yield* until(question, holds)
 })
 
-/** By the real clock, for at most half a minute. */
+/** Polls for up to half a minute of real time. */
 export const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   TestClock.withLive(eventually(question, holds, 1_500))

@@ -4,8 +4,7 @@ import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import type { PlanCatalog } from "../core/index.ts"
 
-/** The prices of plans. */
-export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
+export const makePriceLookup = ({ assigned, plans }: PlanCatalog) => {
   const prices = new Map<string, Price & { readonly trial_days: number }>(
     [...plans.values()].flatMap((plan) =>
       plan.prices.map((price) => [price.id, { ...price, trial_days: plan.trial_days }])
@@ -14,8 +13,11 @@ export const pricesOf = ({ assigned, plans }: PlanCatalog) => {
   return {
     get: (id: string | undefined) => prices.get(id ?? ""),
 
-    /** Nobody pays for a plan that would not take effect. */
-    offeredTo: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
+    /**
+     * Finds a price that the workspace can buy. A plan that the operator has assigned overrides a
+     * bought one.
+     */
+    findForSale: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {
       const price = prices.get(id)
       if (price === undefined) {
         return yield* ValidationFailed.at(

@@ -6,20 +6,19 @@ import { chooseSubscription } from "./chooseSubscription.ts"
 import type { OpenProvider } from "./Provider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
-/** For requests that do not charge a card. */
+/** Makes a request that does not charge a card, so that it cannot fail with `PaymentFailed`. */
 export const ask = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 
-export const listOf = (customer: string, stripe: OpenProvider) =>
+export const listSubscriptions = (customer: string, stripe: OpenProvider) =>
   ask(stripe, (api) =>
     api.subscriptions.list({ customer, status: "all", limit: 100, expand: ["data.schedule"] })
   )
 
-export const currentOf = ({ customer_id }: SubscriptionRow, stripe: OpenProvider) =>
-  Effect.map(listOf(customer_id, stripe), ({ data }) => chooseSubscription(data).chosen)
+export const findCurrent = ({ customer_id }: SubscriptionRow, stripe: OpenProvider) =>
+  Effect.map(listSubscriptions(customer_id, stripe), ({ data }) => chooseSubscription(data).chosen)
 
-/** Ignores failures: a page that was used or has expired cannot expire. */
-export const expire = (checkoutId: string, stripe: OpenProvider) =>
+export const expireCheckout = (checkoutId: string, stripe: OpenProvider) =>
   Effect.gen(function* () {
     const { status } = yield* ask(stripe, (api) => api.checkout.sessions.retrieve(checkoutId))
     if (status === "open") yield* ask(stripe, (api) => api.checkout.sessions.expire(checkoutId))
@@ -33,7 +32,7 @@ export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenP
       )
 
 /**
- * The lower price applies from the end of the period, because the higher one is paid until then.
+ * Schedules a lower price for the end of the period, because the higher price is paid until then.
  */
 export const scheduleChange = Effect.fnUntraced(function* (
   { cancel_at_period_end, id }: Stripe.Subscription,

@@ -13,24 +13,27 @@ import { schedulesOf } from "../tasks/index.ts"
 import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesRepo.ts"
 
 /**
- * Pauses what the plan of a workspace does not allow: tasks and chains that fire too often, and the
- * newest beyond the limit. Resumes the oldest of them when the plan allows it. Nothing is deleted.
+ * Pauses tasks and chains that the plan of a workspace does not allow: those that fire too often,
+ * and the newest beyond the limit. Resumes the oldest of them when the plan allows it. Nothing is
+ * deleted.
  */
-export class KeepingToPlans extends Context.Service<
-  KeepingToPlans,
+export class PlanEnforcement extends Context.Service<
+  PlanEnforcement,
   {
-    readonly keep: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
-    /** Checks the monthly limit of these workspaces, as `keepAll` does. */
-    readonly keepMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly enforce: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
     /**
-     * Checks all workspaces whose month is nearly used up, or with something that a plan has
+     * Checks the monthly limit of these workspaces, and notifies people who have nearly reached it.
+     */
+    readonly enforceMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /**
+     * Checks all workspaces that have nearly used up their month or have tasks that a plan has
      * paused.
      */
-    readonly keepAll: Effect.Effect<void>
+    readonly enforceAll: Effect.Effect<void>
   }
->()("@scheduling/server/billing/KeepingToPlans") {
+>()("@scheduling/server/billing/PlanEnforcement") {
   static readonly layer: Layer.Layer<
-    KeepingToPlans,
+    PlanEnforcement,
     never,
     | AppConfig
     | AuditLog
@@ -42,7 +45,7 @@ export class KeepingToPlans extends Context.Service<
     | SqlClient.SqlClient
     | UsageRepo
   > = Layer.effect(
-    KeepingToPlans,
+    PlanEnforcement,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { plans } = yield* AppConfig
@@ -100,18 +103,18 @@ export class KeepingToPlans extends Context.Service<
         yield* record("billing.tasks_resumed", rows)
       })
 
-      /** Returns whether there may be more to do. */
-      const keepSome = Effect.fnUntraced(function* (
+      /** Pauses or resumes one batch, and returns true if there can be more to do. */
+      const enforceBatch = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         kind: PlannedKind
       ) {
         if (!(yield* workspaces.lock(workspaceId))) return false
         const plan = yield* limits.planOf(workspaceId)
         const { shortest_interval_seconds: seconds } = plan.limits
-        const hasty = yield* hastySchedules(workspaceId, kind, seconds)
-        if (hasty.length > 0) {
-          const rows = yield* repo.listActive(workspaceId, kind, batch, hasty)
-          const reason = `The plan ${plan.name} allows a schedule to fire every ${seconds} seconds.`
+        const tooFrequent = yield* findTooFrequent(workspaceId, kind, seconds)
+        if (tooFrequent.length > 0) {
+          const rows = yield* repo.listActive(workspaceId, kind, batch, tooFrequent)
+          const reason = `The plan ${plan.name} allows schedules that fire at most every ${seconds} seconds.`
           yield* pause(workspaceId, rows, reason)
           if (rows.length === batch) return true
         }
@@ -122,20 +125,24 @@ export class KeepingToPlans extends Context.Service<
           const count = Math.min(batch, active - allowed)
           const reason = isUsedUp
             ? "The executions of this month are used up."
-            : `The plan ${plan.name} allows ${allowed}.`
+            : `The plan ${plan.name} allows ${allowed} active ${kind === "cron" ? "cron tasks" : "chains"}.`
           yield* pause(workspaceId, yield* repo.listActive(workspaceId, kind, count), reason)
           return true
         }
         const paused =
           active < allowed
-            ? yield* repo.listPaused(workspaceId, kind, hasty, Math.min(batch, allowed - active))
+            ? yield* repo.listPaused(
+                workspaceId,
+                kind,
+                tooFrequent,
+                Math.min(batch, allowed - active)
+              )
             : []
         if (paused.length > 0) yield* resume(workspaceId, paused)
         return paused.length === batch
       }, transaction)
 
-      /** The schedules in use that fire more often than the plan allows. */
-      const hastySchedules = Effect.fnUntraced(function* (
+      const findTooFrequent = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         kind: PlannedKind,
         seconds: number
@@ -152,12 +159,14 @@ export class KeepingToPlans extends Context.Service<
         return (yield* usage.countExecutionsSince(workspaceId, since)) >= limit
       })
 
-      const keep = Effect.fn("KeepingToPlans.keep")(function* (workspaceId: AuthorizedWorkspaceId) {
-        while (yield* keepSome(workspaceId, "cron"));
-        while (yield* keepSome(workspaceId, "chain"));
+      const enforce = Effect.fn("PlanEnforcement.enforce")(function* (
+        workspaceId: AuthorizedWorkspaceId
+      ) {
+        while (yield* enforceBatch(workspaceId, "cron"));
+        while (yield* enforceBatch(workspaceId, "chain"));
       })
 
-      /** Notifies people at 80 and at 100 %, once a month. */
+      /** Notifies people at 80 % and at 100 % of the monthly limit, once a month. */
       const notifyOfUsage = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         used: number,
@@ -170,40 +179,42 @@ export class KeepingToPlans extends Context.Service<
         yield* limits.notifyNear(near, firstOfMonth(now))
       }, transaction)
 
-      /** Workspaces that have used at least 80 % of the smallest monthly limit of any plan. */
+      /**
+       * Lists workspaces that have used at least 80 % of the smallest monthly limit of any plan.
+       */
       const listUsing = (now: Date, of?: ReadonlyArray<string>) =>
         monthly.length === 0
           ? Effect.succeed([])
           : repo.listUsing(Math.floor(0.8 * Math.min(...monthly)), firstOfMonth(now), of)
 
-      const keepIfUsedUp = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
-        if (yield* isMonthUsedUp(workspaceId)) yield* keep(workspaceId)
+      const enforceIfUsedUp = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
+        if (yield* isMonthUsedUp(workspaceId)) yield* enforce(workspaceId)
       })
 
-      return KeepingToPlans.of({
-        keep,
+      return PlanEnforcement.of({
+        enforce,
 
-        keepMonths: Effect.fn("KeepingToPlans.keepMonths")(function* (workspaceIds) {
+        enforceMonths: Effect.fn("PlanEnforcement.enforceMonths")(function* (workspaceIds) {
           const now = yield* DateTime.nowAsDate
           const using = yield* listUsing(now, workspaceIds)
           yield* runAllInTurn(
             using.flatMap(({ executions, workspace_id }) => [
-              naming(workspace_id, notifyOfUsage(workspace_id, executions, now)),
-              naming(workspace_id, keepIfUsedUp(workspace_id))
+              nameWorkspace(workspace_id, notifyOfUsage(workspace_id, executions, now)),
+              nameWorkspace(workspace_id, enforceIfUsedUp(workspace_id))
             ])
           )
         }),
 
-        keepAll: Effect.gen(function* () {
+        enforceAll: Effect.gen(function* () {
           const now = yield* DateTime.nowAsDate
           const using = yield* listUsing(now)
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
           yield* runAllInTurn([
             ...using.map(({ executions, workspace_id }) =>
-              naming(workspace_id, notifyOfUsage(workspace_id, executions, now))
+              nameWorkspace(workspace_id, notifyOfUsage(workspace_id, executions, now))
             ),
-            ...[...all].map((workspaceId) => naming(workspaceId, keep(workspaceId)))
+            ...[...all].map((workspaceId) => nameWorkspace(workspaceId, enforce(workspaceId)))
           ])
         })
       })
@@ -211,24 +222,27 @@ export class KeepingToPlans extends Context.Service<
   )
 }
 
-/** Names in the log the workspace whose turn failed. */
-const naming = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
+/** Adds the workspace to the error of a failed turn. */
+const nameWorkspace = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
   Effect.catchDefect(turn, (defect) =>
     Effect.die(
       new Error(`workspace ${workspaceId}: ${shortMessage(Cause.die(defect))}`, { cause: defect })
     )
   )
 
-/** Without plans, one round resumes what earlier plans have paused. */
-export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingToPlans> =
+/**
+ * Checks all workspaces every minute. Without plans it checks once, to resume what earlier plans
+ * have paused.
+ */
+export const PlanEnforcementLayer: Layer.Layer<never, never, AppConfig | PlanEnforcement> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { plans } = yield* AppConfig
       const isOnlyPlan =
         plans.plans.size === 1 && plans.byDefault.limits.executions_a_month === null
-      const { keepAll } = yield* KeepingToPlans
+      const { enforceAll } = yield* PlanEnforcement
       yield* Effect.forkScoped(
-        loop("keeping to plans", keepAll, {
+        loop("enforcing plans", enforceAll, {
           between: () => (isOnlyPlan ? Effect.never : Effect.sleep("1 minute")),
           pauseAtMost: "1 minute"
         })
@@ -236,5 +250,4 @@ export const KeepingToPlansLayer: Layer.Layer<never, never, AppConfig | KeepingT
     })
   )
 
-/** At most this many are paused or resumed by one transaction. */
 const batch = 100

@@ -4,10 +4,10 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"
 import { graceDays } from "../plans/index.ts"
-import { KeepingToPlans } from "./KeepingToPlans.ts"
+import { PlanEnforcement } from "./PlanEnforcement.ts"
 import { dayMs, loop, Waker } from "../core/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { ask, listOf } from "./calls.ts"
+import { ask, listSubscriptions } from "./stripeRequests.ts"
 import {
   chooseSubscription,
   subscriptionState,
@@ -17,33 +17,33 @@ import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
- * Keeps the stored subscriptions up to date. A webhook only says that something happened to a
- * customer, and the subscription is then read from the provider. So webhooks may come in any order,
- * twice or never: each subscription is also read once a day.
+ * Keeps the stored subscriptions up to date. A webhook only says which customer has changed, and
+ * the subscription is then read from the provider. So webhooks can come in any order, twice or
+ * never: each subscription is also read once a day.
  */
-export class Syncing extends Context.Service<
-  Syncing,
+export class SubscriptionSync extends Context.Service<
+  SubscriptionSync,
   {
-    /** Returns once the need to read the customer is stored. */
+    /** Stores that the customer of a webhook is to be read. */
     readonly noteHint: (hint: Hint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
-    /** Reads the subscriptions that are due, and returns how many. */
+    /** Reads the subscriptions that are due, and returns their number. */
     readonly syncDue: Effect.Effect<number>
     readonly waker: Waker
   }
->()("@scheduling/server/billing/Syncing") {
+>()("@scheduling/server/billing/SubscriptionSync") {
   static readonly layer: Layer.Layer<
-    Syncing,
+    SubscriptionSync,
     never,
-    AuditLog | KeepingToPlans | Provider | SqlClient.SqlClient | SubscriptionsRepo
+    AuditLog | PlanEnforcement | Provider | SqlClient.SqlClient | SubscriptionsRepo
   > = Layer.effect(
-    Syncing,
+    SubscriptionSync,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
-      const keeping = yield* KeepingToPlans
+      const enforcement = yield* PlanEnforcement
       const provider = yield* Provider
       const repo = yield* SubscriptionsRepo
       const waker = new Waker()
@@ -63,7 +63,7 @@ export class Syncing extends Context.Service<
         const past_due_since = state.status === "past_due" ? (row.past_due_since ?? now) : null
         const syncAt = Math.min(
           now.getTime() + dayMs,
-          ...(past_due_since === null || past_due_since < graceBegan(now)
+          ...(past_due_since === null || past_due_since < graceStart(now)
             ? []
             : [past_due_since.getTime() + graceDays * dayMs])
         )
@@ -79,20 +79,22 @@ export class Syncing extends Context.Service<
         return true
       }, transaction)
 
-      /** Returns false if something has changed since the row was read. */
+      /**
+       * Reads and writes a subscription. Returns false if the row has changed since it was read.
+       */
       const sync = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
-        const { data } = yield* listOf(row.customer_id, stripe)
+        const { data } = yield* listSubscriptions(row.customer_id, stripe)
         const { chosen, surplus } = chooseSubscription(data)
         yield* cancelAll(
           stripe,
           surplus.map(({ id }) => id)
         )
         const isWritten = yield* write(row, subscriptionState(chosen))
-        if (isWritten) yield* keeping.keep(row.workspace_id)
+        if (isWritten) yield* enforcement.enforce(row.workspace_id)
         return isWritten
       })
 
-      /** Nobody shall go on paying for a deleted workspace. */
+      /** Cancels all subscriptions of a deleted workspace, so that nobody pays for it. */
       const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
         const { data } = yield* ask(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
@@ -104,16 +106,16 @@ export class Syncing extends Context.Service<
         yield* repo.remove(row)
       })
 
-      return Syncing.of({
+      return SubscriptionSync.of({
         waker,
 
-        noteHint: Effect.fn("Syncing.noteHint")(function* ({ customer_id, id }) {
+        noteHint: Effect.fn("SubscriptionSync.noteHint")(function* ({ customer_id, id }) {
           const now = yield* DateTime.nowAsDate
           const isNew = yield* repo.insertEvent(id, now)
           if (isNew && customer_id !== null) yield* repo.updateToStale(customer_id, now)
         }, transaction),
 
-        syncNow: Effect.fn("Syncing.syncNow")(function* (workspaceId) {
+        syncNow: Effect.fn("SubscriptionSync.syncNow")(function* (workspaceId) {
           if (provider.open === null) return
           for (let tries = 0; tries < 3; tries++) {
             const row = Option.getOrUndefined(yield* repo.find(workspaceId))
@@ -138,23 +140,24 @@ export class Syncing extends Context.Service<
   )
 }
 
-/** Runs on every node. Two nodes never read the same customer at once. */
-export const SyncingLayer: Layer.Layer<never, never, Provider | Syncing> = Layer.effectDiscard(
-  Effect.gen(function* () {
-    if ((yield* Provider).open === null) return
-    const { waker, syncDue } = yield* Syncing
-    yield* Effect.forkScoped(
-      loop("asking about subscriptions", syncDue, {
-        between: (asked) => (asked === batch ? Effect.void : waker.wait(10_000)),
-        pauseAtMost: "1 minute"
-      })
-    )
-  })
-)
+/** Runs on every node. Each customer is read by one node at a time. */
+export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | SubscriptionSync> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      if ((yield* Provider).open === null) return
+      const { waker, syncDue } = yield* SubscriptionSync
+      yield* Effect.forkScoped(
+        loop("reading due subscriptions", syncDue, {
+          between: (asked) => (asked === batch ? Effect.void : waker.wait(10_000)),
+          pauseAtMost: "1 minute"
+        })
+      )
+    })
+  )
 
-const graceBegan = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
+const graceStart = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
 
-/** The time until a failed request is repeated. */
+/** The time after which a failed read is repeated. */
 const retryMs = 60 * 1_000
 const batch = 20
 

@@ -13,17 +13,17 @@ import {
 } from "./support/scene.ts"
 import type { FakeStripe } from "./support/FakeStripe.ts"
 
-/** What is new at the stand-in reaches the service. */
-const tell = (stripe: FakeStripe) =>
+/** Delivers the webhooks of the fake Stripe to the service. */
+const deliverEvents = (stripe: FakeStripe) =>
   Effect.forEach(stripe.events.splice(0), (event) => deliver(stripe.sign(event)), {
     discard: true
   })
 
-/** Days pass everywhere, and whoever is away for so long logs in again. */
+/** Moves the clocks of the service and of the fake Stripe, and logs in again. */
 const pass = Effect.fnUntraced(function* (stripe: FakeStripe, member: Member, days: number) {
   stripe.pass(days)
   yield* leap(`${days} days`)
-  yield* tell(stripe)
+  yield* deliverEvents(stripe)
   const { body } = yield* logIn(member.email)
   return { ...member, access_token: body.access_token as string }
 })
@@ -41,7 +41,7 @@ const becomes = (member: Member, status: string, plan: string) =>
 
 layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
   it.effect(
-    "is tried, paid, raised at once, lowered at the end, not paid, paid, ended, bought again",
+    "has a trial, is paid, upgraded, downgraded, past due, paid, cancelled and bought again",
     () =>
       Effect.gen(function* () {
         const { stripe } = yield* Stand
@@ -57,7 +57,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         assert.match(page.url, /^https:\/\/checkout\.test\/cs_/)
         assert.strictEqual((yield* stateOf(owner)).plan, "free")
         stripe.pay(sessionOf(page.url))
-        yield* tell(stripe)
+        yield* deliverEvents(stripe)
         yield* becomes(owner, "trialing", "team")
 
         owner = yield* pass(stripe, owner, 14)
@@ -103,8 +103,8 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
 
         const again = yield* billingOf(owner).checkout("price_team")
         stripe.pay(sessionOf(again.body.url))
-        yield* tell(stripe)
-        // There is one trial only.
+        yield* deliverEvents(stripe)
+        // A workspace gets only one trial.
         yield* becomes(owner, "active", "team")
         const { body: audit } = yield* ask("GET", `${owner.workspace}/audit?limit=100`, {
           token: owner.access_token
@@ -134,7 +134,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       })
   )
 
-  it.effect("stays as it is if the card is refused, and is resumed when there is a card", () =>
+  it.effect("is unchanged if the card is refused, and can be resumed with a card", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       stripe.hasCard = false
@@ -154,7 +154,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     })
   )
 
-  it.effect("is not sold, nor changed, where the operator has set the plan", () =>
+  it.effect("cannot be bought or changed if the operator has assigned a plan", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const owner = yield* signUp()
@@ -167,7 +167,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       assigned.delete(owner.workspace_id)
       const { body } = yield* billingOf(owner).checkout("price_team")
       stripe.pay(sessionOf(body.url))
-      yield* tell(stripe)
+      yield* deliverEvents(stripe)
       yield* becomes(owner, "trialing", "team")
       assigned.set(owner.workspace_id, "max")
       assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
@@ -176,7 +176,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     })
   )
 
-  it.effect("is one, however many upgrade at once on two nodes, and with two pages paid", () =>
+  it.effect("stays a single one if two nodes upgrade at once, or two payment pages are paid", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const owner = yield* signUp()
@@ -192,11 +192,11 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       for (const page of pages) assert.include(["200", "409 conflict"], outcome(page))
       const paid = pages.flatMap(({ body }) => stripe.pay(sessionOf(body.url ?? "")) ?? [])
       assert.lengthOf(paid, 1)
-      // As if two pages had been paid all the same.
+      // The second payment page is paid, too.
       const late = { ...stripe.sessions.at(-1)!, id: "cs_late", status: "open" }
       stripe.sessions.push(late)
       const surplus = stripe.pay("cs_late")
-      yield* tell(stripe)
+      yield* deliverEvents(stripe)
       yield* until(
         Effect.sync(() => surplus?.status),
         (status) => status === "canceled"
@@ -213,7 +213,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     })
   )
 
-  it.effect("is found out within a day where no webhook ever comes", () =>
+  it.effect("is read within a day without a webhook", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const owner = yield* signUp()
@@ -226,7 +226,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
     })
   )
 
-  it.effect("is refused where the provider is away, or the price is not ours", () =>
+  it.effect("cannot be bought if the provider is unreachable or the price is unknown", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       const owner = yield* signUp()

@@ -17,8 +17,8 @@ const row = (day: Day, fields: Partial<UsageRow>): UsageRow => ({
   ...fields
 })
 
-describe("the usage of a range", () => {
-  it("has every day, and the seats and monitors that last from one change to the next", () => {
+describe("billedUsage", () => {
+  it("has every day, with the seats and monitors since the last change", () => {
     const days = billedUsage(
       [
         row("2026-02-28", { executions: 5, notifications: 1, most_monitors: 9, last_monitors: 8 }),
@@ -34,7 +34,7 @@ describe("the usage of a range", () => {
     ])
   })
 
-  it("has as many seats as there were after any change of the day", () => {
+  it("counts the most seats of a day, also the seats before its first change", () => {
     const [day] = billedUsage([row("2026-02-27", { most_seats: 5, last_seats: 2 })], {
       ...range,
       before: { seats: 3, monitors: 0 }
@@ -59,7 +59,7 @@ describe("the usage of a range", () => {
     assert.strictEqual(Result.getOrThrow(Result.flip(usageRange(query, now))).message, message)
   })
 
-  it("has as many days as a year with a leap day", () => {
+  it("accepts a range of 366 days", () => {
     assert.strictEqual(daysBetween("2028-01-01", "2028-12-31").length, 366)
   })
 })
