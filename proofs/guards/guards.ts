@@ -68,7 +68,7 @@ const people = [
     "a refresh token used twice": ["isPrevious isRecent", "true"]
   }),
   guardsOf("accounts/sessions/Tokens", "accounts/sessions/Tokens", {
-    "the spelling of a signature": ["isSignedAsOurs", ""],
+    "the spelling of a signature": ["strictSignature", ""],
     "who a token is for": ["audience", ""]
   }),
   guardsOf("accounts/totp/TotpRepo", "accounts/totp/totp", {
@@ -158,7 +158,7 @@ const requests = [
 ]
 
 const others = [
-  guardsOf("monitoring/heartbeat/HeartbeatsRepo", "monitoring/heartbeat/Races", {
+  guardsOf("monitoring/heartbeat/HeartbeatsRepo", "monitoring/heartbeat/simultaneousChanges", {
     "the version of a heartbeat": ["input version h", "TRUE"]
   }),
   guardsOf("notifications/settings/SettingsRepo", channels, {

@@ -18,14 +18,14 @@ import {
 } from "./http/index.ts"
 import { LiveLayer } from "./live/index.ts"
 import { MailLayer } from "./mail/index.ts"
-import { MonitoringLayer, pingsOr } from "./monitoring/index.ts"
+import { MonitoringLayer, answerPingsOr } from "./monitoring/index.ts"
 import { NotificationsLayer } from "./notifications/index.ts"
 import { ControlSocketLayer, MetricsServerLayer, OperationsLayer } from "./operations/index.ts"
 import { PanelLayer } from "./panel/index.ts"
 import { PlansLayer } from "./plans/index.ts"
 import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
-import { claimsOr, WorkersLayer } from "./workers/index.ts"
+import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
 
 /** The routes of the contract. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
@@ -60,9 +60,9 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 ) {}
 
 const makeAnswer = Effect.map(HttpRouter.HttpRouter, (router) => router.asHttpEffect()).pipe(
-  Effect.flatMap(pingsOr),
+  Effect.flatMap(answerPingsOr),
   Effect.flatMap(completionsOr),
-  Effect.flatMap(claimsOr)
+  Effect.flatMap(answerClaimsOr)
 )
 
 const routeFacts = {

@@ -4,18 +4,18 @@ import { Context, Effect, Layer } from "effect"
 import type { RequestOrigin } from "../http/index.ts"
 
 /**
- * The reactions of other modules to changes of accounts and workspaces. Each runs in the
- * transaction of the change.
+ * Reactions of other modules to changes of accounts and workspaces. Each runs in the transaction of
+ * the change.
  */
 export interface AccountSubscriber {
   readonly workspaceCreated: (
     workspaceId: AuthorizedWorkspaceId,
     ownerId: UserId
   ) => Effect.Effect<void>
-  /** The user has proved to own the address. */
+  /** Called when a user has proved to own an address. */
   readonly emailVerified: (userId: string, email: string, now: Date) => Effect.Effect<void>
-  /** The address no longer belongs to a member of these workspaces. */
-  readonly memberEmailGone: (
+  /** Called when an address no longer belongs to a member of these workspaces. */
+  readonly memberEmailRemoved: (
     email: string,
     workspaceIds: ReadonlyArray<string>,
     origin: RequestOrigin
@@ -37,8 +37,8 @@ export class AccountEvents extends Context.Service<
         publish((subscriber) => subscriber.workspaceCreated(workspaceId, ownerId)),
       emailVerified: (userId, email, now) =>
         publish((subscriber) => subscriber.emailVerified(userId, email, now)),
-      memberEmailGone: (email, workspaceIds, origin) =>
-        publish((subscriber) => subscriber.memberEmailGone(email, workspaceIds, origin))
+      memberEmailRemoved: (email, workspaceIds, origin) =>
+        publish((subscriber) => subscriber.memberEmailRemoved(email, workspaceIds, origin))
     })
   })
 }

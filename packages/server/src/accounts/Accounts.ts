@@ -21,15 +21,15 @@ import { Workspaces } from "./workspaces/Workspaces.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
-import { confirmingPassword } from "./passwords/confirmingPassword.ts"
+import { makePasswordCheck } from "./passwords/makePasswordCheck.ts"
 import type { Actor } from "./audit/currentActor.ts"
 import { ChangeMails } from "./auth/ChangeMails.ts"
-import { laneOf } from "./auth/laneOf.ts"
+import { deriveLane } from "./auth/deriveLane.ts"
 import { Logins } from "./sessions/Logins.ts"
 import { Throttle } from "./throttle/Throttle.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { SessionsRepo } from "./sessions/SessionsRepo.ts"
-import { userOfToken } from "./users/userOfToken.ts"
+import { findTokenUser } from "./users/findTokenUser.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
 import { toUser, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 
@@ -49,7 +49,10 @@ export class Accounts extends Context.Service<
       { readonly user: User; readonly workspace: Workspace },
       EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
     >
-    /** For operators, even if registration is closed. The owner has to reset the password. */
+    /**
+     * Creates an account for an operator, even if registration is closed. The owner has to reset
+     * the password.
+     */
     readonly create: (
       email: string,
       origin: RequestOrigin
@@ -131,10 +134,10 @@ export class Accounts extends Context.Service<
       const workspaces = yield* Workspaces
       const [laneKey] = (yield* Secrets).keys("lane")
 
-      /** The account may have been deleted with its session after this request was admitted. */
-      const own = (id: string) => userOfToken(users, id)
+      /** Fails if the account was deleted after the request was authenticated. */
+      const own = (id: string) => findTokenUser(users, id)
 
-      const confirm = confirmingPassword(throttle, passwords)
+      const confirm = makePasswordCheck(throttle, passwords)
 
       const create = Effect.fnUntraced(function* (
         { email, name, password }: Registration,
@@ -149,14 +152,15 @@ export class Accounts extends Context.Service<
           pending_email: null,
           name: name ?? null,
           password_hash: yield* passwords.hash(password, origin.ip),
-          lane: laneOf(laneKey, id, origin.ip),
+          lane: deriveLane(laneKey, id, origin.ip),
           created_at: yield* DateTime.nowAsDate
         }
         return yield* transaction(
           Effect.gen(function* () {
             const inserted = yield* users.insert(user)
             if (Option.isNone(inserted)) return yield* new EmailTaken()
-            // Counted by address, so that nobody floods it by registering and deleting accounts.
+            // Mails are counted by address, so that nobody floods an address by registering and
+            // deleting accounts.
             if (isMailed) yield* emailLinks.count(inserted.value, email)
             const registered = toUser(inserted.value)
             yield* audit.recordForAccount("account.registered", user.id, {
@@ -184,7 +188,7 @@ export class Accounts extends Context.Service<
         }),
 
         create: Effect.fn("Accounts.create")(function* (email, origin) {
-          const password = makeLinkToken() // Nobody knows it: its owner sets one.
+          const password = makeLinkToken() // A random password. The owner sets a known one.
           return toUser((yield* create({ email, password }, origin, false)).row)
         }),
 
@@ -246,7 +250,7 @@ export class Accounts extends Context.Service<
               })
               if (!isChanged) return yield* new InvalidCredentials()
               const sessions_ended = yield* sessions.removeAll(row.id)
-              yield* userLinks.removeAskedFor(row.id)
+              yield* userLinks.removeRequested(row.id)
               yield* audit.recordForAccount("password.changed", row.id, {
                 actor_id: actor.user_id,
                 origin: actor.origin,
@@ -265,16 +269,16 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Locked, because a workspace created during the deletion of the account would have
+              // The account is locked, because a workspace created during its deletion would have
               // no owner.
               if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()
-              yield* workspaces.removeOwnedAloneBy(actor)
+              yield* workspaces.removeSolelyOwned(actor)
               const others = yield* usage.holdSeatsOf(row.id)
-              yield* events.memberEmailGone(row.email, others, actor.origin)
+              yield* events.memberEmailRemoved(row.email, others, actor.origin)
               yield* users.remove(row.id)
               yield* usage.record("seats", others, yield* DateTime.nowAsDate)
-              yield* invitations.removeOf(row.email)
+              yield* invitations.removeByEmail(row.email)
               yield* idempotency.removeOwnedBy(row.id)
               yield* audit.erase(row.id)
               yield* audit.recordForAccount("account.deleted", row.id, {

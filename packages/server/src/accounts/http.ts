@@ -47,7 +47,7 @@ export const AuthHandlers = implement(
 
       logout: Effect.fnUntraced(function* () {
         const actor = yield* currentActor
-        // Another request may have ended the session meanwhile. It has ended either way.
+        // Another request may have ended the session before. That is a success, too.
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 

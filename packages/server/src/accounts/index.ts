@@ -1,12 +1,12 @@
 /**
- * Access: users, sessions, passwords and second factors, API keys, workspaces and their members,
- * and the audit log.
+ * Users, sessions, passwords, second factors, API keys, workspaces, their members, and the audit
+ * log.
  */
 import { Layer } from "effect"
 import { AccountEvents } from "./AccountEvents.ts"
 import { Accounts } from "./Accounts.ts"
-import { Reclaiming } from "./Reclaiming.ts"
-import { ReclaimingRepo } from "./ReclaimingRepo.ts"
+import { AccountReclaims } from "./AccountReclaims.ts"
+import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
 import { ApiKeyRepo } from "./api-keys/ApiKeyRepo.ts"
 import { ApiKeys } from "./api-keys/ApiKeys.ts"
 import { ExpiringKeysLayer } from "./api-keys/ExpiringKeys.ts"
@@ -52,11 +52,11 @@ export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./aud
 export { type Actor, currentActor } from "./audit/currentActor.ts"
 export { type Author, currentAuthor } from "./audit/currentAuthor.ts"
 export { Auth } from "./auth/Auth.ts"
-export { type Denial, laterDecision } from "./auth/Authentication.ts"
+export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
 export { ChangeMails } from "./auth/ChangeMails.ts"
 export { FirstAccount } from "./auth/FirstAccount.ts"
 export { RequestRates } from "./auth/RequestRates.ts"
-export { EmailLinks, waitingEmail } from "./email/EmailLinks.ts"
+export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
 export { PasswordResets } from "./passwords/PasswordResets.ts"
 export { Logins } from "./sessions/Logins.ts"
 export { SessionsRepo } from "./sessions/SessionsRepo.ts"
@@ -64,7 +64,7 @@ export { Throttle } from "./throttle/Throttle.ts"
 export { SecondFactors } from "./totp/SecondFactors.ts"
 export { type AccountRow, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 export { WorkspacesRepo } from "./workspaces/WorkspacesRepo.ts"
-export { holdFor } from "./workspaces/holdFor.ts"
+export { makeWorkspaceLock } from "./workspaces/makeWorkspaceLock.ts"
 
 const Handlers = Layer.mergeAll(
   AuthHandlers,
@@ -77,7 +77,7 @@ const Handlers = Layer.mergeAll(
 )
 
 const PrivateRepositories = Layer.mergeAll(
-  ReclaimingRepo.layer,
+  AccountReclaimsRepo.layer,
   TotpRepo.layer,
   UserLinksRepo.layer,
   MembersRepo.layer,
@@ -95,7 +95,7 @@ export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer).pipe(
   Layer.provide([TotpSettings.layer, Invitations.layer, ApiKeys.layer]),
   Layer.provideMerge(Layer.mergeAll(EmailLinks.layer, Logins.layer)),
   Layer.provide([Workspaces.layer, Members.layer]),
-  Layer.provide(Reclaiming.layer),
+  Layer.provide(AccountReclaims.layer),
   Layer.provideMerge(Layer.mergeAll(SecondFactors.layer, AuditChain.layer, ChangeMails.layer)),
   Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer]),
   Layer.provideMerge(

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
-import { Auth, type Denial, laterDecision } from "../accounts/index.ts"
+import { Auth, type Denial, makeAccessCheck } from "../accounts/index.ts"
 import { implement, inWorkspace } from "../http/index.ts"
 import { EventStreams } from "./EventStreams.ts"
 
@@ -17,7 +17,7 @@ export const EventsHandlers = implement(
           return yield* streams.open({
             workspaceId,
             principal: yield* Principal,
-            isAdmitted: stillAdmitted(yield* laterDecision(auth, endpoint)),
+            isAdmitted: stillAdmitted(yield* makeAccessCheck(auth, endpoint)),
             after: headers["last-event-id"]
           })
         })

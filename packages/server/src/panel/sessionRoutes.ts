@@ -42,7 +42,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
     const changePassword = Effect.gen(function* () {
       const passwords = yield* bodyAs(PasswordChange)
-      const actor = yield* logins.actorOf(
+      const actor = yield* logins.findActor(
         (yield* tokenOfCookie) ?? Redacted.make(""),
         yield* requestOrigin
       )
@@ -52,7 +52,7 @@ export const sessionRoutesLayer: Layer.Layer<
     const logout = Effect.gen(function* () {
       const token = yield* tokenOfCookie
       if (token !== undefined) {
-        const ended = Effect.flatMap(logins.actorOf(token, yield* requestOrigin), (actor) =>
+        const ended = Effect.flatMap(logins.findActor(token, yield* requestOrigin), (actor) =>
           logins.end(actor, actor.session_id)
         )
         // The session may have ended already. The browser forgets the cookie either way.

@@ -22,7 +22,7 @@ import { settle } from "./support/settle.ts"
 
 /**
  * What is done only where mail is sent: `auth/passwordReset.test.ts` and `auth/emailLinks.test.ts`
- * look at it. What is done only where plans are sold, `billing/life.test.ts` looks at.
+ * look at it. What is done only where plans are sold, `billing/lifecycle.test.ts` looks at.
  */
 const byMail = new Set(["auth.forgotPassword", "auth.resendEmailLink"])
 

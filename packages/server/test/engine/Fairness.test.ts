@@ -14,7 +14,7 @@ import {
   insertTasks,
   insertWorkspace,
   insertWorkspaceIn,
-  laneOf,
+  deriveLane,
   unfinished
 } from "./runner/support/tasks.ts"
 
@@ -77,7 +77,7 @@ describe("accounts with many workspaces whose calls never end", () => {
           const hostile: Array<string> = []
           for (let account = 0; account < 20; account++) {
             for (let workspace = 0; workspace < 10; workspace++) {
-              const workspace_id = yield* insertWorkspaceIn(laneOf(account + 1))
+              const workspace_id = yield* insertWorkspaceIn(deriveLane(account + 1))
               yield* insertTasks(workspace_id, { count: 3, url: urlOf("/endless") })
               yield* enqueueAll(workspace_id)
               hostile.push(workspace_id)
@@ -109,8 +109,8 @@ describe("an account with thousands of tasks at one moment", () => {
         const calls = makeFakeCalls()
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
-          const many = yield* insertWorkspaceIn(laneOf(1))
-          const few = yield* insertWorkspaceIn(laneOf(2))
+          const many = yield* insertWorkspaceIn(deriveLane(1))
+          const few = yield* insertWorkspaceIn(deriveLane(2))
           yield* insertTasks(many, { count: 6_000, url: urlOf("/many") })
           yield* insertTasks(few, { count: 10, url: urlOf("/few") })
           yield* sql`

@@ -5,12 +5,12 @@ import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
 import {
   attest,
-  detailsHashOf,
+  hashDetails,
   type EventContent,
   writtenEvent
-} from "../../src/accounts/audit/chain.ts"
+} from "../../src/accounts/audit/chainHashes.ts"
 import { type Argon2Parameters, loadArgon2 } from "../../src/accounts/passwords/argon2.ts"
-import { laneOf } from "../../src/accounts/auth/laneOf.ts"
+import { deriveLane } from "../../src/accounts/auth/deriveLane.ts"
 import { Tokens } from "../../src/accounts/sessions/Tokens.ts"
 import { Ids } from "../../src/core/Ids.ts"
 import { makeSecrets, seal, Secrets } from "../../src/core/Secrets.ts"
@@ -48,7 +48,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
     const ip = randomIp()
     const email = randomEmail()
     const user_id = UserId.make(yield* nextId)
-    const lane = laneOf(laneKey, user_id, ip)
+    const lane = deriveLane(laneKey, user_id, ip)
     const user = {
       id: user_id,
       email,
@@ -64,7 +64,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       const details_salt = randomBytes(16).toString("base64url")
       const content = {
         ...event,
-        details_hash: detailsHashOf(details_salt, request_id, details)
+        details_hash: hashDetails(details_salt, request_id, details)
       }
       return {
         ...content,

@@ -30,20 +30,17 @@ export interface ApiKeyRow {
   readonly created_at: Date
 }
 
-/** A locked key. */
-export interface HeldRow extends ApiKeyRow {
-  /** Null if the key was not rotated. */
+export interface LockedKeyRow extends ApiKeyRow {
+  /** The key that replaces this one. Null if the key was not rotated. */
   readonly successor_id: string | null
 }
 
-/** The columns that verification needs. */
 export interface VerifiedRow extends Omit<
   ApiKeyRow,
   "id" | "workspace_id" | "name" | "created_by" | "created_at"
 > {
   readonly id: ApiKeyId
   readonly workspace_id: string
-  /** The lane of the account that created the workspace. */
   readonly lane: bigint
 }
 
@@ -67,49 +64,53 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
 export class ApiKeyRepo extends Context.Service<
   ApiKeyRepo,
   {
-    /** `warnAt` is the time of the first notice that the key expires. */
+    /** Inserts a key. `warnAt` is the time of the first notice that the key expires. */
     readonly insert: (key: ApiKeyRow, warnAt: Date | null) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Locks the key until the transaction ends. */
     readonly findForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
-    ) => Effect.Effect<Option.Option<HeldRow>>
+    ) => Effect.Effect<Option.Option<LockedKeyRow>>
     /**
-     * Batched: concurrent requests share one statement. Never cached, so that a revocation applies
-     * at once. A revoked key is not found: reading its row would take 28 µs more, which would
-     * distinguish it from a key that never existed.
+     * Finds a key. Simultaneous requests share one statement. The result is not cached, so that a
+     * revocation applies at once. A revoked key is not found: reading its row would take 28 µs
+     * more, which would distinguish it from a key that never existed.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<VerifiedRow>>
-    /** Batched, like `findByHash`. */
+    /** Lists keys. Simultaneous requests share one statement. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** None if the key was revoked before, which does not change the time of the revocation. */
+    /**
+     * Revokes a key, or returns none if it was revoked before. The time of the first revocation
+     * stays.
+     */
     readonly updateRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Returns the keys that were not revoked before. */
+    /** Revokes all keys of a workspace, and returns the keys that were not revoked before. */
     readonly updateAllRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** None if no key has this hash or the key was revoked before. */
+    /**
+     * Revokes the key with this hash, or returns none if there is none or it was revoked before.
+     */
     readonly updateRevokedByHash: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
     /**
-     * Makes the key expire earlier, never later. There are no notices, because the key has a
-     * successor.
+     * Records a rotation. The key can only expire earlier, never later. It gets no notices, because
+     * it has a successor.
      */
     readonly updateRotated: (
       workspaceId: AuthorizedWorkspaceId,
@@ -119,8 +120,8 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
     /**
-     * Writes at most once per minute and key, and only forward. The statement itself decides, so
-     * this holds for all nodes together.
+     * Writes at most once per minute and key, and only a later time. The statement itself decides,
+     * so that this holds for all nodes together.
      */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>
     readonly remove: (
@@ -165,7 +166,7 @@ export class ApiKeyRepo extends Context.Service<
         }, Effect.orDie),
 
         findForUpdate: Effect.fn("ApiKeyRepo.findForUpdate")(function* (workspaceId, id) {
-          const rows = yield* sql<HeldRow>`
+          const rows = yield* sql<LockedKeyRow>`
             SELECT *
             FROM api_keys
             WHERE workspace_id = ${workspaceId}
@@ -216,8 +217,8 @@ export class ApiKeyRepo extends Context.Service<
               AND key_hash = ${from}`
         }, Effect.orDie),
 
-        // SKIP LOCKED: the statement locks many keys and waits for none, so it cannot deadlock with
-        // another node's uses or with the deletion of a workspace.
+        // SKIP LOCKED, because a statement that locks many keys could deadlock with another node or
+        // with the deletion of a workspace.
         updateLastUsed: Effect.fn("ApiKeyRepo.updateLastUsed")(function* (uses) {
           yield* sql`
             UPDATE api_keys

@@ -32,13 +32,13 @@ import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { holdFor } from "../workspaces/holdFor.ts"
+import { makeWorkspaceLock } from "../workspaces/makeWorkspaceLock.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
 import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
 import { KeyUsesRepo } from "./KeyUsesRepo.ts"
 import { observedSince, keyUsage } from "./keyUsage.ts"
-import { nextWarning } from "./warnings.ts"
+import { nextWarning } from "./nextWarning.ts"
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -65,7 +65,9 @@ export class ApiKeys extends Context.Service<
       id: ApiKeyId,
       actor: Actor
     ) => Effect.Effect<ApiKey, NotFound>
-    /** For anybody who found the key. The answer reveals nothing about it. */
+    /**
+     * Revokes a leaked key, for anybody who has found it. The answer reveals nothing about the key.
+     */
     readonly revokeLeaked: (
       key: Redacted.Redacted,
       origin: RequestOrigin
@@ -123,9 +125,8 @@ export class ApiKeys extends Context.Service<
           details: { name: row.name, key_prefix: row.key_prefix, scopes: row.scopes, ...more }
         })
 
-      const hold = holdFor(yield* WorkspacesRepo)
+      const lockAs = makeWorkspaceLock(yield* WorkspacesRepo)
 
-      /** Inserts a key with a new secret. Shared by create and rotate. */
       const issue = Effect.fnUntraced(function* (
         key: Pick<
           ApiKeyRow,
@@ -162,7 +163,7 @@ export class ApiKeys extends Context.Service<
         }),
 
         create: Effect.fn("ApiKeys.create")(function* (workspaceId, input, actor) {
-          yield* hold(workspaceId, actor, "admin")
+          yield* lockAs(workspaceId, actor, "admin")
           const now = yield* DateTime.nowAsDate
           const days = input.expires_in_days ?? null
           const { created, row } = yield* issue(
@@ -213,9 +214,9 @@ export class ApiKeys extends Context.Service<
         }),
 
         rotate: Effect.fn("ApiKeys.rotate")(function* (workspaceId, id, graceSeconds, actor) {
-          yield* hold(workspaceId, actor, "admin")
-          // Locked, so that the second of two rotations, or of a rotation and a revocation, sees
-          // the first.
+          yield* lockAs(workspaceId, actor, "admin")
+          // The key is locked, so that a second rotation or a revocation sees the result of this
+          // one.
           const old = yield* found(repo.findForUpdate(workspaceId, id))
           const now = yield* DateTime.nowAsDate
           if (!isActive(old, now)) {
@@ -225,7 +226,7 @@ export class ApiKeys extends Context.Service<
               message: "The API key is revoked or expired. Create a new key."
             })
           }
-          // Its remaining time is the grace of an earlier rotation, not an expiry that its owner
+          // The remaining time of a rotated key is its grace period, not an expiry that its owner
           // chose.
           if (old.successor_id !== null) {
             return yield* new Conflict({

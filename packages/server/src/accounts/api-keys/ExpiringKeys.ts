@@ -4,9 +4,9 @@ import { Outbox } from "../../events/index.ts"
 import { loop } from "../../core/index.ts"
 import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
-import { nextWarning } from "./warnings.ts"
+import { nextWarning } from "./nextWarning.ts"
 
-/** Notifies workspaces that their keys are about to expire, once for each notice. */
+/** Announces keys that expire soon, once for each notice. */
 export const ExpiringKeysLayer: Layer.Layer<
   never,
   never,
@@ -43,7 +43,7 @@ export const ExpiringKeysLayer: Layer.Layer<
     }).pipe(transaction)
 
     yield* Effect.forkScoped(
-      loop("announcing keys that expire", announceExpiring, {
+      loop("announcing expiring API keys", announceExpiring, {
         between: (count) => (count === batch ? Effect.void : Effect.sleep("10 minutes")),
         pauseAtMost: "1 minute"
       })

@@ -7,11 +7,10 @@ export type ExpiringRow = Pick<ApiKeyRow, "id" | "workspace_id" | "name" | "key_
   readonly expires_at: Date
 }
 
-/** The keys of all workspaces for which a notice is due. */
 export class ExpiringKeysRepo extends Context.Service<
   ExpiringKeysRepo,
   {
-    /** Locks the keys until the transaction ends, and leaves out keys that are already locked. */
+    /** Locks keys until the transaction ends, and skips keys that are locked. */
     readonly claim: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<ExpiringRow>>
     readonly updateWarnAt: (
       warnings: ReadonlyArray<{ readonly id: string; readonly warn_at: Date | null }>

@@ -4,13 +4,13 @@ import { loop } from "../../core/index.ts"
 import { ApiKeyRepo, type VerifiedRow } from "./ApiKeyRepo.ts"
 import { type KeyUse, KeyUsesRepo } from "./KeyUsesRepo.ts"
 
-/** Remembers uses of keys and writes them after the requests, many keys in one statement. */
+/** Collects uses of keys and writes them after the requests, many keys in one statement. */
 export class KeyUses extends Context.Service<
   KeyUses,
   {
-    /** For `last_used_at`. */
+    /** Records the time of a use, for `last_used_at`. */
     readonly touch: (key: Pick<VerifiedRow, "id" | "last_used_at">, now: Date) => void
-    /** Records a scope or address, at most once an hour. */
+    /** Records a used scope or address, at most once an hour. */
     readonly note: (keyId: ApiKeyId, kind: KeyUse["kind"], what: string) => void
   }
 >()("@scheduling/server/accounts/api-keys/KeyUses") {
@@ -36,10 +36,10 @@ export class KeyUses extends Context.Service<
         const uses = [...noted.values()]
         noted = new Map()
         return Effect.flatMap(DateTime.nowAsDate, (now) => repo.update(uses, now)).pipe(
-          // Uses of a locked key are not written; its next use is recorded again.
+          // Uses of a locked key are not written, so they are recorded again at the next use.
           Effect.tap((written) =>
             Effect.sync(() => {
-              for (const use of uses) if (!written.has(useKey(use))) known.delete(useKey(use))
+              for (const use of uses) if (!written.has(toUseName(use))) known.delete(toUseName(use))
             })
           ),
           Effect.onError(() => Effect.sync(() => known.clear()))
@@ -51,15 +51,15 @@ export class KeyUses extends Context.Service<
         return Effect.andThen(writeTouched, writeNoted)
       })
 
-      // 1. Wait for a use. 2. Gather uses for a second. 3. Write them all. A failed write is
-      // dropped: the next use of the key writes it again.
+      // 1. Wait for a use. 2. Collect uses for a second. 3. Write them all. Uses whose write failed
+      // are dropped, because the next use of the key writes them again.
       const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
-      yield* Effect.forkScoped(loop("noting the use of keys", turn))
+      yield* Effect.forkScoped(loop("recording uses of API keys", turn))
       const forget = Effect.sync(() => known.clear())
       yield* Effect.forkScoped(
-        loop("forgetting noted uses of keys", Effect.delay(forget, "1 hour"))
+        loop("forgetting recorded uses of API keys", Effect.delay(forget, "1 hour"))
       )
-      // A frozen database must not keep the process from ending.
+      // A database that hangs must not keep the process from exiting.
       yield* Effect.addFinalizer(() => Effect.ignoreCause(Effect.timeout(flush, "2 seconds")))
 
       return KeyUses.of({
@@ -72,7 +72,7 @@ export class KeyUses extends Context.Service<
         },
 
         note: (api_key_id, kind, what) => {
-          const name = useKey({ api_key_id, kind, what })
+          const name = toUseName({ api_key_id, kind, what })
           if (known.has(name) || noted.size >= maxNoted) return
           if (known.size >= maxKnown) known.clear()
           known.add(name)
@@ -86,8 +86,8 @@ export class KeyUses extends Context.Service<
 
 const minute = 60_000
 
-/** A use that is recorded twice costs only a row of a statement. */
+/** The number of uses that are remembered as written. Writing one again is cheap. */
 const maxKnown = 50_000
 const maxNoted = 2_000
 
-const useKey = ({ api_key_id, kind, what }: KeyUse) => `${api_key_id} ${kind} ${what}`
+const toUseName = ({ api_key_id, kind, what }: KeyUse) => `${api_key_id} ${kind} ${what}`

@@ -15,16 +15,17 @@ export interface KeyUseRow extends KeyUse {
 }
 
 /**
- * The scopes and addresses of keys. A write limits the number of addresses, housekeeping their age.
+ * Scopes and addresses of keys. A write limits the number of addresses per key, and housekeeping
+ * deletes old ones.
  */
 export class KeyUsesRepo extends Context.Service<
   KeyUsesRepo,
   {
     /**
-     * Returns the written uses as `<key> <kind> <what>`. Keys that are locked or gone are left out.
+     * Writes uses, and returns the written ones as `<key> <kind> <what>`. Locked and deleted keys
+     * are skipped.
      */
     readonly update: (uses: ReadonlyArray<KeyUse>, now: Date) => Effect.Effect<ReadonlySet<string>>
-    /** Newest first. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       keyId: string,
@@ -37,7 +38,10 @@ export class KeyUsesRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** A client with one key and many addresses must not fill the table. */
+      /**
+       * Deletes the oldest addresses of a key, so that a client with many addresses cannot fill the
+       * table.
+       */
       const removeOldest = (keyIds: ReadonlyArray<string>) => sql`
         DELETE FROM api_key_uses
         USING (

@@ -1,7 +1,7 @@
 import {
   type Advice,
   type ApiKeyUsage,
-  judgedAfterDays,
+  adviceAfterDays,
   shownAddresses,
   usageDays
 } from "@scheduling/domain/api-keys/ApiKeyUsage"
@@ -11,11 +11,10 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { ApiKeyRow } from "./ApiKeyRepo.ts"
 import type { KeyUseRow } from "./KeyUsesRepo.ts"
 
-/** The time from which uses of a key count. */
 export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now: Date): Date =>
   new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
 
-/** Derives from the uses of a key, newest first, which permissions it needs. */
+/** Summarizes the uses of a key and suggests narrower scopes. `uses` are newest first. */
 export const keyUsage = (
   key: Pick<ApiKeyRow, "created_at" | "scopes">,
   uses: ReadonlyArray<KeyUseRow>,
@@ -55,8 +54,9 @@ const suggestionFor = (
 ): { readonly advice: Advice; readonly scopes: ReadonlyArray<Scope> } => {
   const ageMs = now.getTime() - created_at.getTime()
   if (used.length === scopes.length) return { advice: "keep", scopes }
-  if (ageMs < judgedAfterDays * dayMs) return { advice: "wait", scopes }
+  if (ageMs < adviceAfterDays * dayMs) return { advice: "wait", scopes }
   if (!isUsed) return { advice: "revoke", scopes: [] }
-  // The key was used only for endpoints without a scope, but a key has at least one scope.
+  // A key that was used only for endpoints without a scope keeps its scopes, because it needs at
+  // least one.
   return used.length === 0 ? { advice: "keep", scopes } : { advice: "narrow", scopes: used }
 }

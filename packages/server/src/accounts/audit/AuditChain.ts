@@ -14,24 +14,23 @@ import {
   type ChainEnd,
   checkMac,
   endOfChain,
-  eventHashOf,
+  hashEvent,
   linkedEvent,
   writtenEvent
-} from "./chain.ts"
+} from "./chainHashes.ts"
 import { type ChainReport, verifyChain } from "./verifyChain.ts"
 
 /**
- * Links all audit events of the service in one chain, so that no event can be changed, inserted or
- * removed unnoticed. An event is written with its MAC in the transaction of its change. Its link
- * follows right after the commit, so that changes do not wait for each other at the end of the
- * chain.
+ * Links all audit events in one chain, so that no event can be changed, inserted or removed
+ * unnoticed. The transaction of a change writes its event with a MAC. The link follows right after
+ * the commit, so that changes do not wait for each other at the end of the chain.
  */
 export class AuditChain extends Context.Service<
   AuditChain,
   {
-    /** With a known hash, also checks that its event is still in the log. */
+    /** Verifies the whole chain. With a known hash, also checks that its event is in the log. */
     readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
-    /** Renews the MACs that a retired `APP_SECRET` has made. Returns how many there were. */
+    /** Replaces MACs made with a retired `APP_SECRET`, and returns their number. */
     readonly renewMacs: Effect.Effect<number>
   }
 >()("@scheduling/server/accounts/audit/AuditChain") {
@@ -51,42 +50,42 @@ export class AuditChain extends Context.Service<
       const signed = (end: ChainEnd): SignedEnd => ({ ...end, mac: attest(ring, endOfChain(end)) })
 
       /**
-       * The end from which the chain continues. An end without a valid MAC was changed, or another
-       * node has signed it with a newer secret. If no node continues it in time, this node does so
-       * after a gap, which `verify` reports for as long as events are kept.
+       * Returns the end from which to continue the chain. An end without a valid MAC was changed,
+       * or signed by a node with a newer secret. If no such node continues the chain in time, this
+       * node does so after a gap, which `verify` reports for as long as events are kept.
        */
-      const extendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
+      const findExtendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
         if (checkMac(ring, endOfChain(end), end.mac) === "valid") return end
         const last = yield* repo.findLastOrdinal
         if (end.ordinal === 0 && last === 0) return end
         if (!hasWaited) return
         yield* Effect.logError(
-          "the end of the audit log was changed, or signed with a secret that is not given; the log goes on after a gap"
+          "the end of the audit log was changed, or signed with a secret that this node does not have (APP_SECRET_PREVIOUS): the log continues after a gap"
         )
         return { ordinal: Math.max(end.ordinal, last) + 1, hash: "", at: null }
       })
 
-      /** Returns the id from which to continue, if there may be more. */
-      const linkSome = Effect.fnUntraced(function* (afterId: string) {
+      /** Links a batch of events. Returns the id of the last one if there can be more. */
+      const linkBatch = Effect.fnUntraced(function* (afterId: string) {
         const signedEnd = yield* repo.lockEnd
         const events = yield* repo.listUnlinked(afterId, linkedAtOnce)
         const [first] = events
         if (first === undefined) return
         const now = yield* DateTime.nowAsDate
-        // The absolute difference, because somebody may have written a time in the future.
+        // The difference is absolute, because somebody could have written a time in the future.
         const hasWaited = ({ created_at }: { readonly created_at: Date }) =>
           Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
-        const from = yield* extendableEnd(signedEnd, hasWaited(first))
+        const from = yield* findExtendableEnd(signedEnd, hasWaited(first))
         if (from === undefined) return
         let { at, hash, ordinal }: ChainEnd = from
         const links: Array<EventLink> = []
         for (const event of events) {
           const isValid = checkMac(ring, writtenEvent(event), event.mac) === "valid"
-          // A node with a newer secret may know the MAC. After that time the event is linked with
-          // the MAC that it has, and verification reports it.
+          // A node with a newer secret can perhaps verify the MAC. After the wait, the event is
+          // linked with the MAC that it has, and `verify` reports it.
           if (!isValid && !hasWaited(event)) continue
           const position = { ordinal: ordinal + 1, previous_hash: hash, previous_at: at }
-          hash = eventHashOf(event, position)
+          hash = hashEvent(event, position)
           ordinal = position.ordinal
           at = event.created_at
           const mac = isValid ? attest(ring, linkedEvent(ordinal, hash)) : event.mac
@@ -98,13 +97,12 @@ export class AuditChain extends Context.Service<
 
       const linkAll = Effect.gen(function* () {
         let afterId: string | undefined = firstId
-        while (afterId !== undefined) afterId = yield* linkSome(afterId)
+        while (afterId !== undefined) afterId = yield* linkBatch(afterId)
       })
 
-      // Any node links the events of a node that died before it linked them.
       yield* Effect.forkScoped(
         loop("linking audit events", linkAll, {
-          between: () => recorded.wait(checkAgainMs),
+          between: () => recorded.wait(pollMs),
           pauseAtMost: "1 minute"
         })
       )
@@ -126,8 +124,8 @@ export class AuditChain extends Context.Service<
         verify: Effect.fn("AuditChain.verify")(function* (knownHash) {
           const now = yield* DateTime.nowAsDate
           return yield* verifyChain(repo, ring, {
-            // One day more, because expired events are removed only every ten minutes while a node
-            // runs.
+            // The margin is one day, because expired events are deleted every ten minutes, and only
+            // while a node runs.
             expiredBefore: new Date(now.getTime() - (auditRetentionDays - 1) * dayMs),
             linkedBefore: new Date(now.getTime() - waitForNewerNodesMs),
             knownHash
@@ -138,7 +136,7 @@ export class AuditChain extends Context.Service<
           let renewed = 0
           let afterId: string | undefined = firstId
           while (afterId !== undefined) {
-            const events: ReadonlyArray<SignedEvent> = yield* repo.listSignedOtherwise(
+            const events: ReadonlyArray<SignedEvent> = yield* repo.listSignedByOtherKeys(
               ring[0].id,
               afterId,
               renewedAtOnce
@@ -161,12 +159,9 @@ export class AuditChain extends Context.Service<
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-const checkAgainMs = 10 * 60_000
+const pollMs = 10 * 60_000
 
-/**
- * While `APP_SECRET` changes, the nodes with the new secret link the events that others cannot
- * verify.
- */
+/** The time for which events with unknown MACs are left to nodes with a newer `APP_SECRET`. */
 const waitForNewerNodesMs = hourMs
 
 const linkedAtOnce = 500

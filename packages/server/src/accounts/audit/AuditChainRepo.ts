@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import type { ChainEnd, ChainPosition, EventContent } from "./chain.ts"
+import type { ChainEnd, ChainPosition, EventContent } from "./chainHashes.ts"
 
 export interface SignedEnd extends ChainEnd {
   readonly mac: string
@@ -31,15 +31,13 @@ export interface SignedEvent extends EventContent {
   readonly hash: string | null
 }
 
-/** The chain of all audit events. It belongs to no tenant. */
 export class AuditChainRepo extends Context.Service<
   AuditChainRepo,
   {
-    /** Locks the end of the chain until the transaction ends. */
     readonly lockEnd: Effect.Effect<SignedEnd>
     readonly findEnd: Effect.Effect<SignedEnd | undefined>
     readonly updateEnd: (end: SignedEnd) => Effect.Effect<void>
-    /** The highest ordinal of an event, 0 if no event is linked. */
+    /** Returns the highest ordinal of an event, or 0 if no event is linked. */
     readonly findLastOrdinal: Effect.Effect<number>
     readonly listUnlinked: (
       afterId: string,
@@ -50,19 +48,16 @@ export class AuditChainRepo extends Context.Service<
       afterOrdinal: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<LinkedEvent>>
-    /** Lists the events whose MAC another key has made. */
-    readonly listSignedOtherwise: (
+    readonly listSignedByOtherKeys: (
       keyId: string,
       afterId: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<SignedEvent>>
-    /** Replaces the MACs that have not changed since they were read. */
+    /** Replaces MACs, except those that have changed since they were read. */
     readonly updateMacs: (
       macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
     ) => Effect.Effect<void>
-    /**
-     * Lists accounts and workspaces created since `since` whose creation is not in the audit log.
-     */
+    /** Lists accounts and workspaces created since `since` that have no event of their creation. */
     readonly listUnrecorded: (
       since: Date,
       limit: number
@@ -169,7 +164,7 @@ export class AuditChainRepo extends Context.Service<
             LIMIT ${limit}`
         }, Effect.orDie),
 
-        listSignedOtherwise: Effect.fn("AuditChainRepo.listSignedOtherwise")(function* (
+        listSignedByOtherKeys: Effect.fn("AuditChainRepo.listSignedByOtherKeys")(function* (
           keyId,
           afterId,
           limit

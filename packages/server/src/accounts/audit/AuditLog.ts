@@ -12,7 +12,7 @@ import { Ids, Secrets, Waker } from "../../core/index.ts"
 import { firstIdAt } from "../../engine/index.ts"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { attest, detailsHashOf, writtenEvent } from "./chain.ts"
+import { attest, hashDetails, writtenEvent } from "./chainHashes.ts"
 
 export type AccountAction =
   | "account.registered"
@@ -41,8 +41,8 @@ interface Subject {
 }
 
 /**
- * Append-only. Call it inside the transaction of the change, so that neither exists without the
- * other.
+ * An append-only log. Call it in the transaction of the change, so that the change and its event
+ * are both written, or neither.
  */
 export class AuditLog extends Context.Service<
   AuditLog,
@@ -58,8 +58,7 @@ export class AuditLog extends Context.Service<
       subject: Subject
     ) => Effect.Effect<void>
     /**
-     * For the deletion of a workspace or an account. Its events keep the action and the ids, and
-     * lose all text.
+     * Erases all text of the events of a deleted workspace or account. Their actions and ids stay.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
     /** Wakes when this node has recorded an event. */
@@ -95,7 +94,7 @@ export class AuditLog extends Context.Service<
             actor_id,
             target_id: target_id ?? null,
             ip,
-            details_hash: detailsHashOf(details_salt, request_id, JSON.parse(json)),
+            details_hash: hashDetails(details_salt, request_id, JSON.parse(json)),
             created_at: yield* DateTime.nowAsDate
           }
           yield* sql`
@@ -137,18 +136,18 @@ export class AuditLog extends Context.Service<
 
           list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
             const { actor_id, from, target_id, to } = filters
-            const isMeant = sql.and([
+            const matchesFilters = sql.and([
               sql`action = ANY (${actionsOf(filters)}::text[])`,
               ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
               ...(target_id === undefined ? [] : [sql`target_id = ${target_id}`]),
-              ...(from === undefined ? [] : madeSince(sql, Date.parse(from))),
-              ...(to === undefined ? [] : madeBefore(sql, Date.parse(to)))
+              ...(from === undefined ? [] : createdSince(sql, Date.parse(from))),
+              ...(to === undefined ? [] : createdBefore(sql, Date.parse(to)))
             ])
             return yield* sql<AuditRow>`
             SELECT id, action, actor_id, target_id, ip, details, hash, previous_hash, created_at
             FROM audit_events
             WHERE workspace_id = ${workspaceId}
-              AND ${isMeant}
+              AND ${matchesFilters}
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
@@ -159,18 +158,18 @@ export class AuditLog extends Context.Service<
 }
 
 /**
- * An id is generated just before its event is written, so a range of times is a range of ids, with
- * some margin.
+ * The margin for a range of ids. An id is generated shortly before its event is written, so a range
+ * of times is almost a range of ids.
  */
-const spareMs = 60_000
+const idMarginMs = 60_000
 
-const madeSince = (sql: SqlClient.SqlClient, ms: number) => [
-  sql`id >= ${firstIdAt(Math.max(0, ms - spareMs))}`,
+const createdSince = (sql: SqlClient.SqlClient, ms: number) => [
+  sql`id >= ${firstIdAt(Math.max(0, ms - idMarginMs))}`,
   sql`created_at >= ${new Date(ms)}`
 ]
 
-const madeBefore = (sql: SqlClient.SqlClient, ms: number) => [
-  sql`id < ${firstIdAt(Math.max(0, ms + spareMs))}`,
+const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
+  sql`id < ${firstIdAt(Math.max(0, ms + idMarginMs))}`,
   sql`created_at < ${new Date(ms)}`
 ]
 

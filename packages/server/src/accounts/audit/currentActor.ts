@@ -3,14 +3,12 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
-/** The author of a change and their address, for the audit log. */
+/** The user who makes a change, with their address, for the audit log. */
 export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {
   readonly origin: RequestOrigin
 }
 
-/**
- * The user of the request. On an endpoint for JWTs, authentication refuses API keys before this.
- */
+/** Returns the user of the request. Endpoints for JWTs have refused API keys before this. */
 export const currentActor: Effect.Effect<
   Actor,
   never,

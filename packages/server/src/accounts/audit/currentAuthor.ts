@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
-/** The author of a change that users and keys may make. The details of the event name the key. */
+/** The user or the API key that makes a change. The details of the event name the key. */
 export interface Author {
   readonly actor_id: UserId | null
   readonly api_key_id: string | null

@@ -3,12 +3,12 @@ import type { KeyRing } from "../../core/index.ts"
 import type { AuditChainRepo, LinkedEvent, UnlinkedEvent } from "./AuditChainRepo.ts"
 import {
   checkMac,
-  detailsHashOf,
+  hashDetails,
   endOfChain,
-  eventHashOf,
+  hashEvent,
   linkedEvent,
   writtenEvent
-} from "./chain.ts"
+} from "./chainHashes.ts"
 
 export interface ChainReport {
   readonly events: number
@@ -17,9 +17,9 @@ export interface ChainReport {
 }
 
 interface Expectations {
-  /** Events from before may be removed already. */
+  /** Events before this time may be deleted already. */
   readonly expiredBefore: Date
-  /** Events from before must have a link. */
+  /** Events before this time must have a link. */
   readonly linkedBefore: Date
   readonly knownHash: string | undefined
 }
@@ -27,25 +27,24 @@ interface Expectations {
 /**
  * Checks the whole audit log:
  *
- * 1. Events that are not linked yet have a valid MAC.
- * 2. Every linked event is unchanged and follows the one before it.
+ * 1. Events without a link have a valid MAC. They come first, because events are linked during the
+ *    check.
+ * 2. Every linked event is unchanged and follows the previous one.
  * 3. The recorded end of the log is the last event.
- * 4. Every account and workspace has the event of its creation.
+ * 4. Every account and workspace has an event of its creation.
  * 5. The hash that the operator noted is in the log.
- *
- * Events that are not linked yet come first, because more are linked meanwhile.
  */
 export const verifyChain = Effect.fnUntraced(function* (
   repo: AuditChainRepo["Service"],
   ring: KeyRing,
   { expiredBefore, knownHash, linkedBefore }: Expectations
 ): Effect.fn.Return<ChainReport> {
-  const findings = new Findings(ring)
+  const problems = new ChainProblems(ring)
   const unlinked = new Set<string>()
   yield* eachPage(
     (last: UnlinkedEvent | undefined) => repo.listUnlinked(last?.id ?? firstId, pageSize),
     (event) => {
-      findings.checkUnlinked(event, linkedBefore)
+      problems.checkUnlinked(event, linkedBefore)
       unlinked.add(event.id)
     }
   )
@@ -58,7 +57,7 @@ export const verifyChain = Effect.fnUntraced(function* (
   yield* eachPage(
     (before: LinkedEvent | undefined) => repo.listLinked(before?.ordinal ?? 0, pageSize),
     (event) => {
-      findings.checkLinked(event, last, expiredBefore)
+      problems.checkLinked(event, last, expiredBefore)
       if (event.ordinal === end?.ordinal && event.hash === end.hash) isEndFound = true
       if (event.hash === knownHash) isKnownHashFound = true
       first ??= event
@@ -67,21 +66,21 @@ export const verifyChain = Effect.fnUntraced(function* (
       events++
     }
   )
-  findings.checkEnd(end, { last, isEndFound, expiredBefore })
-  // A log that begins with its first event has the creation of every account and workspace.
+  problems.checkEnd(end, { last, isEndFound, expiredBefore })
+  // A log that still has its first event also has the creation of every account and workspace.
   const hasBeginning = first?.ordinal === 1 && first.created_at >= expiredBefore
   const since = hasBeginning ? new Date(0) : expiredBefore
   for (const { id, kind } of yield* repo.listUnrecorded(since, pageSize)) {
-    findings.add(`${kind} ${id}: the event of its creation is missing`)
+    problems.add(`${kind} ${id}: the event of its creation is missing`)
   }
   if (knownHash !== undefined && !isKnownHashFound) {
-    findings.add(
-      `no event has the hash ${knownHash}: the log was rewritten or set back, or the event is older than events are kept (AUDIT_RETENTION_DAYS)`
+    problems.add(
+      `no event has the hash ${knownHash}: the log was rewritten or restored from a backup, or the event is older than the retention (AUDIT_RETENTION_DAYS)`
     )
   }
   return {
     events: events + unlinked.size,
-    problems: findings.problems,
+    problems: problems.list,
     lastHash: last?.hash ?? ""
   }
 })
@@ -99,10 +98,9 @@ const eachPage = Effect.fnUntraced(function* <Event>(
   } while (page.length === pageSize)
 })
 
-/** Collects the problems of the log. */
-class Findings {
+class ChainProblems {
   readonly #problems: Array<string> = []
-  /** Events whose MAC was made with a secret that the key ring does not have. */
+  /** Events whose MAC was made with a secret that is not configured. */
   readonly #unknown: Array<string> = []
   readonly #ring: KeyRing
 
@@ -116,27 +114,29 @@ class Findings {
 
   checkUnlinked(event: UnlinkedEvent, linkedBefore: Date): void {
     this.#checkMac(event, checkMac(this.#ring, writtenEvent(event), event.mac))
-    if (event.created_at < linkedBefore) this.#accuse(event, "is not linked to the others")
+    if (event.created_at < linkedBefore) this.#addFor(event, "has no link to the other events")
   }
 
   checkLinked(event: LinkedEvent, before: LinkedEvent | undefined, expiredBefore: Date): void {
     const { hash, mac, ordinal } = event
-    if (hash === eventHashOf(event, event)) {
+    if (hash === hashEvent(event, event)) {
       this.#checkMac(event, checkMac(this.#ring, linkedEvent(ordinal, hash), mac))
       if (event.details_hash !== null && !hasItsDetails(event)) {
-        this.#accuse(event, "has other details")
+        this.#addFor(event, "has details that do not match their hash")
       }
     } else {
-      this.#accuse(event, "was changed")
+      this.#addFor(event, "was changed")
     }
     const follows =
       before === undefined
         ? ordinal === 1 && event.previous_hash === ""
         : ordinal === before.ordinal + 1 && event.previous_hash === before.hash
     if (follows || (event.previous_at !== null && event.previous_at < expiredBefore)) return
-    this.#accuse(
+    this.#addFor(
       event,
-      before === undefined ? "has lost what came before it" : "does not follow the one before it"
+      before === undefined
+        ? "is the first, but earlier events are missing"
+        : "does not follow the previous event"
     )
   }
 
@@ -152,46 +152,49 @@ class Findings {
       readonly expiredBefore: Date
     }
   ): void {
-    // The service starts an empty log with an end that has no MAC.
+    // An empty log has an end without a MAC.
     if (end === undefined || end.mac === "") {
-      if (last !== undefined) this.add("the end of the log is not recorded any more")
+      if (last !== undefined) this.add("the record of the end of the log is missing")
       return
     }
     const found = checkMac(this.#ring, endOfChain(end), end.mac)
     if (found === "wrong") this.add("the recorded end of the log was changed")
     if (found === "unknown") {
       this.add(
-        "the recorded end of the log cannot be verified: signed with a secret that is not given (APP_SECRET_PREVIOUS), or changed"
+        "the recorded end of the log cannot be verified: it was changed, or signed with a secret that is not configured (APP_SECRET_PREVIOUS)"
       )
     }
-    // All events may be too old to be kept.
+    // A log without events is complete if the last event is older than the retention.
     const isWhole = isEndFound || (last === undefined && (end.at ?? expiredBefore) < expiredBefore)
     if (!isWhole) this.add("the last events are missing")
   }
 
-  get problems(): ReadonlyArray<string> {
+  get list(): ReadonlyArray<string> {
     const { length } = this.#unknown
     if (length === 0) return this.#problems
     const what = length === 1 ? "1 event" : `${length} events`
     const ids = `${this.#unknown.slice(0, shownIds).join(", ")}${length > shownIds ? ", …" : ""}`
     return [
       ...this.#problems,
-      `${what} cannot be verified: written with a secret that is not given (APP_SECRET_PREVIOUS), or changed: ${ids}`
+      `${what} cannot be verified: written with a secret that is not configured (APP_SECRET_PREVIOUS), or changed: ${ids}`
     ]
   }
 
   #checkMac(event: UnlinkedEvent | LinkedEvent, found: ReturnType<typeof checkMac>): void {
     if (found === "unknown") this.#unknown.push(event.id)
-    if (found === "wrong") this.#accuse(event, "was changed, or was not written by the service")
+    if (found === "wrong") this.#addFor(event, "was changed, or was not written by the service")
   }
 
-  #accuse(event: UnlinkedEvent | LinkedEvent, text: string): void {
+  #addFor(event: UnlinkedEvent | LinkedEvent, text: string): void {
     const owner = event.workspace_id === null ? "accounts" : `workspace ${event.workspace_id}`
     this.add(`${owner}: event ${event.id} ${text}`)
   }
 }
 
-/** Details may be missing only if the account or the workspace of the event is gone. */
+/**
+ * Checks the details of an event. They can be missing only after their account or workspace was
+ * deleted.
+ */
 const hasItsDetails = ({
   details,
   details_hash,
@@ -199,8 +202,7 @@ const hasItsDetails = ({
   owner_exists,
   request_id
 }: LinkedEvent): boolean => {
-  if (details_salt !== null)
-    return detailsHashOf(details_salt, request_id, details) === details_hash
+  if (details_salt !== null) return hashDetails(details_salt, request_id, details) === details_hash
   const isBlank = request_id === null && JSON.stringify(details) === "{}"
   return isBlank && !owner_exists
 }
@@ -209,5 +211,4 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 
 const pageSize = 1_000
 
-/** A longer list would not be read. */
 const shownIds = 10

@@ -15,15 +15,15 @@ import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Tokens } from "../sessions/Tokens.ts"
 
 /**
- * Finds the principal of a credential. Nothing is cached, so that a revocation applies to the next
- * request.
+ * Finds the principal of a credential. Results are not cached, so that a revocation applies to the
+ * next request.
  */
 export class Auth extends Context.Service<
   Auth,
   {
     readonly authenticate: (
       credential: Credential,
-      /** The workspace in the path. A user's membership is looked up in the same statement. */
+      /** The workspace in the path. The user's role in it is read in the same statement. */
       workspaceId: string | undefined,
       ip: string | null
     ) => Effect.Effect<
@@ -34,7 +34,6 @@ export class Auth extends Context.Service<
       key: string,
       ip: string | null
     ) => Effect.Effect<ApiKeyPrincipal, InvalidApiKey>
-    /** Records the scope for which a key was admitted. */
     readonly noteUse: (principal: ApiKeyPrincipal, scope: Scope) => void
   }
 >()("@scheduling/server/accounts/auth/Auth") {
@@ -65,15 +64,15 @@ export class Auth extends Context.Service<
           const { allowed_ips, id } = row.value
           const isRefused = !isAllowedFrom(ip, allowed_ips)
           if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
-          // The same answer as for any other key, so that a thief does not learn that this one is
-          // valid.
+          // The answer is the same as for an unknown key, so that a thief does not learn that the
+          // key is valid.
           if (isRefused) return Effect.fail(new InvalidApiKey())
           uses.touch(row.value, now)
-          return Effect.as(underCurrentSecret(row.value, hashes[0]), toPrincipal(row.value))
+          return Effect.as(renewHash(row.value, hashes[0]), toPrincipal(row.value))
         })
       }
 
-      const underCurrentSecret = ({ id, key_hash }: VerifiedRow, current = key_hash) =>
+      const renewHash = ({ id, key_hash }: VerifiedRow, current = key_hash) =>
         key_hash === current ? Effect.void : keys.updateHash(id, key_hash, current)
 
       const authenticateUser = Effect.fnUntraced(function* (

@@ -21,8 +21,8 @@ import { decideAccess, type Refusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
 
 /**
- * Checks the credential, then its rate, its kind, the workspace and the scope. The body and the
- * handler come after. If the body comes late, access is decided a second time.
+ * Checks the credential, its rate, its kind, the workspace and the scope, in this order. The body
+ * and the handler come after that. Access is checked again if the body arrives late.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
@@ -36,23 +36,23 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
           Effect.Error<typeof answer> | Denial | RateLimited
         >
         const access = Context.getUnsafe(endpoint.annotations, Access)
-        // Every request passes here. Generators here and in `Auth` would cost a twentieth of a
-        // list.
-        return Effect.flatMap(credentialOfRequest, (asked) => {
+        // Every request passes here, so there is no generator here and in `Auth`: it would cost a
+        // twentieth of a list request.
+        return Effect.flatMap(readCredential, (asked) => {
           const { ip, message, request, workspaceId } = asked
           return Effect.flatMap(
             auth.authenticate(asked.credential, workspaceId, ip),
             ({ principal }): Answer => {
               const limited = rates.take(message, principal)
               if (limited !== undefined) return Effect.fail(limited)
-              const refusal = refusalOf(access, principal, workspaceId)
+              const refusal = findRefusal(access, principal, workspaceId)
               if (refusal !== undefined) return Effect.fail(refusal)
               if (principal.kind === "api_key" && access.kind === "scope") {
                 auth.noteUse(principal, access.scope)
               }
               return Effect.provideContext(
                 decidedAgainIfLate(request, answer, () => decide(auth, access, asked)),
-                admitted(principal, workspaceId)
+                provideAccess(principal, workspaceId)
               )
             }
           )
@@ -61,10 +61,9 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
     })
   )
 
-/** The reasons to refuse a request. */
 export type Denial = MissingCredentials | InvalidToken | InvalidApiKey | Refusal
 
-const refusalOf = (
+const findRefusal = (
   access: AccessRule,
   principal: Principal["Service"],
   workspaceId: string | undefined
@@ -78,9 +77,10 @@ const refusalOf = (
   )
 
 /**
- * On a path without a workspace no handler can ask for it: `inWorkspace` does not compile there.
+ * Provides the principal and the workspace of the path. Without a workspace the cast is safe,
+ * because `inWorkspace` does not compile for such an endpoint.
  */
-const admitted = (
+const provideAccess = (
   principal: Principal["Service"],
   workspaceId: string | undefined
 ): Context.Context<Principal | CurrentWorkspace> => {
@@ -90,7 +90,7 @@ const admitted = (
     : Context.add(known, CurrentWorkspace, authorize(workspaceId))
 }
 
-const credentialOfRequest = Effect.withFiber(({ context }) => {
+const readCredential = Effect.withFiber(({ context }) => {
   const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
   return Effect.succeed({
     request,
@@ -104,24 +104,19 @@ const credentialOfRequest = Effect.withFiber(({ context }) => {
 const decide = (
   auth: Auth["Service"],
   access: AccessRule,
-  { credential, ip, workspaceId }: Effect.Success<typeof credentialOfRequest>
+  { credential, ip, workspaceId }: Effect.Success<typeof readCredential>
 ): Effect.Effect<void, Denial> =>
   Effect.flatMap(auth.authenticate(credential, workspaceId, ip), ({ principal }) => {
-    const refusal = refusalOf(access, principal, workspaceId)
+    const refusal = findRefusal(access, principal, workspaceId)
     return refusal === undefined ? Effect.void : Effect.fail(refusal)
   })
 
-/**
- * For an answer that takes long: decides again whether the request has access, which may have ended
- * meanwhile.
- */
-export const laterDecision = (
+/** Returns a check whether the request still has access, for answers that take long. */
+export const makeAccessCheck = (
   auth: Auth["Service"],
   { annotations }: HttpApiEndpoint.Top
 ): Effect.Effect<Effect.Effect<void, Denial>> =>
-  Effect.map(credentialOfRequest, (asked) =>
-    decide(auth, Context.getUnsafe(annotations, Access), asked)
-  )
+  Effect.map(readCredential, (asked) => decide(auth, Context.getUnsafe(annotations, Access), asked))
 
 export const ApiKeysRefusedLayer: Layer.Layer<ApiKeysRefused, never, Auth> = Layer.effect(
   ApiKeysRefused,

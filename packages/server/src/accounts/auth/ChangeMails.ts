@@ -7,15 +7,15 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { changeMail, type AccountChange } from "./changeMail.ts"
 
 /**
- * Mails people that the access to their account has changed, so that they notice a change that they
- * did not make.
+ * Mails people about changes of the access to their account, so that they notice a change by
+ * somebody else.
  */
 export class ChangeMails extends Context.Service<
   ChangeMails,
   {
     /**
-     * Call it in the transaction of the change: the mail is sent after the commit. An unverified
-     * address may belong to a stranger and gets no mail.
+     * Sends a mail after the commit. Call it in the transaction of the change. An unverified
+     * address gets no mail, because it could belong to a stranger.
      */
     readonly send: (
       user: Pick<UserRow, "email" | "email_verified_at">,

@@ -14,12 +14,12 @@ export class FirstAccount extends Context.Service<
     Effect.gen(function* () {
       const { registration } = yield* AppConfig
       const users = yield* UsersRepo
-      // Once there is an account, the database is not queried again.
-      let isOver = registration === "closed"
+      // The database is not queried again once an account exists.
+      let isAnswered = registration === "closed"
       return FirstAccount.of({
         isAwaited: Effect.gen(function* () {
-          isOver ||= !(yield* users.isEmpty)
-          return !isOver
+          isAnswered ||= !(yield* users.isEmpty)
+          return !isAnswered
         })
       })
     })

@@ -4,14 +4,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
 import { AccountRates, noteRateState } from "../../http/index.ts"
 
-/** Limits the requests of each credential on this node. */
 export class RequestRates extends Context.Service<
   RequestRates,
   {
     /**
-     * Counts a request for its API key or, because somebody may have 200 sessions, its user, and
-     * for the account, which may have 10,000 keys. Returns the reason if it is refused. Call it
-     * after the credential is verified, so that nobody can use up somebody else's rate.
+     * Counts a request, and returns the reason if it is refused. It counts for the API key or the
+     * user, who can have 200 sessions, and for the account, which can have 10,000 keys. Call it
+     * after the credential was verified, so that nobody can use up the rate of somebody else.
      */
     readonly take: (
       message: object,
@@ -43,5 +42,5 @@ export class RequestRates extends Context.Service<
   )
 }
 
-/** An account with all its keys may make as many requests as this number of keys. */
+/** The rate of an account, as a multiple of the rate of a key. */
 const keysOfAccount = 20

@@ -9,7 +9,6 @@ import { includesRole, type Role } from "@scheduling/domain/members/Role"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
 import { NotFound } from "@scheduling/domain/shared/Errors"
 
-/** The workspace named in the path, and the user's role in it. */
 export interface PathWorkspace {
   readonly id: string
   readonly role: Role | null
@@ -18,8 +17,9 @@ export interface PathWorkspace {
 export type Refusal = JwtOnly | WorkspaceForbidden | NotFound | InsufficientScope | Forbidden
 
 /**
- * Decides whether a known principal may use an endpoint. The kind of credential comes first, then
- * the workspace, then the scope, so that nobody learns anything about what they cannot access.
+ * Decides whether a principal has access to an endpoint. The kind of credential is checked before
+ * the workspace, and the workspace before the scope, so that nobody learns about inaccessible
+ * things.
  */
 export const decideAccess = (
   access: AccessRule,

@@ -22,22 +22,19 @@ import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { emailChangedMail, verificationMail } from "./emailMails.ts"
 
-/** Verifies emails by a token in a mail. */
 export class EmailLinks extends Context.Service<
   EmailLinks,
   {
-    /** Counts the mail before it is sent, because an account and an address get only a few. */
+    /** Counts a mail before it is sent, because an account and an address get only a few. */
     readonly count: (user: Pick<UserRow, "id">, to: string) => Effect.Effect<void, RateLimited>
-    /** Sends a token, after the answer, to the address that is to be verified. */
+    /** Mails a token to the address that is to be verified, after the answer. */
     readonly post: (user: UserRow) => Effect.Effect<void>
-    /** Sends another mail on request. */
     readonly postAgain: (
       user: UserRow,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** For an operator, who passes the token on. None if no address is to be verified. */
+    /** Creates a token for an operator to pass on, or none if no address is to be verified. */
     readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
-    /** The account whose email the token would verify. */
     readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
     readonly use: (
       token: Redacted.Redacted,
@@ -73,7 +70,7 @@ export class EmailLinks extends Context.Service<
       const users = yield* UsersRepo
 
       const make = Effect.fn("EmailLinks.make")(function* (user: UserRow, mailed = false) {
-        if (waitingEmail(user) === undefined) return Option.none()
+        if (emailToVerify(user) === undefined) return Option.none()
         const token = makeLinkToken()
         const now = yield* DateTime.nowAsDate
         yield* links.insert({
@@ -93,7 +90,7 @@ export class EmailLinks extends Context.Service<
       })
 
       const post = Effect.fn("EmailLinks.post")(function* (user: UserRow) {
-        const to = waitingEmail(user)
+        const to = emailToVerify(user)
         if (to === undefined || mails.unavailable !== null) return
         const mail = Effect.map(make(user, true), (token) =>
           Option.isNone(token) || publicUrl === undefined
@@ -115,7 +112,7 @@ export class EmailLinks extends Context.Service<
         find,
 
         postAgain: Effect.fn("EmailLinks.postAgain")(function* (user, origin) {
-          const to = waitingEmail(user)
+          const to = emailToVerify(user)
           if (to === undefined) {
             return yield* new Conflict({
               resource: "user",
@@ -140,13 +137,13 @@ export class EmailLinks extends Context.Service<
         use: Effect.fn("EmailLinks.use")(function* (token, origin) {
           yield* throttle.count("email links", origin.ip)
           const user = Option.getOrUndefined(yield* find(token))
-          const email = user && waitingEmail(user)
+          const email = user && emailToVerify(user)
           if (user === undefined || email === undefined) return yield* new InvalidLink()
           const isChange = email !== user.email
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              // The user's row first, because a change of the email locks it.
+              // The user's row is locked first, in the same order as by a change of the email.
               const verified = yield* users.updateEmail(user, email, now)
               if (verified === "taken") return yield* new EmailTaken()
               const hashes = linkTokenHashes(ring, "email", token)
@@ -154,10 +151,10 @@ export class EmailLinks extends Context.Service<
                 return yield* new InvalidLink()
               }
               if (isChange) {
-                // Reset links were mailed to the old address.
+                // Links for a new password were mailed to the old address.
                 yield* links.removeAny(user.id, "password reset")
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
-                yield* events.memberEmailGone(user.email, workspaceIds, origin)
+                yield* events.memberEmailRemoved(user.email, workspaceIds, origin)
               }
               yield* events.emailVerified(user.id, email, now)
               yield* audit.recordForAccount("email.verified", user.id, {
@@ -177,8 +174,8 @@ export class EmailLinks extends Context.Service<
   )
 }
 
-/** The address that a link would verify. */
-export const waitingEmail = (
+/** Returns the address that is to be verified, if any. */
+export const emailToVerify = (
   user: Pick<UserRow, "email" | "email_verified_at" | "pending_email">
 ): string | undefined =>
   user.pending_email ?? (user.email_verified_at === null ? user.email : undefined)

@@ -3,7 +3,7 @@ import type { MailContent } from "../../mail/index.ts"
 
 export const linkPath = "/email/verify"
 
-/** Contains no text of the account's owner. */
+/** Creates the mail. It contains no text of the account's owner, who could be a stranger. */
 export const verificationMail = (
   to: string,
   publicUrl: string,

@@ -4,19 +4,18 @@ import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
 import { linkPath } from "./emailMails.ts"
 
-/** The page behind the link of a verification mail. */
 export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRouter.HttpRouter> =
   Layer.unwrap(
     Effect.gen(function* () {
       const links = yield* EmailLinks
-      const tokenOfPath = Effect.map(HttpRouter.params, ({ token = "" }) =>
+      const readToken = Effect.map(HttpRouter.params, ({ token = "" }) =>
         Redacted.make(token, { label: "token" })
       )
       return Layer.mergeAll(
         HttpRouter.add(
           "GET",
           `${linkPath}/:token`,
-          Effect.map(Effect.flatMap(tokenOfPath, links.find), (user) =>
+          Effect.map(Effect.flatMap(readToken, links.find), (user) =>
             Option.isNone(user)
               ? linkGone
               : linkPage("Is this your email, for your account here?", "Yes, it is mine")
@@ -26,7 +25,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
           "POST",
           `${linkPath}/:token`,
           Effect.gen(function* () {
-            return yield* links.use(yield* tokenOfPath, yield* requestOrigin)
+            return yield* links.use(yield* readToken, yield* requestOrigin)
           }).pipe(
             Effect.as(linkPage("Done. The email is yours now.")),
             Effect.catchTags({

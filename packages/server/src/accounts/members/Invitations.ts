@@ -37,9 +37,9 @@ import { Limits, UsageRepo } from "../../plans/index.ts"
 import { AccountMails } from "../../mail/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
-import { userOfToken } from "../users/userOfToken.ts"
+import { findTokenUser } from "../users/findTokenUser.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
-import { holdFor } from "../workspaces/holdFor.ts"
+import { makeWorkspaceLock } from "../workspaces/makeWorkspaceLock.ts"
 import { toWorkspace, WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { invitationMail } from "./invitationMail.ts"
 import {
@@ -70,7 +70,7 @@ export class Invitations extends Context.Service<
       id: InvitationId,
       actor: Actor
     ) => Effect.Effect<void, NotFound>
-    /** For the holder of the token, with or without an account. */
+    /** Shows an invitation to the holder of its token, with or without an account. */
     readonly preview: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -113,7 +113,7 @@ export class Invitations extends Context.Service<
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
       const workspaces = yield* WorkspacesRepo
-      const hold = holdFor(workspaces)
+      const lockAs = makeWorkspaceLock(workspaces)
       const ring = (yield* Secrets).keys("link-token")
 
       return Invitations.of({
@@ -124,7 +124,7 @@ export class Invitations extends Context.Service<
         }),
 
         create: Effect.fn("Invitations.create")(function* (workspaceId, { email, role }, actor) {
-          yield* hold(workspaceId, actor, role === "owner" ? "owner" : "admin")
+          yield* lockAs(workspaceId, actor, role === "owner" ? "owner" : "admin")
           if (Option.isSome(yield* members.findByEmail(workspaceId, email))) {
             return yield* new Conflict({
               resource: "member",
@@ -150,7 +150,7 @@ export class Invitations extends Context.Service<
             created_at: now
           }
           yield* repo.insert(row)
-          // Without the email, because the event outlives the account.
+          // The event has no email, because it outlives the account.
           yield* audit.recordInWorkspace("invitation.created", workspaceId, {
             actor_id: actor.user_id,
             target_id: row.id,
@@ -181,15 +181,14 @@ export class Invitations extends Context.Service<
         }),
 
         accept: Effect.fn("Invitations.accept")(function* (token, actor) {
-          const { email } = yield* userOfToken(users, actor.user_id)
+          const { email } = yield* findTokenUser(users, actor.user_id)
           const now = yield* DateTime.nowAsDate
           const hashes = linkTokenHashes(ring, "invitation", token)
           const invitation = yield* foundByToken(repo.findByToken(hashes, email, now))
-          // The token authorizes its holder for this workspace.
           const workspaceId = authorize(invitation.workspace_id)
           yield* workspaces.lock(workspaceId)
-          // Checked again behind the lock: the invitation may have been used, withdrawn or
-          // replaced.
+          // The invitation is removed after the workspace is locked, in case it was used, withdrawn
+          // or replaced.
           const { role } = yield* foundByToken(repo.remove(workspaceId, invitation.id))
           if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {
             return yield* new Conflict({

@@ -47,7 +47,7 @@ export class InvitationsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Replaces an earlier invitation of the same email. */
+    /** Inserts an invitation, and replaces an earlier one for the same email. */
     readonly insert: (
       invitation: InvitationRow & { readonly workspace_id: AuthorizedWorkspaceId }
     ) => Effect.Effect<void>
@@ -56,7 +56,7 @@ export class InvitationsRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<Option.Option<InvitationRow>>
-    /** For the holder of the token. */
+    /** Finds what the holder of the token sees of an invitation. */
     readonly findPreview: (
       hashes: ReadonlyArray<string>,
       now: Date
@@ -68,9 +68,9 @@ export class InvitationsRepo extends Context.Service<
     readonly removeAll: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** In all workspaces, for an account that is deleted. */
-    readonly removeOf: (email: string) => Effect.Effect<void>
-    readonly removeMadeBy: (
+    /** Deletes the invitations of a deleted account in all workspaces. */
+    readonly removeByEmail: (email: string) => Effect.Effect<void>
+    readonly removeCreatedBy: (
       workspaceId: AuthorizedWorkspaceId,
       userId: string
     ) => Effect.Effect<void>
@@ -147,13 +147,16 @@ export class InvitationsRepo extends Context.Service<
             RETURNING *`
         }, Effect.orDie),
 
-        removeOf: Effect.fn("InvitationsRepo.removeOf")(function* (email) {
+        removeByEmail: Effect.fn("InvitationsRepo.removeByEmail")(function* (email) {
           yield* sql`
             DELETE FROM invitations
             WHERE email = ${email}`
         }, Effect.orDie),
 
-        removeMadeBy: Effect.fn("InvitationsRepo.removeMadeBy")(function* (workspaceId, userId) {
+        removeCreatedBy: Effect.fn("InvitationsRepo.removeCreatedBy")(function* (
+          workspaceId,
+          userId
+        ) {
           yield* sql`
             DELETE FROM invitations
             WHERE workspace_id = ${workspaceId}

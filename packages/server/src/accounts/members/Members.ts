@@ -13,7 +13,7 @@ import { AccountEvents } from "../AccountEvents.ts"
 import { orNotFound } from "../../core/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
-import { holdFor } from "../workspaces/holdFor.ts"
+import { makeWorkspaceLock } from "../workspaces/makeWorkspaceLock.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { InvitationsRepo } from "./InvitationsRepo.ts"
 import { type MemberRow, MembersRepo, toMember } from "./MembersRepo.ts"
@@ -65,7 +65,7 @@ export class Members extends Context.Service<
       const repo = yield* MembersRepo
       const usage = yield* UsageRepo
       const workspaces = yield* WorkspacesRepo
-      const hold = holdFor(workspaces)
+      const lockAs = makeWorkspaceLock(workspaces)
 
       const remove = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -74,12 +74,14 @@ export class Members extends Context.Service<
       ) {
         yield* repo.remove(workspaceId, id)
         yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
-        yield* events.memberEmailGone(email, [workspaceId], origin)
+        yield* events.memberEmailRemoved(email, [workspaceId], origin)
         yield* sql.afterCommit(Effect.sync(() => endSignals.send([id])))
       })
 
-      /** Call it before an owner gets another role. */
-      const keepAnOwner = Effect.fnUntraced(function* (
+      /**
+       * Fails if the member is the last owner. Call it before an owner leaves or gets another role.
+       */
+      const requireOtherOwner = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         { role }: MemberRow
       ) {
@@ -115,16 +117,17 @@ export class Members extends Context.Service<
         }),
 
         update: Effect.fn("Members.update")(function* (workspaceId, userId, role, actor) {
-          const own = yield* hold(workspaceId, actor, "admin")
+          const own = yield* lockAs(workspaceId, actor, "admin")
           const member = yield* found(repo.find(workspaceId, userId))
           if (member.role === role) return toMember(member)
           if (own !== "owner" && (member.role === "owner" || role === "owner")) {
             return yield* new Forbidden({ required_role: "owner" })
           }
-          yield* keepAnOwner(workspaceId, member)
+          yield* requireOtherOwner(workspaceId, member)
           yield* repo.updateRole(workspaceId, userId, role)
-          // The member might not be allowed to invite people to these roles now.
-          if (!includesRole(role, member.role)) yield* invitations.removeMadeBy(workspaceId, userId)
+          // Invitations to higher roles than the member has now are deleted.
+          if (!includesRole(role, member.role))
+            yield* invitations.removeCreatedBy(workspaceId, userId)
           yield* record("member.role_changed", workspaceId, member, actor, {
             role,
             was: member.role
@@ -133,12 +136,12 @@ export class Members extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Members.remove")(function* (workspaceId, userId, actor) {
-          const own = yield* hold(workspaceId, actor, "admin")
+          const own = yield* lockAs(workspaceId, actor, "admin")
           const member = yield* found(repo.find(workspaceId, userId))
           if (own !== "owner" && member.role === "owner") {
             return yield* new Forbidden({ required_role: "owner" })
           }
-          yield* keepAnOwner(workspaceId, member)
+          yield* requireOtherOwner(workspaceId, member)
           yield* remove(workspaceId, member, actor)
           yield* record("member.removed", workspaceId, member, actor)
         }, transaction),
@@ -151,7 +154,7 @@ export class Members extends Context.Service<
             "NotFound",
             () => Effect.fail(new NotFound({ resource: "workspace" }))
           )
-          yield* keepAnOwner(workspaceId, member)
+          yield* requireOtherOwner(workspaceId, member)
           yield* remove(workspaceId, member, actor)
           yield* record("member.left", workspaceId, member, actor)
         }, transaction)

@@ -7,7 +7,6 @@ import { SqlClient } from "effect/sql"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface MemberRow {
-  /** The user's id. */
   readonly id: string
   readonly email: string
   readonly name: string | null
@@ -21,7 +20,7 @@ export const toMember = (row: MemberRow): Member => ({
   joined_at: timestampOf(row.joined_at)
 })
 
-/** Members and roles change only while the workspace is locked. */
+/** Reads and writes members. Members and roles change only while the workspace is locked. */
 export class MembersRepo extends Context.Service<
   MembersRepo,
   {
@@ -38,7 +37,7 @@ export class MembersRepo extends Context.Service<
       email: string
     ) => Effect.Effect<Option.Option<MemberRow>>
     readonly countOwners: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
-    /** Returns false if the user is gone. */
+    /** Inserts a member. Returns false if the user was deleted. */
     readonly insert: (member: {
       readonly workspace_id: AuthorizedWorkspaceId
       readonly user_id: string

@@ -23,23 +23,22 @@ import { checkNewPassword } from "./checkNewPassword.ts"
 import { Passwords } from "./Passwords.ts"
 import { resetMail } from "./resetMail.ts"
 import { ChangeMails } from "../auth/ChangeMails.ts"
-import { Reclaiming } from "../Reclaiming.ts"
+import { AccountReclaims } from "../AccountReclaims.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 
-/** Recovers an account whose password is lost, by a token that only its owner receives. */
 export class PasswordResets extends Context.Service<
   PasswordResets,
   {
-    /** Mails the token, after the answer, if the account exists. */
+    /** Mails a token after the answer, if the account exists. */
     readonly request: (
       email: string,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** For an operator, who passes the token on. */
+    /** Creates a token for an operator to pass on. */
     readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
     /**
-     * Ends every session of the account. A second factor stays, unless the token was mailed and is
-     * the first proof of the email.
+     * Sets the password and ends all sessions of the account. A second factor stays, unless the
+     * mailed token is the first proof of the email.
      */
     readonly use: (
       token: Redacted.Redacted,
@@ -56,7 +55,7 @@ export class PasswordResets extends Context.Service<
     | ChangeMails
     | AccountMails
     | Passwords
-    | Reclaiming
+    | AccountReclaims
     | Secrets
     | SessionsRepo
     | SqlClient.SqlClient
@@ -73,7 +72,7 @@ export class PasswordResets extends Context.Service<
       const mails = yield* AccountMails
       const passwords = yield* Passwords
       const links = yield* UserLinksRepo
-      const reclaiming = yield* Reclaiming
+      const accountReclaims = yield* AccountReclaims
       const ring = (yield* Secrets).keys("link-token")
       const sessions = yield* SessionsRepo
       const throttle = yield* Throttle
@@ -103,7 +102,7 @@ export class PasswordResets extends Context.Service<
       const mailFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
-        // Somebody else may have registered the address to have mails sent there.
+        // A stranger can register any address to have mails sent there.
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
@@ -122,12 +121,17 @@ export class PasswordResets extends Context.Service<
           }
           yield* throttle.count("password resets", origin.ip)
           yield* throttle.countMail("password resets of", email)
-          // The look-up comes after the answer too, so that the answer takes the same time for an
-          // email without an account.
+          // The account is looked up after the answer, so that the answer takes the same time for
+          // an email without an account.
           yield* mails.post(
             "a password reset",
             Effect.catchTag(mailFor(email, origin), "RateLimited", () =>
-              Effect.as(Effect.logInfo("a password reset was not sent: too many mails"), undefined)
+              Effect.as(
+                Effect.logInfo(
+                  "a password reset was not mailed: the address has got too many mails"
+                ),
+                undefined
+              )
             )
           )
         }),
@@ -142,21 +146,21 @@ export class PasswordResets extends Context.Service<
           const to = yield* passwords.hash(password, origin.ip)
           yield* transaction(
             Effect.gen(function* () {
-              // The user's row is locked first, as a login locks it, so that a login in progress
-              // waits for the change and then fails.
+              // The user's row is locked first, in the same order as by a login. So a login in
+              // progress waits for the change and then fails.
               const change = { id: user.id, from: user.password_hash, to }
               const isChanged = yield* users.updatePassword(change)
               if (!isChanged || !(yield* links.remove(user.id, "password reset", hashes))) {
                 return yield* new InvalidLink()
               }
               const sessions_ended = yield* sessions.removeAll(user.id)
-              yield* links.removeAskedFor(user.id)
+              yield* links.removeRequested(user.id)
               yield* audit.recordForAccount("password.reset", user.id, {
                 actor_id: UserId.make(user.id),
                 origin,
                 details: { sessions_ended }
               })
-              if (user.mailed) yield* reclaiming.reclaim(user, origin)
+              if (user.mailed) yield* accountReclaims.reclaim(user, origin)
               yield* changeMails.send(user, "password", origin)
             })
           )

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os"
 import { type Argon2Parameters, hashPrefix, loadArgon2 } from "./argon2.ts"
 import { afterARest, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
 
-/** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
+/** The cost of a hash: OWASP's minimum for Argon2id (19 MiB, two passes, one lane). */
 export const HashCost = Context.Reference<Argon2Parameters>(
   "@scheduling/server/accounts/auth/HashCost",
   {
@@ -13,7 +13,7 @@ export const HashCost = Context.Reference<Argon2Parameters>(
   }
 )
 
-/** Argon2id on the thread pool. Networks take turns. */
+/** Hashes passwords with Argon2id on the thread pool. Client networks take turns. */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -22,8 +22,8 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<string, RateLimited>
     /**
-     * Without a hash it takes the same time and returns false, so that an unknown email looks like
-     * a wrong password.
+     * Checks a password. Without a hash it takes the same time and returns false, so that an
+     * unknown email looks like a wrong password.
      */
     readonly verify: (
       password: Redacted.Redacted,
@@ -31,11 +31,10 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<boolean, RateLimited>
     /**
-     * Whether the queue of hashes has room. Asking first refuses requests before they cost a
+     * Checks whether the queue of hashes has room. Asking first refuses a request before it costs a
      * statement.
      */
     readonly hasRoom: (ip: string | null) => boolean
-    /** Whether the hash has other parameters than the current ones. */
     readonly isOutdated: (passwordHash: string) => boolean
   }
 >()("@scheduling/server/accounts/passwords/Passwords") {
@@ -44,32 +43,33 @@ export class Passwords extends Context.Service<
     Effect.gen(function* () {
       const { hash, verify } = yield* Effect.promise(loadArgon2)
       const cost = yield* HashCost
-      const currentBeginning = hashPrefix(cost)
-      const turns = new FairQueue<string, RateLimited>(hashingOn(availableParallelism()))
+      const currentPrefix = hashPrefix(cost)
+      const turns = new FairQueue<string, RateLimited>(hashQueueOptions(availableParallelism()))
       const inTurn = <A>(ip: string | null, work: () => Promise<A>) =>
-        turns.run(turnOf(ip), Effect.promise(work))
+        turns.run(toQueueKey(ip), Effect.promise(work))
 
       const hashOf = (password: Redacted.Redacted) => hash(Redacted.value(password), cost)
-      const nobodysHash = yield* Effect.promise(() => hash(randomBytes(32), cost))
+      const dummyHash = yield* Effect.promise(() => hash(randomBytes(32), cost))
 
       return Passwords.of({
         hash: (password, ip) => inTurn(ip, () => hashOf(password)),
         verify: (password, passwordHash, ip) =>
-          inTurn(ip, () => verify(passwordHash ?? nobodysHash, Redacted.value(password))).pipe(
+          inTurn(ip, () => verify(passwordHash ?? dummyHash, Redacted.value(password))).pipe(
             Effect.map((matches) => matches && passwordHash !== undefined)
           ),
-        hasRoom: (ip) => turns.hasRoomFor(turnOf(ip)),
-        isOutdated: (passwordHash) => !passwordHash.startsWith(currentBeginning)
+        hasRoom: (ip) => turns.hasRoomFor(toQueueKey(ip)),
+        isOutdated: (passwordHash) => !passwordHash.startsWith(currentPrefix)
       })
     })
   )
 }
 
 /**
- * Hashes take at most half of the cores, so that other requests go on. On one or two cores, where
- * the database needs one too, they take half of the time of one.
+ * Returns how many hashes to compute at once: on up to half of the cores, so that other requests
+ * continue. With one or two cores, where the database needs one too, hashes take half of the time
+ * of one core.
  */
-export const hashingOn = (cores: number): FairQueueOptions<RateLimited> => ({
+export const hashQueueOptions = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),
   ...(cores <= 2 ? { pause: afterARest } : {}),
   bound: {
@@ -78,4 +78,4 @@ export const hashingOn = (cores: number): FairQueueOptions<RateLimited> => ({
   }
 })
 
-const turnOf = (ip: string | null) => (ip === null ? "" : networkOf(ip))
+const toQueueKey = (ip: string | null) => (ip === null ? "" : networkOf(ip))

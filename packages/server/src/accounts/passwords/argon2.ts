@@ -1,31 +1,35 @@
-// Not imported by name: an older Node has no `argon2` and would not load the file.
+// `argon2` is not imported by name, because an older Node does not have it and would not load this
+// file.
 import * as crypto from "node:crypto"
 import { promisify } from "node:util"
 
 export interface Argon2Parameters {
-  /** In KiB. */
+  /** The memory in KiB. */
   readonly memoryCost: number
   readonly timeCost: number
   readonly parallelism: number
 }
 
-/** The common prefix of all PHC strings with these parameters. */
+/** Returns the common prefix of all PHC strings with these parameters. */
 export const hashPrefix = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
-/** Argon2id off the main thread, as PHC strings: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`. */
+/** Argon2id off the main thread. Hashes are PHC strings: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`. */
 export interface Argon2 {
   readonly hash: (password: string | Uint8Array, parameters: Argon2Parameters) => Promise<string>
   readonly verify: (hash: string, password: string) => Promise<boolean>
 }
 
-/** Twice as fast as Node's own, and available for most platforms. */
+/**
+ * The implementation of `@node-rs/argon2`: twice as fast as Node's, and available for most
+ * platforms.
+ */
 export const bindingArgon2 = async (): Promise<Argon2> => {
   const { hash, verify } = await import("@node-rs/argon2")
   return { hash: (password, parameters) => hash(password, parameters), verify }
 }
 
-/** Available from Node 24.7 on. */
+/** Node's own implementation, available from 24.7 on. */
 export const nodeArgon2 = (): Argon2 => {
   const derive = promisify(crypto.argon2)
   const tagOf = (
@@ -63,15 +67,15 @@ export const nodeArgon2 = (): Argon2 => {
 }
 
 /**
- * Loads the binding, or Node's own if the binding cannot be loaded. Each verifies the other's
- * hashes.
+ * Loads the binding, or Node's implementation if the binding does not load. Each verifies hashes of
+ * the other.
  */
 export const loadArgon2 = (): Promise<Argon2> =>
   bindingArgon2().catch((cause) => {
     if (typeof crypto.argon2 === "function") return nodeArgon2()
     throw new Error(
-      `no Argon2 on ${process.platform} ${process.arch}: @node-rs/argon2 has none that loads here, ` +
-        `and Node has its own from 24.7 on (this is ${process.version})`,
+      `cannot load Argon2 on ${process.platform} ${process.arch}: @node-rs/argon2 has no binary for it. ` +
+        `Use Node 24.7 or later, which has Argon2 built in (this is ${process.version})`,
       { cause }
     )
   })

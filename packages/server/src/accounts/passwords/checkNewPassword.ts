@@ -2,14 +2,14 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Redacted } from "effect"
 import { isCommon } from "./commonPasswords.ts"
 
-/** Checks everything but the length, which the contract checks. */
+/** Checks a new password. The contract has checked its length. */
 export const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
   const text = Redacted.value(password)
   const problem =
     text.toLowerCase() === email
       ? "must not be your email address"
       : isCommon(text)
-        ? "is one of the commonest passwords; choose another"
+        ? "is one of the most common passwords; choose another"
         : undefined
   return problem === undefined
     ? Effect.void

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** Those of the 30,000 most common passwords that are long enough to be accepted otherwise. */
+/** The passwords of acceptable length among the 30,000 most common ones. */
 const common = new Set(
   readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8")
     .split("\n")

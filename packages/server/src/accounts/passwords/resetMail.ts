@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
-/** Contains no text of the person who requested it. */
+/** Creates the mail. It contains no text of the person who requested it. */
 export const resetMail = (
   { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
   publicUrl: string,
@@ -12,10 +12,10 @@ export const resetMail = (
   subject: "Set a new password",
   lines: [
     `Somebody asked to set a new password for your account at ${new URL(publicUrl).host}.`,
-    ...(email_verified_at === null ? [whatEnds] : []),
+    ...(email_verified_at === null ? [unverifiedWarning] : []),
     "If it was you, open this link within an hour:"
   ],
-  // After the `#`, which browsers send to no server.
+  // Browsers send the part after the `#` to no server.
   link: {
     words: "Set a new password",
     url: `${publicUrl}/reset-password#${Redacted.value(token)}`
@@ -23,5 +23,5 @@ export const resetMail = (
   otherwise: "If it was not you, do nothing: your password stays as it is."
 })
 
-const whatEnds =
+const unverifiedWarning =
   "Nobody has verified this email yet. So a new password also removes the second factor and, in workspaces that are yours alone, the API keys, the tokens of workers and the other members."

@@ -24,7 +24,6 @@ import type { TotpRow } from "../totp/TotpRepo.ts"
 import { type RefreshClaims, Tokens } from "./Tokens.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 
-/** Login, refresh and logout. */
 export class Logins extends Context.Service<
   Logins,
   {
@@ -32,12 +31,11 @@ export class Logins extends Context.Service<
       credentials: {
         readonly email: string
         readonly password: Redacted.Redacted
-        /** A code of the second factor, if there is one. */
         readonly totp?: Redacted.Redacted
       },
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidCredentials | InvalidCode | TotpRequired | RateLimited>
-    /** Starts a session. `user` is the row that the password was checked against. */
+    /** Starts a session. `user` is the row with the password that was checked. */
     readonly start: (
       user: UserRow,
       origin: RequestOrigin
@@ -46,8 +44,8 @@ export class Logins extends Context.Service<
       token: Redacted.Redacted,
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidRefreshToken>
-    /** The holder of a refresh token. Unlike `refresh`, it does not change the token. */
-    readonly actorOf: (
+    /** Returns the holder of a refresh token, without changing the token. */
+    readonly findActor: (
       token: Redacted.Redacted,
       origin: RequestOrigin
     ) => Effect.Effect<Actor, InvalidRefreshToken>
@@ -80,7 +78,7 @@ export class Logins extends Context.Service<
       const tokens = yield* Tokens
       const users = yield* UsersRepo
 
-      const whoLogsIn = Effect.fnUntraced(function* (
+      const checkPassword = Effect.fnUntraced(function* (
         email: string,
         password: Redacted.Redacted,
         checkCode: (
@@ -102,8 +100,11 @@ export class Logins extends Context.Service<
         return (yield* users.updatePassword(change)) ? { ...row, password_hash: change.to } : row
       })
 
-      /** Checks a code once, for a login that may be repeated: its code is used up then. */
-      const checkingOnce = (code: Redacted.Redacted | undefined) => {
+      /**
+       * Creates a check of a code that a repeated login can call twice, although the first use
+       * consumes the code.
+       */
+      const makeCodeCheck = (code: Redacted.Redacted | undefined) => {
         let isChecked = false
         return (factor: Option.Option<TotpRow>) =>
           isChecked
@@ -114,10 +115,10 @@ export class Logins extends Context.Service<
       }
 
       /**
-       * Handles a token from before the last rotation. Within the grace period it is a race or a
-       * lost answer; after it, it is theft.
+       * Handles a refresh token from before the last rotation. Within the grace period it is a race
+       * or a lost answer. Later, it is theft, and the session ends.
        */
-      const reuse = Effect.fnUntraced(function* (
+      const handleReuse = Effect.fnUntraced(function* (
         claims: RefreshClaims,
         now: Date,
         origin: RequestOrigin
@@ -141,10 +142,10 @@ export class Logins extends Context.Service<
         return yield* new InvalidRefreshToken()
       })
 
-      const claimsOf = (token: Redacted.Redacted) =>
+      const readClaims = (token: Redacted.Redacted) =>
         Effect.mapError(tokens.verifyRefresh(token), () => new InvalidRefreshToken())
 
-      const begin = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+      const insertSession = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
         const now = yield* DateTime.nowAsDate
         const session: SessionRow = {
           id: yield* ids.next,
@@ -157,8 +158,8 @@ export class Logins extends Context.Service<
           created_at: now
         }
         const { password_hash } = user
-        const hasBegun = yield* sessions.begin(session, { password_hash, keep: maxSessions })
-        if (!hasBegun) return yield* new PasswordReplaced()
+        const isInserted = yield* sessions.insert(session, { password_hash, keep: maxSessions })
+        if (!isInserted) return yield* new PasswordReplaced()
         yield* audit.recordForAccount("session.started", user.id, {
           actor_id: UserId.make(user.id),
           target_id: session.id,
@@ -168,22 +169,23 @@ export class Logins extends Context.Service<
       }, transaction)
 
       const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
-        // Signing takes time, so it follows the commit.
-        return yield* tokens.issue(toClaims(yield* begin(user, origin)))
+        // Signing takes time, so it comes after the commit.
+        return yield* tokens.issue(toClaims(yield* insertSession(user, origin)))
       })
 
       return Logins.of({
         login: Effect.fn("Logins.login")(function* ({ email, password, totp }, origin) {
           if (!passwords.hasRoom(origin.ip)) return yield* new RateLimited({ retry_after: 1 })
-          const checkCode = checkingOnce(totp)
+          const checkCode = makeCodeCheck(totp)
           return yield* throttle
             .guard(
               { account: email, ip: origin.ip },
-              whoLogsIn(email, password, checkCode, origin.ip)
+              checkPassword(email, password, checkCode, origin.ip)
             )
             .pipe(
               Effect.flatMap((user) => start(user, origin)),
-              // Another login may just have rehashed the same password, so try once more.
+              // Another login can have rehashed the same password in between, so this one is
+              // repeated once.
               Effect.retry({ times: 1, while: ({ _tag }) => _tag === "PasswordReplaced" }),
               Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
             )
@@ -192,7 +194,7 @@ export class Logins extends Context.Service<
         start,
 
         refresh: Effect.fn("Logins.refresh")(function* (token, origin) {
-          const claims = yield* claimsOf(token)
+          const claims = yield* readClaims(token)
           const now = yield* DateTime.nowAsDate
           const rotated = yield* sessions.rotate({
             id: claims.session_id,
@@ -200,19 +202,21 @@ export class Logins extends Context.Service<
             now,
             expires_at: refreshExpiry(now)
           })
-          const session = Option.isSome(rotated) ? rotated.value : yield* reuse(claims, now, origin)
+          const session = Option.isSome(rotated)
+            ? rotated.value
+            : yield* handleReuse(claims, now, origin)
           return yield* tokens.issue(toClaims(session))
         }),
 
-        actorOf: Effect.fn("Logins.actorOf")(function* (token, origin) {
-          const { generation, session_id, user_id } = yield* claimsOf(token)
+        findActor: Effect.fn("Logins.findActor")(function* (token, origin) {
+          const { generation, session_id, user_id } = yield* readClaims(token)
           const session = Option.getOrUndefined(yield* sessions.find(session_id))
           const now = yield* DateTime.nowAsDate
           if (session === undefined || session.expires_at <= now) {
             return yield* new InvalidRefreshToken()
           }
           if (session.generation !== generation)
-            yield* reuse({ generation, session_id, user_id }, now, origin)
+            yield* handleReuse({ generation, session_id, user_id }, now, origin)
           return { kind: "jwt" as const, user_id, session_id, origin }
         }),
 
@@ -236,13 +240,18 @@ export class Logins extends Context.Service<
   )
 }
 
-/** The password changed between its check and the start of the session. */
+/** The error that the password was changed between its check and the start of the session. */
 export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
 
-/** A further login ends the session unused for longest. */
+/**
+ * The number of sessions per user. A further login ends the session that was unused for longest.
+ */
 const maxSessions = 200
 
-/** Covers two tabs that refresh at once, and a lost answer. */
+/**
+ * The time for which an old refresh token is accepted: for two tabs that refresh at once, or a lost
+ * answer.
+ */
 const graceMs = 10_000
 
 const refreshExpiry = (now: Date) => new Date(now.getTime() + refreshTokenSeconds * 1000)

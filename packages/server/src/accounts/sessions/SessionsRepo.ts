@@ -32,7 +32,7 @@ export interface Rotation {
   readonly expires_at: Date
 }
 
-/** The user of a live session, and their role in the path's workspace. */
+/** The user of a valid session, and their role in the workspace of the path. */
 export interface LiveSession {
   readonly user_id: string
   readonly lane: bigint
@@ -44,18 +44,19 @@ export class SessionsRepo extends Context.Service<
   SessionsRepo,
   {
     /**
-     * Starts a session and ends the user's sessions beyond `keep` that were unused for longest.
-     * Locks the user. Returns false if the account is disabled, or if its password is no longer the
-     * one that was checked: otherwise a login in progress would outlive a change of the password.
+     * Inserts a session, and deletes the user's sessions beyond `keep` that were unused for
+     * longest. The user's row is locked. Returns false if the account is disabled or its password
+     * has changed since it was checked: otherwise a login in progress would outlive a change of the
+     * password.
      */
-    readonly begin: (
+    readonly insert: (
       session: SessionRow,
       checked: { readonly password_hash: string; readonly keep: number }
     ) => Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
     /**
-     * Batched: concurrent requests share one statement. Never cached, so that a logout applies at
-     * once.
+     * Finds a session. Simultaneous requests share one statement. The result is not cached, so that
+     * a logout applies at once.
      */
     readonly findLive: (
       id: string,
@@ -66,7 +67,7 @@ export class SessionsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SessionRow>>
-    /** None if the session is no longer at this generation. */
+    /** Rotates a session, or returns none if it is no longer at this generation. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
     readonly removeAll: (userId: string) => Effect.Effect<number>
@@ -79,7 +80,7 @@ export class SessionsRepo extends Context.Service<
       const findLive = yield* batched(findAllLive(sql))
 
       return SessionsRepo.of({
-        begin: Effect.fn("SessionsRepo.begin")(function* (session, { keep, password_hash }) {
+        insert: Effect.fn("SessionsRepo.insert")(function* (session, { keep, password_hash }) {
           const rows = yield* sql`
             WITH locked AS MATERIALIZED (
               SELECT id, lane
@@ -165,12 +166,12 @@ export class SessionsRepo extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-interface AskedSession {
+interface RequestedSession {
   readonly id: string
   readonly workspaceId: string | undefined
 }
 
-const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<AskedSession>) => {
+const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<RequestedSession>) => {
   const column = columnsOf(asked)
   return sql<LiveSession & { readonly nr: number }>`
     SELECT

@@ -19,13 +19,13 @@ export interface RefreshClaims extends SessionClaims {
 
 export class TokenRejected extends Data.TaggedError("TokenRejected") {}
 
-/** Signs and verifies JWTs. It does not check whether the session still exists. */
+/** Signs and verifies JWTs. Callers check that the session still exists. */
 export class Tokens extends Context.Service<
   Tokens,
   {
     /**
-     * The refresh token depends only on the session, its generation and the time of the rotation,
-     * so that two requests that race for one rotation get the same token.
+     * Signs a pair of tokens. The refresh token depends only on the session, its generation and the
+     * time of the rotation, so that two racing requests for one rotation get the same token.
      */
     readonly issue: (
       session: RefreshClaims & { readonly rotated_at: Date }
@@ -66,7 +66,8 @@ export class Tokens extends Context.Service<
       const verify = <A>(token: string, decode: (claims: unknown) => Effect.Effect<A, unknown>) =>
         Effect.flatMap(DateTime.nowAsDate, (currentDate) =>
           Effect.tryPromise(async () => {
-            if (!isSignedAsOurs.test(token)) throw new Error("the signature has another spelling")
+            if (!strictSignature.test(token))
+              throw new Error("the signature is not in strict base64url")
             return jwtVerify(token, keyOf, {
               algorithms: ["HS256"],
               issuer,
@@ -80,11 +81,12 @@ export class Tokens extends Context.Service<
           Effect.mapError(() => new TokenRejected())
         )
 
-      const vouchedFor = new Map<string, Vouched>()
-      const vouchFor = (token: string, vouched: Vouched) => {
-        const oldest = vouchedFor.keys().next()
-        if (vouchedFor.size >= maxVouched && !oldest.done) vouchedFor.delete(oldest.value)
-        vouchedFor.set(token, vouched)
+      const verifiedTokens = new Map<string, VerifiedToken>()
+      const rememberToken = (token: string, verified: VerifiedToken) => {
+        const oldest = verifiedTokens.keys().next()
+        if (verifiedTokens.size >= maxVerifiedTokens && !oldest.done)
+          verifiedTokens.delete(oldest.value)
+        verifiedTokens.set(token, verified)
       }
 
       return Tokens.of({
@@ -113,11 +115,11 @@ export class Tokens extends Context.Service<
         }),
 
         verifyAccess: Effect.fnUntraced(function* (token) {
-          const known = vouchedFor.get(token)
+          const known = verifiedTokens.get(token)
           if (known === undefined) {
             const { exp, sid, sub } = yield* verify(token, decodeAccess)
             const claims = { user_id: sub, session_id: sid }
-            vouchFor(token, { claims, expiresAt: exp })
+            rememberToken(token, { claims, expiresAt: exp })
             return claims
           }
           if (seconds(yield* DateTime.nowAsDate) >= known.expiresAt) {
@@ -140,23 +142,23 @@ export class Tokens extends Context.Service<
 const issuer = "scheduling-service"
 
 /**
- * A signature of 32 bytes in its only strict spelling. Lenient decoders also accept padding, and
- * other bits after the last one.
+ * The only strict base64url spelling of a signature of 32 bytes. Lenient decoders also accept
+ * padding and other last bits.
  */
-const isSignedAsOurs = /\.[\w-]{42}[AEIMQUYcgkosw048]$/
+const strictSignature = /\.[\w-]{42}[AEIMQUYcgkosw048]$/
 
 /**
- * A verified token stays valid, so a repeated access token needs only a check of its expiry. That
- * saves a third of the request. An entry takes about 700 bytes.
+ * A verified access token. Its signature stays valid, so only its expiry is checked again. That
+ * saves a third of a request. An entry takes about 700 bytes.
  */
-interface Vouched {
+interface VerifiedToken {
   readonly claims: SessionClaims
   readonly expiresAt: number
 }
 
-const maxVouched = 10_000
+const maxVerifiedTokens = 10_000
 
-/** Imported once at start: verifying with raw bytes takes 20 µs instead of 12. */
+/** Imports the keys once at start, because verifying with raw bytes takes 20 µs instead of 12. */
 const importKeys = (ring: KeyRing): Effect.Effect<ReadonlyMap<string, CryptoKey>> =>
   Effect.promise(async () => {
     const hs256 = { name: "HMAC", hash: "SHA-256" }

@@ -6,29 +6,27 @@ import { dayMs, mac, Secrets } from "../../core/index.ts"
 import { networkOf } from "../../http/index.ts"
 
 /**
- * Limits requests without a credential: password checks, especially wrong ones, and other costly
- * requests. The counts are in the database, so that all nodes share them and a restart keeps them.
+ * Limits password checks, especially wrong ones, and other costly requests without a credential.
+ * The counts are in the database, so that all nodes share them and a restart keeps them.
  */
 export class Throttle extends Context.Service<
   Throttle,
   {
     /**
      * Runs a password check. A failure is counted before the check and taken back if the password
-     * was right, so that concurrent guesses are all counted. A check that found the queue of hashes
-     * full revealed nothing and is not counted.
+     * is right, so that all concurrent guesses count. A check that was refused because the queue of
+     * hashes is full does not count.
      */
     readonly guard: <A, E extends { readonly _tag: string }, R>(
       guess: Guess,
       check: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | RateLimited, R>
-    /** Counts a request without a password, by its address. */
     readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
-    /** Counts a mail by the account that requested it or receives it. */
+    /** Counts a mail by the account that requests or receives it. */
     readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
     /**
-     * Counts a mail to an address whose owner has not agreed to receive mails. Besides the limit
-     * for this kind of mail, all such mails to the address share a daily limit, whichever accounts
-     * cause them.
+     * Counts a mail to an address whose owner has not agreed to mails. All such mails to an address
+     * also share a daily limit, whichever accounts cause them.
      */
     readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
     /** Counts for a daily limit of a plan, and returns the count. */
@@ -41,7 +39,7 @@ export class Throttle extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const [key] = (yield* Secrets).keys("login-throttle")
 
-      /** Hashed, because people also type passwords into the email field. */
+      /** Hashes the account, because people also type passwords into the email field. */
       const accountOf = ({ account }: Guess) => mac(key, `account:${account}`)
       const addressOf = (ip: string | null, counted: "ip" | Counted) =>
         ip === null ? undefined : mac(key, `${counted}:${networkOf(ip)}`)
@@ -80,13 +78,13 @@ export class Throttle extends Context.Service<
         }
       })
 
-      const takeBack = (subject: string) =>
+      const uncount = (subject: string) =>
         sql`
         UPDATE login_throttle
         SET failures = greatest(failures - 1, 0), attempts = greatest(attempts - 1, 0)
         WHERE subject = ${subject}`.pipe(Effect.orDie)
 
-      const takeBackFailure = (subject: string) =>
+      const uncountFailure = (subject: string) =>
         sql`
         UPDATE login_throttle
         SET failures = failures - 1
@@ -102,19 +100,20 @@ export class Throttle extends Context.Service<
         guard: Effect.fnUntraced(function* (guess, check) {
           const account = accountOf(guess)
           const address = addressOf(guess.ip, "ip")
-          // The address comes first: a blocked address must not be able to block accounts.
-          if (address !== undefined) yield* countSubject(address, ofAddress)
-          yield* countSubject(account, ofAccount)
+          // The address is counted first, because a blocked address must not be able to block
+          // accounts.
+          if (address !== undefined) yield* countSubject(address, addressAllowance)
+          yield* countSubject(account, accountAllowance)
           const result = yield* Effect.tapError(
             check,
             Effect.fnUntraced(function* ({ _tag }) {
               if (_tag !== "RateLimited") return
-              yield* takeBack(account)
-              if (address !== undefined) yield* takeBack(address)
+              yield* uncount(account)
+              if (address !== undefined) yield* uncount(address)
             })
           )
           yield* forgiveFailures(account)
-          if (address !== undefined) yield* takeBackFailure(address)
+          if (address !== undefined) yield* uncountFailure(address)
           return result
         }),
 
@@ -147,7 +146,7 @@ const perWindow = (times: number): Allowance => ({ failures: times, attempts: ti
 const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
 
 const allowed = {
-  // Each registration costs a hash, so one address must not fill the queue that logins wait in.
+  // The limit keeps one address from filling the queue of hashes, in which logins wait.
   registrations: perWindow(50),
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
@@ -184,17 +183,16 @@ interface Guess {
   readonly ip: string | null
 }
 
-/** How many attempts are allowed per window. */
 interface Allowance {
   readonly failures: number
-  /** Right or wrong passwords, because each costs a hash. */
+  /** The limit of all attempts, right or wrong, because each costs a hash. */
   readonly attempts: number
-  /** The length of a window, by default a quarter of an hour. */
+  /** The length of a window. The default is a quarter of an hour. */
   readonly windowMs?: number
 }
 
-const ofAccount: Allowance = { failures: 10, attempts: 100 }
-const ofAddress: Allowance = { failures: 50, attempts: 500 }
+const accountAllowance: Allowance = { failures: 10, attempts: 100 }
+const addressAllowance: Allowance = { failures: 50, attempts: 500 }
 const windowMs = 15 * 60 * 1000
 
 const secondsUntil = (end: Date, now: Date) =>

@@ -5,34 +5,43 @@ import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
-import { bareCode, base32, makeRecoveryCode, makeTotpSecret, stepOfCode, totpUri } from "./totp.ts"
+import {
+  normalizeCode,
+  base32,
+  makeRecoveryCode,
+  makeTotpSecret,
+  findStep,
+  totpUri
+} from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
 
-const nothingStarted =
+const noStartedFactor =
   "No second factor waits for its confirmation. Start with POST /v1/auth/totp/start."
 
-/** Codes of authenticator apps, and recovery codes. */
 export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly get: (userId: string) => Effect.Effect<TotpStatus>
     readonly start: (user: UserRow) => Effect.Effect<TotpSecret, Conflict>
-    /** Call it within a transaction. Ends links for a new password. Returns the recovery codes. */
+    /**
+     * Turns the second factor on, deletes links for a new password, and returns the recovery codes.
+     * Call it in a transaction.
+     */
     readonly confirm: (
       user: UserRow,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, InvalidCode | Conflict>
     /**
-     * For a login. The row is looked up before the password is checked, even without an account, so
-     * that the time of an answer does not reveal who has a second factor.
+     * Finds the second factor for a login. Call it before the password is checked, even without an
+     * account, so that the time of an answer does not reveal who has a second factor.
      */
     readonly find: (userId: string | undefined) => Effect.Effect<Option.Option<TotpRow>>
-    /** Succeeds with false if there is no second factor. A correct code is used up. */
+    /** Checks a code, which is used up then. Returns false if there is no second factor. */
     readonly check: (
       factor: Option.Option<TotpRow>,
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
-    /** Call it within a transaction. Ends links for a new password. */
+    /** Removes the second factor and deletes links for a new password. Call it in a transaction. */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/totp/SecondFactors") {
@@ -46,24 +55,27 @@ export class SecondFactors extends Context.Service<
         const totpKeys = secrets.keys("totp")
         const codeKeys = secrets.keys("recovery-code")
 
-        /** Undefined if the secret that sealed it is gone. Recovery codes may still work then. */
-        const secretOf = (row: TotpRow) => {
+        /**
+         * Decrypts the secret, or returns undefined if the key is no longer configured. Recovery
+         * codes can still work then.
+         */
+        const openSecret = (row: TotpRow) => {
           const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)
           return secret === undefined ? undefined : Buffer.from(secret, "base64url")
         }
 
         const hashesOf = (userId: string, code: string) =>
-          codeKeys.map((key) => mac(key, `${userId}:${bareCode(code)}`))
+          codeKeys.map((key) => mac(key, `${userId}:${normalizeCode(code)}`))
 
         const useStep = Effect.fnUntraced(function* (row: TotpRow, code: string) {
-          const secret = secretOf(row)
+          const secret = openSecret(row)
           if (secret === undefined) {
             yield* Effect.logWarning(
-              "a second factor cannot be checked: the APP_SECRET that sealed it is gone"
+              "cannot check a second factor: it was encrypted with an APP_SECRET that is not configured (APP_SECRET_PREVIOUS)"
             )
             return false
           }
-          const step = stepOfCode(secret, bareCode(code), yield* DateTime.nowAsDate)
+          const step = findStep(secret, normalizeCode(code), yield* DateTime.nowAsDate)
           return step !== undefined && (yield* repo.updateStep(row.user_id, step))
         })
 
@@ -90,11 +102,11 @@ export class SecondFactors extends Context.Service<
           confirm: Effect.fn("SecondFactors.confirm")(function* ({ id }, code) {
             const row = Option.getOrUndefined(yield* repo.find(id))
             if (row === undefined || row.confirmed_at !== null) {
-              return yield* new Conflict({ resource: "user", message: nothingStarted })
+              return yield* new Conflict({ resource: "user", message: noStartedFactor })
             }
             if (!(yield* useStep(row, Redacted.value(code)))) return yield* new InvalidCode()
             if (!(yield* repo.updateConfirmed(id, yield* DateTime.nowAsDate))) {
-              return yield* new Conflict({ resource: "user", message: nothingStarted })
+              return yield* new Conflict({ resource: "user", message: noStartedFactor })
             }
             yield* links.removeAny(id, "password reset")
             const codes = Array.from({ length: recoveryCodes }, makeRecoveryCode)

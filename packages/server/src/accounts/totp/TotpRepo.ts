@@ -12,14 +12,19 @@ export class TotpRepo extends Context.Service<
   {
     readonly find: (userId: string) => Effect.Effect<Option.Option<TotpRow>>
     readonly countCodes: (userId: string) => Effect.Effect<number>
-    /** Replaces an unconfirmed second factor. Returns false if a confirmed one exists. */
+    /**
+     * Inserts a second factor, and replaces an unconfirmed one. Returns false if a confirmed one
+     * exists.
+     */
     readonly insert: (userId: string, sealedSecret: string, now: Date) => Effect.Effect<boolean>
-    /** Returns false if it is confirmed already, or gone. */
+    /** Confirms the second factor. Returns false if it was confirmed before or deleted. */
     readonly updateConfirmed: (userId: string, now: Date) => Effect.Effect<boolean>
     readonly insertCodes: (userId: string, hashes: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Returns false if a code of this step, or of a later one, was used before. */
+    /**
+     * Records the step of a used code. Returns false if a code of this or a later step was used
+     * before.
+     */
     readonly updateStep: (userId: string, step: number) => Effect.Effect<boolean>
-    /** Returns false if there is no such code, because each works once. */
     readonly removeCode: (userId: string, hashes: ReadonlyArray<string>) => Effect.Effect<boolean>
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }

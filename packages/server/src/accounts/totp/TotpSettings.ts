@@ -11,14 +11,13 @@ import { type AccountAction, AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
-import { userOfToken } from "../users/userOfToken.ts"
+import { findTokenUser } from "../users/findTokenUser.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
 import { ChangeMails } from "../auth/ChangeMails.ts"
-import { confirmingPassword } from "../passwords/confirmingPassword.ts"
+import { makePasswordCheck } from "../passwords/makePasswordCheck.ts"
 import { Passwords } from "../passwords/Passwords.ts"
 import { SecondFactors } from "./SecondFactors.ts"
 
-/** How people turn their own second factor on and off. */
 export class TotpSettings extends Context.Service<
   TotpSettings,
   {
@@ -56,7 +55,7 @@ export class TotpSettings extends Context.Service<
       const factors = yield* SecondFactors
       const throttle = yield* Throttle
       const users = yield* UsersRepo
-      const confirmPassword = confirmingPassword(throttle, yield* Passwords)
+      const confirmPassword = makePasswordCheck(throttle, yield* Passwords)
 
       const record = (action: AccountAction, { origin, user_id }: Actor) =>
         audit.recordForAccount(action, user_id, { actor_id: user_id, origin })
@@ -65,7 +64,7 @@ export class TotpSettings extends Context.Service<
         get: ({ user_id }) => factors.get(user_id),
 
         start: Effect.fn("TotpSettings.start")(function* (actor, password) {
-          const user = yield* userOfToken(users, actor.user_id)
+          const user = yield* findTokenUser(users, actor.user_id)
           yield* confirmPassword(user, password, actor)
           return yield* transaction(
             Effect.tap(factors.start(user), () => record("totp.started", actor))
@@ -73,7 +72,7 @@ export class TotpSettings extends Context.Service<
         }),
 
         confirm: Effect.fn("TotpSettings.confirm")(function* (actor, code) {
-          const user = yield* userOfToken(users, actor.user_id)
+          const user = yield* findTokenUser(users, actor.user_id)
           const recovery_codes = yield* throttle.guard(
             { account: user.email, ip: actor.origin.ip },
             transaction(
@@ -89,7 +88,7 @@ export class TotpSettings extends Context.Service<
         }),
 
         remove: Effect.fn("TotpSettings.remove")(function* (actor, { code, current_password }) {
-          const user = yield* userOfToken(users, actor.user_id)
+          const user = yield* findTokenUser(users, actor.user_id)
           yield* confirmPassword(user, current_password, actor)
           if (!(yield* factors.get(user.id)).enabled) {
             return yield* new Conflict({

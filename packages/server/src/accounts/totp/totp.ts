@@ -1,16 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 
-/** RFC 6238 with the parameters of authenticator apps: SHA-1, six digits, 30 seconds. */
+/** The parameters of authenticator apps: RFC 6238 with SHA-1, six digits and 30 seconds. */
 const stepSeconds = 30
 
-/** The clock of a telephone may be off by this many steps, before or after. */
+/** The number of steps by which the clock of a phone can be off. */
 const toleratedSteps = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(20)
 
 export const stepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / stepSeconds)
 
-export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => {
+export const computeCode = (secret: Uint8Array, step: number, digits = 6): string => {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
   const mac = createHmac("sha1", secret).update(counter).digest()
@@ -20,14 +20,14 @@ export const codeOf = (secret: Uint8Array, step: number, digits = 6): string => 
 }
 
 /**
- * The step of the code, if it is near the current one. All candidates are compared, to take the
- * same time.
+ * Finds the step of a code near the current one. All candidates are compared, to take the same
+ * time.
  */
-export const stepOfCode = (secret: Uint8Array, code: string, now: Date): number | undefined => {
+export const findStep = (secret: Uint8Array, code: string, now: Date): number | undefined => {
   let found: number | undefined
   for (let off = -toleratedSteps; off <= toleratedSteps; off++) {
     const step = stepAt(now) + off
-    if (isSame(codeOf(secret, step), code)) found = step
+    if (isSame(computeCode(secret, step), code)) found = step
   }
   return found
 }
@@ -37,7 +37,7 @@ const isSame = (right: string, code: string) =>
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-/** RFC 4648, without padding. */
+/** Encodes bytes in base32 (RFC 4648) without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("")
   return bits.replaceAll(/.{1,5}/g, (five) => alphabet.charAt(parseInt(five.padEnd(5, "0"), 2)))
@@ -49,11 +49,11 @@ export const totpUri = (secret: Uint8Array, email: string): string => {
   return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`
 }
 
-/** 50 random bits, as `abcde-fghij`. */
+/** Creates a code with 50 random bits, such as `abcde-fghij`. */
 export const makeRecoveryCode = (): string => {
   const text = base32(randomBytes(7)).slice(0, 10).toLowerCase()
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 
-/** Removes the characters that people add for legibility. */
-export const bareCode = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()
+/** Removes spaces and dashes, which people add for legibility. */
+export const normalizeCode = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()

@@ -2,20 +2,17 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UserRow } from "./UsersRepo.ts"
 
-/** The purpose of a token that only one person receives. */
 export type UserLinkPurpose = "password reset" | "email"
 
-/** The user of a token. */
 export interface LinkedUserRow extends UserRow {
-  /** Whether only the owner of the email has seen the token. */
+  /** True if the token was mailed, so that only the owner of the email has seen it. */
   readonly mailed: boolean
 }
 
-/** At most one token per user and purpose. */
+/** Stores at most one token per user and purpose. */
 export class UserLinksRepo extends Context.Service<
   UserLinksRepo,
   {
-    /** Replaces an earlier token. */
     readonly insert: (link: {
       readonly user_id: string
       readonly purpose: UserLinkPurpose
@@ -28,7 +25,7 @@ export class UserLinksRepo extends Context.Service<
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<LinkedUserRow>>
-    /** Returns false if it was used or replaced before. */
+    /** Deletes a token. Returns false if it was used or replaced before. */
     readonly remove: (
       userId: string,
       purpose: UserLinkPurpose,
@@ -36,10 +33,10 @@ export class UserLinksRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
     /**
-     * For a new password: ends every link that somebody with the old one may have requested, and a
-     * change of the email that is not verified yet.
+     * Deletes all links that somebody with the old password can have requested, and a change of the
+     * email that is not verified. Call it when the password changes.
      */
-    readonly removeAskedFor: (userId: string) => Effect.Effect<void>
+    readonly removeRequested: (userId: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/accounts/users/UserLinksRepo") {
   static readonly layer: Layer.Layer<UserLinksRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -85,7 +82,7 @@ export class UserLinksRepo extends Context.Service<
               AND purpose = ${purpose}`
         }, Effect.orDie),
 
-        removeAskedFor: Effect.fn("UserLinksRepo.removeAskedFor")(function* (userId) {
+        removeRequested: Effect.fn("UserLinksRepo.removeRequested")(function* (userId) {
           yield* sql`
             DELETE FROM user_links
             USING users

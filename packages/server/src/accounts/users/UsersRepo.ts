@@ -8,7 +8,7 @@ export interface UserRow {
   readonly id: string
   readonly email: string
   readonly email_verified_at: Date | null
-  /** The email after the link that was mailed there is opened. */
+  /** The new email, until the link that was mailed there is opened. */
   readonly pending_email: string | null
   readonly name: string | null
   readonly password_hash: string
@@ -16,7 +16,6 @@ export interface UserRow {
   readonly created_at: Date
 }
 
-/** The account as operators see it. */
 export interface AccountRow extends Pick<UserRow, "email" | "created_at"> {
   readonly disabled_at: Date | null
   readonly has_second_factor: boolean
@@ -37,39 +36,40 @@ export interface PasswordHashChange {
   readonly to: string
 }
 
-/** A failed statement is a defect: the answer is 503 or 500, and no service can do better. */
+/** Reads and writes users. A failed statement is a defect, because no service can handle it. */
 export class UsersRepo extends Context.Service<
   UsersRepo,
   {
-    /** None if the email is taken. */
+    /** Inserts a user, or returns none if the email is taken. */
     readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
-    /** True if no account exists. */
     readonly isEmpty: Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
-    /** None if the user is gone. */
     readonly update: (
       user: Pick<UserRow, "id" | "pending_email" | "name">
     ) => Effect.Effect<Option.Option<UserRow>>
-    /** Verifies the pending email, if the row still has the same email and pending email. */
+    /**
+     * Replaces the email by the verified one, if the row still has the same email and pending
+     * email.
+     */
     readonly updateEmail: (
       from: Pick<UserRow, "id" | "email" | "pending_email">,
       email: string,
       now: Date
     ) => Effect.Effect<"done" | "changed" | "taken">
-    /** Returns false if the email was verified before. Removes the pending email. */
+    /**
+     * Marks the email as verified and removes the pending email. Returns false if it was verified
+     * before.
+     */
     readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
-     * Locks the user until the transaction ends. Returns false if the user is gone or disabled, or
-     * if the password has changed. So an action that a password confirmed happens only while that
-     * password is valid.
+     * Locks the user until the transaction ends. Returns false if the user was deleted or disabled,
+     * or if the password has changed since it was checked.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
-    /** Returns false if the password is no longer `from`. */
     readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
     readonly updateDisabled: (id: string, disabledAt: Date | null) => Effect.Effect<void>
     readonly remove: (id: string) => Effect.Effect<void>
-    /** All accounts of the service, for its operator. */
     readonly listAll: (limit: number) => Effect.Effect<ReadonlyArray<AccountRow>>
   }
 >()("@scheduling/server/accounts/users/UsersRepo") {

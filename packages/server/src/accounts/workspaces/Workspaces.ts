@@ -20,7 +20,7 @@ import { Limits, UsageRepo } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { RunQueue, SigningSecrets } from "../../engine/index.ts"
 import { AuditLog, toAuditEvent } from "../audit/AuditLog.ts"
-import { holdFor } from "./holdFor.ts"
+import { makeWorkspaceLock } from "./makeWorkspaceLock.ts"
 import { toWorkspace, type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 export class Workspaces extends Context.Service<
@@ -32,20 +32,18 @@ export class Workspaces extends Context.Service<
       actor: Actor,
       name: string
     ) => Effect.Effect<Workspace, InvalidToken | QuotaExceeded>
-    /** For a new account, within the transaction of its registration. */
     readonly createFor: (
       userId: UserId,
       name: string,
       origin: RequestOrigin
     ) => Effect.Effect<Workspace>
-    /** Without a name nothing changes. */
     readonly rename: (
       actor: Actor,
       id: AuthorizedWorkspaceId,
       name: string | undefined
     ) => Effect.Effect<Workspace, NotFound>
     readonly remove: (actor: Actor, id: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
-    readonly removeOwnedAloneBy: (actor: Actor) => Effect.Effect<void>
+    readonly removeSolelyOwned: (actor: Actor) => Effect.Effect<void>
     readonly signingSecrets: (
       id: AuthorizedWorkspaceId,
       query: PageQuery & { readonly url: string }
@@ -84,7 +82,7 @@ export class Workspaces extends Context.Service<
       const limits = yield* Limits
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
-      const hold = holdFor(repo)
+      const lockAs = makeWorkspaceLock(repo)
       const secrets = yield* SigningSecrets
       const usage = yield* UsageRepo
 
@@ -107,7 +105,7 @@ export class Workspaces extends Context.Service<
         return toWorkspace(row)
       })
 
-      /** Foreign keys remove most rows. Runs and their history have none. */
+      /** Deletes runs and their history, which have no foreign key to the workspace. */
       const afterRemoval = Effect.fnUntraced(function* (actor: Actor, { id }: WorkspaceRow) {
         yield* queue.removeWorkspace(id)
         yield* idempotency.removeOwnedBy(id)
@@ -150,8 +148,8 @@ export class Workspaces extends Context.Service<
           yield* afterRemoval(actor, yield* found(repo.remove(id)))
         }, transaction),
 
-        removeOwnedAloneBy: Effect.fn("Workspaces.removeOwnedAloneBy")(function* (actor) {
-          for (const row of yield* repo.removeOwnedAlone(actor.user_id))
+        removeSolelyOwned: Effect.fn("Workspaces.removeSolelyOwned")(function* (actor) {
+          for (const row of yield* repo.removeSolelyOwned(actor.user_id))
             yield* afterRemoval(actor, row)
         }),
 
@@ -162,7 +160,7 @@ export class Workspaces extends Context.Service<
         }),
 
         rotateSigningSecret: Effect.fn("Workspaces.rotateSigningSecret")(function* (actor, id) {
-          yield* hold(id, actor, "admin")
+          yield* lockAs(id, actor, "admin")
           const secret = yield* secrets.rotate(id)
           yield* audit.recordInWorkspace("signing_secret.rotated", id, {
             actor_id: actor.user_id,

@@ -4,7 +4,7 @@ import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { ownedAlone } from "../access/ownedAlone.ts"
+import { isSoleOwner } from "../access/isSoleOwner.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { type PageRequest, timestampOf } from "../../store/index.ts"
 
@@ -23,14 +23,13 @@ export const toWorkspace = (row: WorkspaceRow): Workspace => ({
 export class WorkspacesRepo extends Context.Service<
   WorkspacesRepo,
   {
-    /** Inserts the workspace and its owner's membership. */
     readonly insert: (workspace: WorkspaceRow, ownerId: UserId) => Effect.Effect<void>
     readonly find: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
-    /** Locks the workspace until the transaction ends. Returns false if it is gone. */
+    /** Locks a workspace until the transaction ends. Returns false if it was deleted. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
-    /** The current role of a session's user in the workspace. */
-    readonly findRoleAndSession: (
+    /** Finds the role of a user in the workspace, and whether their session still exists. */
+    readonly findSessionRole: (
       id: AuthorizedWorkspaceId,
       actor: Pick<Actor, "user_id" | "session_id">
     ) => Effect.Effect<{ readonly has_session: boolean; readonly role: Role | null }>
@@ -39,7 +38,7 @@ export class WorkspacesRepo extends Context.Service<
       name: string
     ) => Effect.Effect<Option.Option<WorkspaceRow>>
     readonly remove: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
-    readonly removeOwnedAlone: (userId: UserId) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
+    readonly removeSolelyOwned: (userId: UserId) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
   }
 >()("@scheduling/server/accounts/workspaces/WorkspacesRepo") {
   static readonly layer: Layer.Layer<WorkspacesRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -48,8 +47,9 @@ export class WorkspacesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       /**
-       * Locks in the order that `transactionOf.ts` names. The delete itself cascades in any order,
-       * and settling a run waits for its pending task, as a ping does for its monitor.
+       * Locks workspaces and their rows in the order of `transactionOf.ts`, because the cascade of
+       * the delete locks in any order. Settling a run waits for its pending task, and a ping for
+       * its monitor.
        */
       const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* sql`
@@ -122,7 +122,7 @@ export class WorkspacesRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        // Not FOR UPDATE, for which every insert into the workspace would wait.
+        // Every insert into the workspace would wait for FOR UPDATE.
         lock: Effect.fn("WorkspacesRepo.lock")(function* (id) {
           const rows = yield* sql`
             SELECT id
@@ -132,7 +132,7 @@ export class WorkspacesRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        findRoleAndSession: Effect.fn("WorkspacesRepo.findRoleAndSession")(function* (id, actor) {
+        findSessionRole: Effect.fn("WorkspacesRepo.findSessionRole")(function* (id, actor) {
           const [row] = yield* sql<{ readonly has_session: boolean; readonly role: Role | null }>`
             SELECT
               EXISTS (
@@ -168,7 +168,7 @@ export class WorkspacesRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        removeOwnedAlone: Effect.fn("WorkspacesRepo.removeOwnedAlone")(function* (userId) {
+        removeSolelyOwned: Effect.fn("WorkspacesRepo.removeSolelyOwned")(function* (userId) {
           const owned = yield* sql<{ readonly id: string }>`
             SELECT workspace_id AS id
             FROM memberships
@@ -177,7 +177,7 @@ export class WorkspacesRepo extends Context.Service<
           yield* lockAll(owned.map(({ id }) => id))
           return yield* sql<WorkspaceRow>`
             DELETE FROM workspaces
-            WHERE ${ownedAlone(sql, userId)}
+            WHERE ${isSoleOwner(sql, userId)}
             RETURNING *`
         }, Effect.orDie)
       })

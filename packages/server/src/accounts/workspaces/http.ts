@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { checkRange, Idempotency, implement, inWorkspace, uncompressed } from "../../http/index.ts"
 import { timestampOrNull } from "../../store/index.ts"
-import { userOfToken } from "../users/userOfToken.ts"
+import { findTokenUser } from "../users/findTokenUser.ts"
 import { toUser, UsersRepo } from "../users/UsersRepo.ts"
 import { Workspaces } from "./Workspaces.ts"
 
@@ -67,7 +67,7 @@ export const WorkspacesHandlers = implement(
       whoami: Effect.fnUntraced(function* () {
         const principal = yield* Principal
         if (principal.kind === "jwt") {
-          const row = yield* userOfToken(users, principal.user_id)
+          const row = yield* findTokenUser(users, principal.user_id)
           return { kind: "jwt", user: toUser(row) } as const
         }
         const { expires_at, key_prefix, kind, scopes, workspace_id } = principal

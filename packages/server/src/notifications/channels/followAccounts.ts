@@ -18,7 +18,7 @@ export const FollowAccountsLayer = Layer.effectDiscard(
     yield* (yield* AccountEvents).subscribe({
       workspaceCreated: yield* firstChannel,
       emailVerified: consent.confirmOfMember,
-      memberEmailGone: consent.endOfMember
+      memberEmailRemoved: consent.endOfMember
     })
   })
 )

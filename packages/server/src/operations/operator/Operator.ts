@@ -20,7 +20,7 @@ import {
   toAuditEvent,
   type UserRow,
   UsersRepo,
-  waitingEmail
+  emailToVerify
 } from "../../accounts/index.ts"
 import { AppConfig } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
@@ -101,7 +101,7 @@ export class Operator extends Context.Service<
             if (Option.isNone(token)) {
               return yield* new Refused({ message: `${user.email} is already verified.` })
             }
-            return `${Redacted.value(token.value)}\nThis token verifies ${waitingEmail(user)} within a week: POST /v1/auth/email/verify with the field token.`
+            return `${Redacted.value(token.value)}\nThis token verifies ${emailToVerify(user)} within a week: POST /v1/auth/email/verify with the field token.`
           }),
 
           disable: Effect.fnUntraced(function* (user) {

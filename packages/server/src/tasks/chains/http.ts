@@ -2,7 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Chain, ChainBatchResult } from "@scheduling/domain/chains/Chain"
 import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
-import { Auth, laterDecision } from "../../accounts/index.ts"
+import { Auth, makeAccessCheck } from "../../accounts/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
 import { implement, inWorkspace, Waiting } from "../../http/index.ts"
 import { taskHandlers } from "../taskHandlers.ts"
@@ -39,7 +39,7 @@ export const ChainsHandlers = implement(
           seconds: query.wait_seconds,
           workspace_id: workspaceId,
           id: run_id,
-          decideAgain: laterDecision(auth, endpoint)
+          decideAgain: makeAccessCheck(auth, endpoint)
         })
       ),
 

@@ -2,7 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
-import { Auth, laterDecision } from "../../accounts/index.ts"
+import { Auth, makeAccessCheck } from "../../accounts/index.ts"
 import { checkRange, Idempotency, implement, inWorkspace, Waiting } from "../../http/index.ts"
 import { Executions } from "./Executions.ts"
 import { Reruns } from "./Reruns.ts"
@@ -30,7 +30,7 @@ export const ExecutionsHandlers = implement(
           seconds: query.wait_seconds,
           workspace_id: workspaceId,
           id: execution_id,
-          decideAgain: laterDecision(auth, endpoint)
+          decideAgain: makeAccessCheck(auth, endpoint)
         })
       ),
 

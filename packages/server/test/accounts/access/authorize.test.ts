@@ -32,7 +32,9 @@ import type { SigningSecrets } from "../../../src/engine/signing/SigningSecrets.
 import type { Workspaces } from "../../../src/accounts/workspaces/Workspaces.ts"
 import type { WorkspacesRepo } from "../../../src/accounts/workspaces/WorkspacesRepo.ts"
 
-/** The methods of a service whose first argument may be, or have, a workspace that was only named. */
+/**
+ * The methods of a service whose first argument can be, or contain, an unauthorized workspace id.
+ */
 type TakesNamed<Service> = {
   [Method in keyof Service]: Service[Method] extends (first: infer First, ...rest: never) => unknown
     ? [First] extends [{ readonly workspace_id: infer Id }]
@@ -45,9 +47,9 @@ type TakesNamed<Service> = {
     : never
 }[keyof Service]
 
-// What is said about types here is checked by `npm run check:types`.
-describe("a workspace that was only named", () => {
-  it("is taken by no repository of a tenant's data", () => {
+// `npm run check:types` checks the types in this file.
+describe("an unauthorized workspace id", () => {
+  it("is accepted by no repository of a tenant's data", () => {
     expectTypeOf<TakesNamed<ApiKeyRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<ChainRunsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<ChainsRepo["Service"]>>().toBeNever()
@@ -60,15 +62,15 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
-    // By a link that proves as much, or for a member, wherever they are one.
+    // The link proves access, and a member is found in all workspaces.
     type OfChannels = "findByLink" | "confirmOfMember"
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
     expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
-    // Erases what an account or a workspace left, after it is gone.
+    // The account or workspace was deleted, so nobody can be authorized for it.
     expectTypeOf<TakesNamed<AuditLog["Service"]>>().toEqualTypeOf<"erase">()
   })
 
-  it("is taken by no service on top of them, nor by the door to the queue", () => {
+  it("is accepted by no service on top of the repositories, nor by the run queue", () => {
     expectTypeOf<TakesNamed<ApiKeys["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<Chains["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<CronTasks["Service"]>>().toBeNever()
@@ -80,11 +82,11 @@ describe("a workspace that was only named", () => {
     expectTypeOf<TakesNamed<Settings["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<Monitors["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<Incidents["Service"]>>().toBeNever()
-    // Shows a run that is at hand.
+    // The run was read already.
     expectTypeOf<TakesNamed<Executions["Service"]>>().toEqualTypeOf<"queued">()
   })
 
-  it("does not compile where an authorized one is asked for", () => {
+  it("does not compile as an authorized id", () => {
     const named = "019A9F3C-5B1E-7C4A-9D2F-3E8B7A6C5D41" as WorkspaceId
     const read = (workspaceId: AuthorizedWorkspaceId) => workspaceId
     // @ts-expect-error a name is no permission
@@ -92,7 +94,7 @@ describe("a workspace that was only named", () => {
     assert.strictEqual(read(authorize(named)), named.toLowerCase())
   })
 
-  it("is not made up for a handler whose path names none", () => {
+  it("is not available to a handler whose path has none", () => {
     const onPath = inWorkspace<{ params: { workspace_id: WorkspaceId } }, never, never, never>
     assert.isFunction(onPath)
     // @ts-expect-error there is no workspace in these parameters

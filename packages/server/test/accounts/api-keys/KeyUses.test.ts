@@ -7,7 +7,7 @@ import { testNodesLayer } from "../../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
 
-/** A fresh key, a way to use it on either node, and what its record says when the write is through. */
+/** Creates a key. Returns functions to use it on either node, and to wait for its record. */
 const subject = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const member = yield* signUp()
@@ -16,7 +16,7 @@ const subject = Effect.gen(function* () {
     sql<{ last_used_at: Date | null }>`SELECT last_used_at FROM api_keys WHERE id = ${id}`,
     ([row]) => row?.last_used_at?.toISOString() ?? null
   )
-  /** The write follows a second later, and takes a moment of real time. */
+  /** Waits for the write, which comes a second later and takes some real time. */
   const becomes = Effect.fnUntraced(function* (expected: string | null) {
     for (let tries = 0; tries < 200 && (yield* lastUsed) !== expected; tries++) {
       yield* Effect.promise(() => new Promise((resume) => setTimeout(resume, 5)))
@@ -34,7 +34,7 @@ const subject = Effect.gen(function* () {
 })
 
 layer(testNodesLayer())("last_used_at", (it) => {
-  it.effect("is null until the first use, which is written behind the request", () =>
+  it.effect("is null until the first use, which is written after the request", () =>
     Effect.gen(function* () {
       const { becomes, id, lastUsed, member, use } = yield* subject
       const path = `${member.workspace}/api-keys/${id}`
@@ -49,7 +49,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
     })
   )
 
-  it.effect("moves at most once a minute, whichever node is used", () =>
+  it.effect("changes at most once a minute on all nodes together", () =>
     Effect.gen(function* () {
       const { becomes, lastUsed, use } = yield* subject
       const first = yield* isoNow
@@ -63,7 +63,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
       yield* use("otherUrl")
       yield* TestClock.adjust("1 second")
       yield* becomes(minute)
-      // The minute of the other node's write holds for this one as well.
+      // The write of the other node counts for this node, too.
       yield* TestClock.adjust("30 seconds")
       yield* use()
       yield* TestClock.adjust("1 second")
@@ -71,7 +71,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
     })
   )
 
-  it.effect("never moves back, though the node that writes last saw the earlier use", () =>
+  it.effect("never moves back if a node writes an earlier use later", () =>
     Effect.gen(function* () {
       const { becomes, id, lastUsed, use } = yield* subject
       const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
     })
   )
 
-  it.effect("is not written by uses that are refused", () =>
+  it.effect("is not written by refused uses", () =>
     Effect.gen(function* () {
       const { id, key, lastUsed, member } = yield* subject
       yield* ask("POST", `${member.workspace}/api-keys/${id}/revoke`, {
@@ -96,7 +96,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
     })
   )
 
-  it.effect("takes many uses of many keys in one second", () =>
+  it.effect("is written for many keys in one second", () =>
     Effect.gen(function* () {
       const subjects = yield* together(times(3, () => subject))
       const usedAt = yield* isoNow

@@ -18,7 +18,7 @@ const valid = { name: "a key", scopes: ["tasks:read"] }
 const create = (member: Member, body: unknown) =>
   ask("POST", `${member.workspace}/api-keys`, { token: member.access_token, body })
 
-/** What is wrong with the body, and the paths that are named for it. */
+/** Invalid bodies, with the paths of their issues. */
 const refused: ReadonlyArray<readonly [string, unknown, ReadonlyArray<ReadonlyArray<unknown>>]> = [
   ["no name", { scopes: ["tasks:read"] }, [["name"]]],
   ["a name that is blank", { ...valid, name: " \t " }, [["name"]]],
@@ -59,7 +59,7 @@ const refused: ReadonlyArray<readonly [string, unknown, ReadonlyArray<ReadonlyAr
   ]
 ]
 
-/** As if they had been created one by one, which would take a second. */
+/** Inserts keys directly, because creating them one by one takes a second. */
 const insertKeys = Effect.fnUntraced(function* (member: Member, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -77,7 +77,7 @@ const createOne = (member: Member, at: "url" | "otherUrl" = "url") =>
   })
 
 layer(testNodesLayer())("creation of an API key", (it) => {
-  it.effect("refuses a body with the path of everything that is wrong in it", () =>
+  it.effect("refuses an invalid body with the paths of all its issues", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const [problem, body, paths] of refused) {
@@ -94,7 +94,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("says that a body is an object, in words that everybody knows", () =>
+  it.effect("names a JSON object in the message for other bodies", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const body of [[], null, 1]) {
@@ -106,7 +106,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("takes a body up to the bounds", () =>
+  it.effect("accepts a body at its limits", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const [sent, kept] of [
@@ -127,7 +127,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("wants JSON that says so, and is of a size", () =>
+  it.effect("requires JSON with its content type, up to a size", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const send = (body: string, type: string) =>
@@ -145,7 +145,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("refuses the 101st active key, until one is revoked or deleted", () =>
+  it.effect("refuses the 101st active key until another one is revoked or deleted", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -167,12 +167,12 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       assert.strictEqual(outcome(yield* createOne(member)), "402 quota_exceeded")
       yield* ask("DELETE", `${member.workspace}/api-keys/${second.id}`, { token })
       assert.strictEqual(outcome(yield* createOne(member)), "201")
-      // Other workspaces have a quota of their own.
+      // Each workspace has a separate quota.
       assert.strictEqual(outcome(yield* createOne(yield* signUp())), "201")
     })
   )
 
-  it.effect("refuses the 1,001st key, until one that has ended is deleted", () =>
+  it.effect("refuses the 1,001st key until a revoked or expired one is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -190,7 +190,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("lets a key be rotated at the limit without a grace, as the count stays the same", () =>
+  it.effect("allows a rotation at the limit only without grace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -199,14 +199,14 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       const path = `${member.workspace}/api-keys/${key.id}/rotate`
       const overlapping = yield* ask("POST", path, { token, body: { grace_seconds: 60 } })
       assert.strictEqual(outcome(overlapping), "402 quota_exceeded")
-      // The refusal left the old key as it was.
+      // The refused rotation has not changed the old key.
       const kept = yield* ask("GET", `${member.workspace}/api-keys/${key.id}`, { token })
       assert.isNull(kept.body.expires_at)
       assert.strictEqual(outcome(yield* ask("POST", path, { token, body: {} })), "201")
     })
   )
 
-  it.effect("gives the last place in the quota to exactly one of many that ask at once", () =>
+  it.effect("creates exactly one key at the end of the quota if many are created at once", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* insertKeys(member, 99)

@@ -14,7 +14,7 @@ import {
 import { testAppLayer } from "../../support/TestApp.ts"
 
 layer(testAppLayer())("API keys", (it) => {
-  it.effect("shows a new key once, with every field of its record", () =>
+  it.effect("are shown once after their creation, with all fields of the record", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const created = yield* ask("POST", `${member.workspace}/api-keys`, {
@@ -48,7 +48,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("never expires where no days are given, or null", () =>
+  it.effect("never expires without days, or with null", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const input of [{}, { expires_in_days: null }]) {
@@ -62,7 +62,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("lists the newest first, page by page", () =>
+  it.effect("are listed newest first, in pages", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const made: Array<string> = []
@@ -85,7 +85,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("revokes once: the second time changes nothing and is the same answer", () =>
+  it.effect("are revoked once, and a second revocation gets the same answer", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -111,7 +111,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("keeps revoked and expired keys on the list, inactive, until they are deleted", () =>
+  it.effect("stay in the list, inactive, when revoked or expired, until they are deleted", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const path = `${member.workspace}/api-keys`
@@ -151,7 +151,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("does not find another workspace's key, whatever is asked of it", () =>
+  it.effect("of another workspace are not found by any request", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const stranger = yield* signUp()
@@ -175,7 +175,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("answers unknown, revoked, expired and deleted keys alike", () =>
+  it.effect("that are unknown, revoked, expired or deleted get the same answer", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -206,7 +206,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("is no business of keys themselves", () =>
+  it.effect("cannot be managed with API keys", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const key = yield* createKey(member, { scopes: ["workspace:read", "tasks:write"] })

@@ -26,7 +26,7 @@ const get = (member: Member, id: string) =>
   )
 
 layer(testAppLayer())("rotation of an API key", (it) => {
-  it.effect("gives a new key with the same name, scopes and expiry, and ends the old one", () =>
+  it.effect("creates a key with the same name, scopes and expiry, and ends the old one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member, {
@@ -57,7 +57,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("lets the old key work for the grace it is given, to the millisecond", () =>
+  it.effect("lets the old key work exactly until the end of the grace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member)
@@ -72,7 +72,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("never gives the old key more time than it had", () =>
+  it.effect("never extends the old key", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member, { expires_in_days: 1 })
@@ -83,7 +83,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("is refused for a key that has a successor, which keeps the expiry it was given", () =>
+  it.effect("is refused for a key that was rotated before", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member)
@@ -113,7 +113,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("gives one new key, not several, to rotations at the same moment", () =>
+  it.effect("creates only one key for simultaneous rotations", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member)
@@ -125,7 +125,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("leaves no live key behind a revocation that came first", () =>
+  it.effect("creates no key after a revocation that came first", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -142,12 +142,12 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       for (const key of listed.body.data) {
         assert.isFalse(key.is_active && Date.parse(key.created_at) > revokedAt)
       }
-      // On the embedded store either may be the first.
+      // On the embedded store, either can be first.
       if (onPostgres) assert.strictEqual(listed.body.data.length, 1)
     })
   )
 
-  it.effect("refuses a grace that is no whole number of 0 to 604,800 seconds", () =>
+  it.effect("requires a grace of 0 to 604,800 whole seconds", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const key = yield* createKey(member)

@@ -20,7 +20,7 @@ const from = (ip: string) => ({ "x-forwarded-for": ip })
 const usageOf = (member: Member, id: string) =>
   ask("GET", `${member.workspace}/api-keys/${id}/usage`, { token: member.access_token })
 
-/** What is noted of a key, once the write behind the requests is through. */
+/** Waits for the recorded uses of a key. */
 const noted = Effect.fnUntraced(function* (
   id: string,
   count: number,
@@ -36,8 +36,8 @@ const noted = Effect.fnUntraced(function* (
   )
 })
 
-layer(testAppLayer())("the usage of a key", (it) => {
-  it.effect("names the scopes that it has used, and from where", () =>
+layer(testAppLayer())("the usage of an API key", (it) => {
+  it.effect("shows the used scopes and addresses", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member, { scopes: ["tasks:read", "workspace:read"] })
@@ -49,7 +49,7 @@ layer(testAppLayer())("the usage of a key", (it) => {
       assert.strictEqual(before.body.suggestion.advice, "wait")
       yield* ask("GET", member.workspace, { token: key, headers: from("203.0.113.7") })
       yield* ask("GET", member.workspace, { token: key, headers: from("2001:db8::7") })
-      // Refused, so it is no use of the scope.
+      // A refused request is not a use of the scope.
       const refused = yield* ask("POST", `${member.workspace}/cron`, { token: key, body: {} })
       assert.strictEqual(outcome(refused), "403 insufficient_scope")
       yield* noted(id, 4)
@@ -74,14 +74,14 @@ layer(testAppLayer())("the usage of a key", (it) => {
     })
   )
 
-  it.effect("keeps ten addresses, however many it comes from", () =>
+  it.effect("keeps the last ten addresses", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member)
       for (const nr of times(14, (index) => index)) {
         yield* ask("GET", "/v1/whoami", { token: key, headers: from(`198.51.100.${nr}`) })
       }
-      // The oldest go in a statement after the one that writes the new ones.
+      // The oldest addresses are deleted by a statement after the insert.
       const rows = yield* noted(id, 10, ({ length }) => length === 10)
       assert.strictEqual(rows.length, 10)
       assert.strictEqual((yield* usageOf(member, id)).body.addresses.length, 10)
@@ -90,7 +90,7 @@ layer(testAppLayer())("the usage of a key", (it) => {
 })
 
 layer(testAppLayer())("a key with allowed_ips", (it) => {
-  it.effect("is as one that is not valid anywhere else, and its owner sees where", () =>
+  it.effect("is refused at other addresses like an unknown key, and its owner sees them", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const allowed_ips = ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7"]
@@ -116,7 +116,7 @@ layer(testAppLayer())("a key with allowed_ips", (it) => {
     })
   )
 
-  it.effect("has a successor that comes from the same places", () =>
+  it.effect("has a successor with the same networks", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id } = yield* createKey(member, { allowed_ips: ["203.0.113.0/24"] })
@@ -134,7 +134,7 @@ const report = (key: string, ip = "203.0.113.5") =>
   ask("POST", "/v1/api-keys/revoke", { body: { key }, headers: from(ip) })
 
 layer(testNodesLayer())("a leaked key", (it) => {
-  it.effect("is revoked by whoever has it, and what is no key gets the same answer", () =>
+  it.effect("is revoked by anybody who has it, and other texts get the same answer", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member)
@@ -160,7 +160,7 @@ layer(testNodesLayer())("a leaked key", (it) => {
     })
   )
 
-  it.effect("may be sent a hundred times in 15 minutes from one address", () =>
+  it.effect("can be reported a hundred times in 15 minutes from one address", () =>
     Effect.gen(function* () {
       const send = (count: number) =>
         Effect.all(
@@ -176,8 +176,8 @@ layer(testNodesLayer())("a leaked key", (it) => {
   )
 })
 
-layer(testNodesLayer())("a key that expires", (it) => {
-  it.effect("is told of 7 days and 1 day before, once each, though there are two nodes", () =>
+layer(testNodesLayer())("an expiring key", (it) => {
+  it.effect("is announced 7 days and 1 day before, once each with two nodes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -185,27 +185,32 @@ layer(testNodesLayer())("a key that expires", (it) => {
       const revoked = yield* createKey(member, { expires_in_days: 30 })
       yield* report(revoked.key)
       yield* createKey(member)
-      const told = sql<{ event: string; subject_id: string; data: { name: string }; at: Date }>`
+      const notifications = sql<{
+        event: string
+        subject_id: string
+        data: { name: string }
+        at: Date
+      }>`
         SELECT event, subject_id, data, at
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
       let day = 0
-      const toldAfter = Effect.fnUntraced(function* (days: number, count: number) {
+      const notificationsAfter = Effect.fnUntraced(function* (days: number, count: number) {
         yield* leap(`${days - day} days`)
         day = days
         yield* TestClock.adjust("10 minutes")
-        return yield* TestClock.withLive(eventually(told, (rows) => rows.length >= count))
+        return yield* TestClock.withLive(eventually(notifications, (rows) => rows.length >= count))
       })
-      assert.deepStrictEqual(yield* toldAfter(22, 0), [])
-      const [first] = yield* toldAfter(23, 1)
+      assert.deepStrictEqual(yield* notificationsAfter(22, 0), [])
+      const [first] = yield* notificationsAfter(23, 1)
       assert.deepInclude(first, { event: "api_key.expiring", subject_id: expiring.id })
       assert.strictEqual(first?.data.name, "deploys")
       assert.isFalse(JSON.stringify(first).includes(expiring.key))
-      yield* toldAfter(26, 1)
-      const both = yield* toldAfter(29, 2)
-      yield* toldAfter(31, 2)
-      assert.strictEqual((yield* told).length, 2)
+      yield* notificationsAfter(26, 1)
+      const both = yield* notificationsAfter(29, 2)
+      yield* notificationsAfter(31, 2)
+      assert.strictEqual((yield* notifications).length, 2)
       assert.deepStrictEqual(
         both.map(({ subject_id }) => subject_id),
         [expiring.id, expiring.id]

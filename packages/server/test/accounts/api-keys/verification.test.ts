@@ -19,7 +19,7 @@ const hashOf = Effect.fnUntraced(function* (id: string) {
   return row?.key_hash
 })
 
-/** Another node on the same database, with other secrets, whatever secret the database had. */
+/** Starts another node with other secrets on the same database. */
 const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]) =>
   Effect.gen(function* () {
     const [current, ...retired] = secrets
@@ -34,12 +34,12 @@ const nodeWith = (secrets: readonly [current: string, ...retired: Array<string>]
   })
 
 layer(testNodesLayer())("verification of an API key", (it) => {
-  it.effect("ends at the very millisecond of expires_at", () =>
+  it.effect("fails from the millisecond of expires_at on", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
       const { id, key } = yield* createKey(member, { expires_in_days: 1 })
-      // A day of the test's clock, less the tedium of it.
+      // Moving the key is faster than moving the clock by a day.
       yield* sql`
         UPDATE api_keys
         SET expires_at = expires_at - interval '1 day' + interval '2 minutes'
@@ -58,7 +58,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     })
   )
 
-  it.effect("knows of a revocation or deletion on the other node at the next request", () =>
+  it.effect("fails at the next request after a revocation or deletion on the other node", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -79,7 +79,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     })
   )
 
-  it.effect("tells apart the keys of one batch", () =>
+  it.effect("distinguishes the keys of one batch", () =>
     Effect.gen(function* () {
       const members = yield* together(times(3, () => signUp()))
       const keys = yield* together(members.map((member) => createKey(member)))
@@ -97,7 +97,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     })
   )
 
-  it.effect("accepts a key made under a retired secret, and hashes it anew", () =>
+  it.effect("accepts a key hashed with a retired secret, and hashes it again", () =>
     Effect.gen(function* () {
       const old = "the old secret, thirty-two bytes and a few more"
       const fresh = "the new secret, thirty-two bytes and a few more"
@@ -128,7 +128,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
       }).pipe(Effect.provideService(TestApp, during))
       assert.notStrictEqual(yield* hashOf(id), oldHash)
 
-      // Once it was used, the old secret is not needed for it any more.
+      // After its first use, the key no longer needs the old secret.
       assert.strictEqual(
         yield* accessStatus(key).pipe(Effect.provideService(TestApp, forgetful)),
         "200"
@@ -136,7 +136,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     })
   )
 
-  it.effect("answers a create that lost against the deletion of its workspace with 404", () =>
+  it.effect("answers 404 to a create if the workspace is deleted first", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token

@@ -19,7 +19,7 @@ import {
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testConfig } from "../../support/TestApp.ts"
-import { linked } from "./linked.ts"
+import { untilLinked } from "./untilLinked.ts"
 
 const chainWith = (config: Partial<AppConfig["Service"]>) =>
   Effect.provide(
@@ -49,7 +49,7 @@ const previousAppSecrets = testConfig.appSecret === undefined ? [] : [testConfig
 const withEvents = Effect.gen(function* () {
   const member = yield* signUp()
   yield* together(times(5, () => createKey(member)))
-  yield* linked
+  yield* untilLinked
   return member
 })
 
@@ -58,11 +58,10 @@ type Tampering = (
   member: Member
 ) => Effect.Effect<unknown, SqlError.SqlError>
 
-/** Runs one statement after the other. */
+/** Runs statements one after another. */
 const all = (...statements: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>>) =>
   Effect.all(statements, { discard: true })
 
-/** The third event of the member's workspace. */
 const third = (sql: SqlClient.SqlClient, { workspace_id }: Member) => sql`id = (
   SELECT id
   FROM audit_events
@@ -74,7 +73,7 @@ const third = (sql: SqlClient.SqlClient, { workspace_id }: Member) => sql`id = (
 
 const lastFive = (sql: SqlClient.SqlClient) => sql`ordinal > (SELECT ordinal - 5 FROM audit_head)`
 
-/** Each way to tamper with the log, as SQL, with what verification must report. */
+/** Ways to tamper with the log, as SQL, with the problem that verification must report. */
 const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
   "an actor removed": [
     "was changed",
@@ -97,12 +96,12 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
       sql`UPDATE audit_events SET workspace_id = ${member.user_id} WHERE ${third(sql, member)}`
   ],
   "details changed": [
-    "has other details",
+    "has details that do not match their hash",
     (sql, member) =>
       sql`UPDATE audit_events SET details = '{"name":"x"}' WHERE ${third(sql, member)}`
   ],
   "details erased as if the workspace were gone": [
-    "has other details",
+    "has details that do not match their hash",
     (sql, member) => sql`
       UPDATE audit_events
       SET details = '{}', details_salt = NULL, request_id = NULL
@@ -116,11 +115,11 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
       WHERE ${third(sql, member)}`
   ],
   "an event removed": [
-    "does not follow the one before it",
+    "does not follow the previous event",
     (sql, member) => sql`DELETE FROM audit_events WHERE ${third(sql, member)}`
   ],
   "the first events removed": [
-    "has lost what came before it",
+    "is the first, but earlier events are missing",
     (sql) => sql`DELETE FROM audit_events WHERE ordinal < 3`
   ],
   "the last events removed": [
@@ -144,7 +143,7 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
       )
   ],
   "the last events removed, and the end with them": [
-    "the end of the log is not recorded any more",
+    "the record of the end of the log is missing",
     (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
   ],
   "all events and the end removed": [
@@ -156,7 +155,7 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
     (sql, member) => sql`UPDATE audit_events SET ip = '10.0.0.1' WHERE user_id = ${member.user_id}`
   ],
   "an event of an account removed": [
-    "does not follow the one before it",
+    "does not follow the previous event",
     (sql, member) => sql`
       DELETE FROM audit_events
       WHERE user_id = ${member.user_id}
@@ -172,7 +171,10 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
   ]
 }
 
-/** What the service itself would link again, if it only saw that the link is missing. */
+/**
+ * Tampering after which the service would link the events again, if it only checked for missing
+ * links.
+ */
 const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
   "a forged event": [
     "was not written by the service",
@@ -202,7 +204,7 @@ const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> 
       )
   ],
   "the last events removed, and the end set back": [
-    "does not follow the one before it",
+    "does not follow the previous event",
     (sql) =>
       all(
         sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`,
@@ -217,7 +219,7 @@ const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> 
       )
   ],
   "the last events removed, and the end with them": [
-    "does not follow the one before it",
+    "does not follow the previous event",
     (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
   ],
   "all events removed, and the end set back to the beginning": [
@@ -230,7 +232,7 @@ const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> 
   ]
 }
 
-/** A copy of the log, because everybody's events are in one chain. */
+/** Copies the log, because all events of the test database are in one chain. */
 const keepLog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE kept_events AS SELECT * FROM audit_events`
@@ -244,7 +246,7 @@ const keepLog = Effect.gen(function* () {
   }).pipe(Effect.orDie)
 })
 
-/** Gives an effect a member whose log is whole, and undoes at its end what it does to the log. */
+/** Runs an effect with a new member, and restores the log afterwards. */
 const restoringLog = <A, E, R>(work: (member: Member) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const member = yield* withEvents
@@ -260,8 +262,8 @@ const assertReported = (problems: ReadonlyArray<string>, problem: string) =>
     problems.join("\n")
   )
 
-layer(testAppLayer())("the chain of audit events", (it) => {
-  it.effect("links all events, though changes and nodes come together", () =>
+layer(testAppLayer())("the audit chain", (it) => {
+  it.effect("links all events of simultaneous changes on several nodes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* withEvents
@@ -304,43 +306,48 @@ layer(testAppLayer())("the chain of audit events", (it) => {
     })
   )
 
-  it.effect.each(Object.keys(relinked))("reports %s, after the service has gone on too", (name) =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [problem, tamper] = relinked[name]!
-      yield* restoringLog((member) =>
-        Effect.gen(function* () {
-          yield* tamper(sql, member)
-          assert.isNotEmpty(yield* verify)
-          yield* createKey(member)
-          yield* leap("2 hours")
-          yield* Effect.andThen(AuditChain, linked).pipe(chainWith({}))
-          assertReported(yield* verify, problem)
-        })
-      )
-    })
+  it.effect.each(Object.keys(relinked))(
+    "reports %s, also after the service has linked further events",
+    (name) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [problem, tamper] = relinked[name]!
+        yield* restoringLog((member) =>
+          Effect.gen(function* () {
+            yield* tamper(sql, member)
+            assert.isNotEmpty(yield* verify)
+            yield* createKey(member)
+            yield* leap("2 hours")
+            yield* Effect.andThen(AuditChain, untilLinked).pipe(chainWith({}))
+            assertReported(yield* verify, problem)
+          })
+        )
+      })
   )
 
-  it.effect("compares with a hash that was noted down", () =>
+  it.effect("checks that a noted hash is still in the log", () =>
     Effect.gen(function* () {
       const member = yield* withEvents
       const { lastHash } = yield* reportWith({})
       const restore = yield* keepLog
       yield* createKey(member)
-      yield* linked
+      yield* untilLinked
       const later = yield* reportWith({}, lastHash)
       assert.deepStrictEqual(later.problems, [])
       assert.notStrictEqual(later.lastHash, lastHash)
-      // The log as it was before is whole, as after the restore of a backup.
+      // The earlier log is valid, like a restored backup.
       yield* restore
       assert.deepStrictEqual(yield* verify, [])
       const [problem, ...others] = yield* verifyWith({}, later.lastHash)
-      assert.match(problem ?? "", /^no event has the hash .{43}: the log was rewritten or set back/)
+      assert.match(
+        problem ?? "",
+        /^no event has the hash .{43}: the log was rewritten or restored from a backup/
+      )
       assert.deepStrictEqual(others, [])
     })
   )
 
-  it.effect("holds across a change of APP_SECRET, also once the old one is removed", () =>
+  it.effect("stays valid across a change of APP_SECRET, also after the old one is removed", () =>
     restoringLog(() =>
       Effect.gen(function* () {
         const { events, lastHash } = yield* reportWith({})
@@ -359,7 +366,7 @@ layer(testAppLayer())("the chain of audit events", (it) => {
     )
   )
 
-  it.effect("gives no valid MAC to what was changed while APP_SECRET changes", () =>
+  it.effect("gives no valid MAC to events that were changed while APP_SECRET changes", () =>
     restoringLog(({ workspace_id }) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -375,23 +382,23 @@ layer(testAppLayer())("the chain of audit events", (it) => {
     )
   )
 
-  it.effect("leaves to a node with the new secret what the old one cannot verify", () =>
+  it.effect("leaves events that a node cannot verify to a node with the new secret", () =>
     restoringLog((member) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* renewWith({ appSecret: nextSecret, previousAppSecrets })
-        // The node of this test knows only the old secret.
+        // This node has only the old secret.
         yield* createKey(member)
         yield* createKey(member)
         assert.isNotEmpty(yield* sql`SELECT id FROM audit_events WHERE ordinal IS NULL`)
         const rotating = { appSecret: nextSecret, previousAppSecrets }
-        yield* Effect.andThen(AuditChain, linked).pipe(chainWith(rotating))
+        yield* Effect.andThen(AuditChain, untilLinked).pipe(chainWith(rotating))
         assert.deepStrictEqual(yield* verifyWith(rotating), [])
       })
     )
   )
 
-  it.effect("holds when events have come to their age, and when their words are erased", () =>
+  it.effect("stays valid after events expire or their details are erased", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* withEvents
@@ -399,7 +406,7 @@ layer(testAppLayer())("the chain of audit events", (it) => {
         token: member.access_token,
         body: { current_password: password }
       })
-      yield* linked
+      yield* untilLinked
       yield* TestClock.adjust("10 minutes")
       yield* TestClock.withLive(
         eventually(sql`SELECT owner_id FROM audit_erasures`, (rows) => rows.length === 0)
@@ -409,7 +416,7 @@ layer(testAppLayer())("the chain of audit events", (it) => {
       yield* restoringLog(() =>
         Effect.gen(function* () {
           yield* sql`UPDATE audit_events SET details = '{"name":"x"}' WHERE ${erased}`
-          assertReported(yield* verify, "has other details")
+          assertReported(yield* verify, "has details that do not match their hash")
         })
       )
       yield* leap("400 days")

@@ -24,52 +24,50 @@ const audit = (member: Member) =>
   ask("GET", `${member.workspace}/audit`, { token: member.access_token })
 
 layer(testAppLayer())("the audit log", (it) => {
-  it.effect(
-    "shows what an actor, an action, a kind of thing, a thing or a time narrows it to",
-    () =>
-      Effect.gen(function* () {
-        const member = yield* signUp()
-        const token = member.access_token
-        const list = Effect.fnUntraced(function* (query: Readonly<Record<string, string>>) {
-          const { body } = yield* ask(
-            "GET",
-            `${member.workspace}/audit?${new URLSearchParams(query)}`,
-            { token }
-          )
-          return body.data.map(({ action }: { readonly action: string }) => action)
-        })
-        yield* TestClock.adjust("1 minute")
-        const { body: key } = yield* ask("POST", `${member.workspace}/api-keys`, {
-          token,
-          body: { name: "deploys", scopes: ["tasks:read"] }
-        })
-        yield* TestClock.adjust("1 minute")
-        yield* ask("DELETE", `${member.workspace}/api-keys/${key.id}`, { token })
-        const all = ["api_key.deleted", "api_key.created", "workspace.created"]
-
-        assert.deepStrictEqual(yield* list({}), all)
-        assert.deepStrictEqual(yield* list({ actor_id: member.user_id.toUpperCase() }), all)
-        assert.deepStrictEqual(yield* list({ actor_id: key.id }), [])
-        assert.deepStrictEqual(yield* list({ action: "api_key.created" }), ["api_key.created"])
-        assert.deepStrictEqual(yield* list({ resource: "api_key" }), all.slice(0, 2))
-        assert.deepStrictEqual(yield* list({ resource: "worker", action: "api_key.created" }), [])
-        assert.deepStrictEqual(yield* list({ target_id: key.id }), all.slice(0, 2))
-        const at = key.created_at
-        const next = new Date(Date.parse(at) + 1).toISOString()
-        assert.deepStrictEqual(yield* list({ from: at }), all.slice(0, 2))
-        assert.deepStrictEqual(yield* list({ from: next }), all.slice(0, 1))
-        assert.deepStrictEqual(yield* list({ to: at }), all.slice(2))
-        assert.deepStrictEqual(yield* list({ from: at, to: next, resource: "api_key" }), [
-          "api_key.created"
-        ])
-        for (const query of ["action=everything", `from=${next}&to=${at}`]) {
-          const refused = yield* ask("GET", `${member.workspace}/audit?${query}`, { token })
-          assert.strictEqual(outcome(refused), "422 validation_failed")
-        }
+  it.effect("is filtered by actor, action, resource, target and time", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const token = member.access_token
+      const list = Effect.fnUntraced(function* (query: Readonly<Record<string, string>>) {
+        const { body } = yield* ask(
+          "GET",
+          `${member.workspace}/audit?${new URLSearchParams(query)}`,
+          { token }
+        )
+        return body.data.map(({ action }: { readonly action: string }) => action)
       })
+      yield* TestClock.adjust("1 minute")
+      const { body: key } = yield* ask("POST", `${member.workspace}/api-keys`, {
+        token,
+        body: { name: "deploys", scopes: ["tasks:read"] }
+      })
+      yield* TestClock.adjust("1 minute")
+      yield* ask("DELETE", `${member.workspace}/api-keys/${key.id}`, { token })
+      const all = ["api_key.deleted", "api_key.created", "workspace.created"]
+
+      assert.deepStrictEqual(yield* list({}), all)
+      assert.deepStrictEqual(yield* list({ actor_id: member.user_id.toUpperCase() }), all)
+      assert.deepStrictEqual(yield* list({ actor_id: key.id }), [])
+      assert.deepStrictEqual(yield* list({ action: "api_key.created" }), ["api_key.created"])
+      assert.deepStrictEqual(yield* list({ resource: "api_key" }), all.slice(0, 2))
+      assert.deepStrictEqual(yield* list({ resource: "worker", action: "api_key.created" }), [])
+      assert.deepStrictEqual(yield* list({ target_id: key.id }), all.slice(0, 2))
+      const at = key.created_at
+      const next = new Date(Date.parse(at) + 1).toISOString()
+      assert.deepStrictEqual(yield* list({ from: at }), all.slice(0, 2))
+      assert.deepStrictEqual(yield* list({ from: next }), all.slice(0, 1))
+      assert.deepStrictEqual(yield* list({ to: at }), all.slice(2))
+      assert.deepStrictEqual(yield* list({ from: at, to: next, resource: "api_key" }), [
+        "api_key.created"
+      ])
+      for (const query of ["action=everything", `from=${next}&to=${at}`]) {
+        const refused = yield* ask("GET", `${member.workspace}/audit?${query}`, { token })
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+      }
+    })
   )
 
-  it.effect("names every change in a workspace, with who, what, when and from where", () =>
+  it.effect("has every change in a workspace with its author, target, time and address", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -134,7 +132,7 @@ layer(testAppLayer())("the audit log", (it) => {
     })
   )
 
-  it.effect("is read page by page, and holds nothing of other workspaces", () =>
+  it.effect("is read in pages, without events of other workspaces", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* together(times(5, () => createKey(member)))
@@ -147,7 +145,7 @@ layer(testAppLayer())("the audit log", (it) => {
     })
   )
 
-  it.effect("keeps no event of a change that did not happen", () =>
+  it.effect("has no event of a change that was rolled back", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -161,7 +159,7 @@ layer(testAppLayer())("the audit log", (it) => {
     })
   )
 
-  it.effect("keeps the changes to accounts and sessions, out of the workspace's sight", () =>
+  it.effect("has changes of accounts and sessions, which workspaces do not see", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()

@@ -53,7 +53,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("is one an email, also when several are registered at once", () =>
+  it.effect("exists once per email, also if several are registered at once", () =>
     Effect.gen(function* () {
       const email = randomEmail()
       const answers = yield* together(
@@ -74,7 +74,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("needs a password of 12 to 256 characters that is not easily guessed", () =>
+  it.effect("needs a password of 12 to 256 characters that is not common", () =>
     Effect.gen(function* () {
       const email = `${"long-enough"}-${randomEmail()}`
       for (const bad of [
@@ -92,7 +92,7 @@ layer(testNodesLayer())("an account", (it) => {
         const answer = yield* register({ email, password: bad })
         assert.strictEqual(outcome(answer), "422 validation_failed", String(bad))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["password"])
-        // Messages that quote what they refuse would put passwords into clients' logs.
+        // A message that quotes the refused password would put it into clients' logs.
         if (typeof bad === "string") assert.notInclude(answer.text, bad.slice(0, 11))
       }
       for (const good of ["zq8!  spaces kept ", "пароль из слов", "x7".repeat(128)]) {
@@ -106,7 +106,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("needs an email that is one, and nothing that is unknown", () =>
+  it.effect("needs a valid email, and no unknown fields", () =>
     Effect.gen(function* () {
       for (const email of [
         "",
@@ -129,20 +129,20 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("cannot be registered where registration is closed", () =>
+  it.effect("cannot be registered if registration is closed", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const url = yield* startNode({ ...testConfig, registration: "closed" })
       yield* Effect.gen(function* () {
         assert.strictEqual(outcome(yield* register({})), "403 registration_closed")
-        // Nor does the refusal tell who is there already.
+        // The refusal does not reveal whether an account exists.
         assert.strictEqual(outcome(yield* register({ email })), "403 registration_closed")
         assert.strictEqual(outcome(yield* logIn(email)), "200")
       }).pipe(Effect.provideService(TestApp, { url, otherUrl: url, logs: [] }))
     })
   )
 
-  it.effect("changes its name freely, and asks for another email with the password", () =>
+  it.effect("changes its name freely, and its email with the password", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const update = (body: unknown) =>
@@ -151,11 +151,11 @@ layer(testNodesLayer())("an account", (it) => {
       assert.strictEqual((yield* update({})).body.name, "Grace")
       assert.isNull((yield* update({ name: null })).body.name)
       assert.strictEqual(outcome(yield* update({ name: " " })), "422 validation_failed")
-      // The email that it has already is no change.
+      // The current email is not a change.
       assert.strictEqual((yield* update({ email: member.email })).status, 200)
 
       const email = randomEmail()
-      // More often than the throttle lets wrong passwords through.
+      // The throttle would refuse so many wrong passwords.
       for (let tried = 0; tried < 12; tried++) {
         const unconfirmed = yield* update({ email })
         assert.strictEqual(outcome(unconfirmed), "422 validation_failed")
@@ -171,7 +171,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("is guarded by the throttle of logins wherever its password is asked for", () =>
+  it.effect("is protected by the login throttle wherever its password is required", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const headers = { "x-forwarded-for": randomIp() }
@@ -195,7 +195,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("changes its password, which ends every session and starts a new one", () =>
+  it.effect("changes its password, which ends all sessions and starts a new one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -229,7 +229,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("keeps no session of a login that was under way while its password changed", () =>
+  it.effect("gets no session from a login during a change of the password", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -247,44 +247,46 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("is deleted with the workspaces that it alone owns, its keys dead at once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const member = yield* signUp()
-      const token = member.access_token
-      const { key } = yield* createKey(member)
-      const remove = (current_password?: string) =>
-        ask("DELETE", "/v1/auth/me", { token, body: { current_password } })
-      assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
-      assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
-      assert.strictEqual(yield* accessStatus(key), "200")
-      // One is created while it goes: it goes too, or is refused.
-      const [created, removed] = yield* collide(
-        sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
-        [
-          ask("POST", "/v1/workspaces", { token, body: { name: "late" }, at: "otherUrl" }),
-          remove(password)
-        ]
-      )
-      assert.strictEqual(outcome(removed!), "204")
-      assert.oneOf(outcome(created!), ["201", "401 invalid_token"])
-      assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
-      assert.strictEqual(yield* accessStatus(token, "otherUrl"), "401 invalid_token")
-      assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
-      const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
-      const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`
-      assert.deepStrictEqual(left, [])
-      // What happened stays on record.
-      const events = yield* sql<{ action: string }>`
+  it.effect(
+    "is deleted with the workspaces that only it owns, and their keys stop working at once",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const member = yield* signUp()
+        const token = member.access_token
+        const { key } = yield* createKey(member)
+        const remove = (current_password?: string) =>
+          ask("DELETE", "/v1/auth/me", { token, body: { current_password } })
+        assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
+        assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
+        assert.strictEqual(yield* accessStatus(key), "200")
+        // A workspace that is created during the deletion is deleted, too, or refused.
+        const [created, removed] = yield* collide(
+          sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
+          [
+            ask("POST", "/v1/workspaces", { token, body: { name: "late" }, at: "otherUrl" }),
+            remove(password)
+          ]
+        )
+        assert.strictEqual(outcome(removed!), "204")
+        assert.oneOf(outcome(created!), ["201", "401 invalid_token"])
+        assert.strictEqual(yield* accessStatus(key, "otherUrl"), "401 invalid_api_key")
+        assert.strictEqual(yield* accessStatus(token, "otherUrl"), "401 invalid_token")
+        assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
+        const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
+        const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`
+        assert.deepStrictEqual(left, [])
+        // The audit events stay.
+        const events = yield* sql<{ action: string }>`
         SELECT action
         FROM audit_events
         WHERE user_id = ${member.user_id}
         ORDER BY id`
-      assert.includeMembers(
-        events.map(({ action }) => action),
-        ["account.registered", "session.started", "workspace.deleted", "account.deleted"]
-      )
-      assert.strictEqual((yield* register({ email: member.email })).status, 201)
-    })
+        assert.includeMembers(
+          events.map(({ action }) => action),
+          ["account.registered", "session.started", "workspace.deleted", "account.deleted"]
+        )
+        assert.strictEqual((yield* register({ email: member.email })).status, 201)
+      })
   )
 })

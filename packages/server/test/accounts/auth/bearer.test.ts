@@ -18,7 +18,7 @@ const missing = "401 missing_credentials"
 const badKey = "401 invalid_api_key"
 const badToken = "401 invalid_token"
 
-/** `Authorization` headers that are refused for their form alone, with `key` a valid API key. */
+/** Malformed `Authorization` headers. `key` is a valid API key. */
 const malformed = (
   key: string
 ): ReadonlyArray<readonly [string, ReadonlyArray<string>, string]> => [
@@ -56,7 +56,7 @@ const malformed = (
 
 describe("parseBearer", () => {
   it.prop(
-    "finds a key or a token in one header of any case, and nowhere else",
+    "finds a key or a token in one header, with the scheme in any case",
     [
       Schema.String.check(Schema.isPattern(/^(?:pak_)?[A-Za-z0-9._~+/-]{1,60}={0,2}$/)),
       Schema.Literals(["Bearer", "bearer", "BEARER", "bEaReR"])
@@ -74,7 +74,7 @@ describe("parseBearer", () => {
   )
 
   it.prop(
-    "never lets whitespace or control characters into a credential",
+    "accepts no whitespace or control characters in a credential",
     [Schema.Array(Schema.String)],
     ([headers]) => {
       const credential = parseBearer(headers)
@@ -85,7 +85,7 @@ describe("parseBearer", () => {
   )
 })
 
-describe("a credential of the wrong form", () => {
+describe("a malformed credential", () => {
   const nothingAnswers = Auth.layer.pipe(
     Layer.provide([
       Layer.mock(ApiKeyRepo, {}),
@@ -96,7 +96,7 @@ describe("a credential of the wrong form", () => {
     Layer.provide(Secrets.layerFrom(Redacted.make("a secret that nobody ever used for anything")))
   )
 
-  it.effect("is refused before any look-up", () =>
+  it.effect("is refused without a query", () =>
     Effect.gen(function* () {
       const auth = yield* Auth
       const authenticate = (...headers: ReadonlyArray<string>) =>
@@ -105,7 +105,7 @@ describe("a credential of the wrong form", () => {
         const exit = yield* authenticate(...headers)
         assert.isTrue(Exit.isFailure(exit) && Cause.hasFails(exit.cause), what)
       }
-      // A look-up would be seen: the repositories here die when they are asked.
+      // The repositories of this test die when they are called.
       const exit = yield* authenticate(`Bearer ${wellFormed}`)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     }).pipe(Effect.provide(nothingAnswers))
@@ -113,7 +113,7 @@ describe("a credential of the wrong form", () => {
 })
 
 layer(testAppLayer())("the Authorization header", (it) => {
-  it.effect("holds one bearer credential, or the request is refused", () =>
+  it.effect("must contain exactly one bearer credential", () =>
     Effect.gen(function* () {
       const { key } = yield* createKey(yield* signUp())
       for (const [what, headers, expected] of malformed(key)) {
@@ -133,7 +133,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
     })
   )
 
-  it.effect("is the only place where a credential is looked for", () =>
+  it.effect("is the only source of credentials", () =>
     Effect.gen(function* () {
       const { key } = yield* createKey(yield* signUp())
       const elsewhere: ReadonlyArray<readonly [string, string, ReadonlyArray<string>]> = [
@@ -153,7 +153,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
     })
   )
 
-  it.effect("with an API key is refused on all of /v1/auth, the public endpoints included", () =>
+  it.effect("with an API key is refused on all of /v1/auth, including public endpoints", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -176,7 +176,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
         assert.strictEqual(yield* refusal(wellFormed), badKey, `${method} ${path}`)
         assert.strictEqual(yield* refusal("pak_short"), badKey, `${method} ${path}`)
       }
-      // What is no key is left to the endpoint: logging in with a stale token at hand must work.
+      // Other credentials are ignored, so that people with an expired token can log in.
       const login = yield* ask("POST", "/v1/auth/refresh", {
         token: "stale",
         body: { refresh_token: member.refresh_token }

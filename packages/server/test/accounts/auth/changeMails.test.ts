@@ -24,8 +24,8 @@ const changePassword = (member: Member) =>
     new_password: "another long password"
   })
 
-layer(testAppWithMail)("The owner of an account is mailed", (it) => {
-  it.effect("that its password was changed, when, from where and what to do", () =>
+layer(testAppWithMail)("the owner of an account gets a mail", (it) => {
+  it.effect("about a changed password, with the time, the address and advice", () =>
     Effect.gen(function* () {
       const member = yield* verified
       assert.strictEqual(outcome(yield* changePassword(member)), "200")
@@ -38,7 +38,7 @@ layer(testAppWithMail)("The owner of an account is mailed", (it) => {
     })
   )
 
-  it.effect("that its password was set by a link", () =>
+  it.effect("about a password that was set by a link", () =>
     Effect.gen(function* () {
       const member = yield* verified
       const token = yield* linkTokenFor("password reset", member)
@@ -51,7 +51,7 @@ layer(testAppWithMail)("The owner of an account is mailed", (it) => {
     })
   )
 
-  it.effect("that a second factor was switched on, and removed", () =>
+  it.effect("about a second factor that was added or removed", () =>
     Effect.gen(function* () {
       const member = yield* verified
       const code = yield* codeNow(yield* startTotp(member))
@@ -68,7 +68,7 @@ layer(testAppWithMail)("The owner of an account is mailed", (it) => {
     })
   )
 
-  it.effect("nothing at an address that nobody has verified, or if nothing was changed", () =>
+  it.effect("only at a verified address, and only after a change", () =>
     Effect.gen(function* () {
       const stranger = yield* signUp()
       yield* changePassword(stranger)
@@ -80,15 +80,15 @@ layer(testAppWithMail)("The owner of an account is mailed", (it) => {
       const member = yield* verified
       yield* changePassword(member)
       yield* mailTo(member.email, "Your password was changed")
-      const told = (yield* Mails).filter(({ headers }) =>
+      const notices = (yield* Mails).filter(({ headers }) =>
         /changed/.test(headers.get("subject") ?? "")
       )
       assert.notInclude(
-        told.flatMap(({ to }) => to),
+        notices.flatMap(({ to }) => to),
         stranger.email
       )
       assert.notInclude(
-        told.flatMap(({ to }) => to),
+        notices.flatMap(({ to }) => to),
         careless.email
       )
     })

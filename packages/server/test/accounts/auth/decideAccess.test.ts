@@ -36,7 +36,7 @@ const rules: ReadonlyArray<AccessRule> = [
   ...scopes.map(Access.scope)
 ]
 
-/** No workspace in the path, the client's own, and others; malformed ones are nobody's. */
+/** Workspaces in the path: none, the principal's own, others and malformed ids. */
 const paths: ReadonlyArray<PathWorkspace | undefined> = [
   undefined,
   ...[...roles, null].flatMap((role) =>
@@ -51,7 +51,7 @@ const refusedTo = (refused: ReadonlyArray<Role>, isReader: boolean) => (rule: Ac
     ? "Forbidden"
     : "allowed"
 
-/** What is decided about a member who is no owner. */
+/** The decisions about members who are not owners. */
 const forRole = {
   viewer: refusedTo(["editor", "admin", "owner"], true),
   editor: refusedTo(["admin", "owner"], false),
@@ -70,7 +70,7 @@ const decide = (...args: Parameters<typeof decideAccess>) =>
   decideAccess(...args)?._tag ?? "allowed"
 
 describe("decideAccess", () => {
-  it("lets a user do what their role in a workspace allows, and see no other", () => {
+  it("gives users what their role allows, and hides other workspaces", () => {
     for (const rule of rules) {
       for (const path of paths) {
         assert.strictEqual(
@@ -86,7 +86,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("gives an API key no more than its own workspace and its scopes, in that order", () => {
+  it("checks the workspace of an API key first, and then its scopes", () => {
     for (const granted of subsets(scopes)) {
       for (const rule of rules) {
         for (const path of paths) {
@@ -105,7 +105,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("lets no key past the missing scope, whatever others it has, and names what is missing", () => {
+  it("refuses a key without the scope, and names the missing scope", () => {
     for (const scope of scopes) {
       const others = scopes.filter((granted) => granted !== scope)
       const refusal = decideAccess(Access.scope(scope), key(others), undefined)
@@ -115,7 +115,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("does not care for a membership when the client is a key", () => {
+  it("ignores memberships for API keys", () => {
     for (const role of [...roles, null]) {
       const rule = Access.scope("tasks:read")
       assert.strictEqual(

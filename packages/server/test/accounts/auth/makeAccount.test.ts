@@ -1,15 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { linked } from "../audit/linked.ts"
+import { untilLinked } from "../audit/untilLinked.ts"
 import { ask, logIn, type Member, outcome, registerAndLogIn, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
-/** What differs between any two accounts. */
+/** Matches columns that differ between two accounts. */
 const isOwn =
   /^(id|lane|ip|mac|hash|details_hash|details_salt|ordinal|previous_at|previous_hash|password_hash|request_id|sealed_secret)$/
 
-/** All rows that name an account, by table, with its own words replaced. */
+/** Reads all rows of an account by table, with its own values replaced. */
 const rowsOf = Effect.fnUntraced(function* (member: Member) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
@@ -47,18 +47,18 @@ const rowsOf = Effect.fnUntraced(function* (member: Member) {
   return found
 })
 
-layer(testAppLayer())("an account that tests make without asking the service", (it) => {
-  it.effect("is, in every table, what a registration and a login leave", () =>
+layer(testAppLayer())("an account created by makeAccount", (it) => {
+  it.effect("has the same rows in all tables as after a registration and a login", () =>
     Effect.gen(function* () {
       const registered = yield* registerAndLogIn()
-      yield* linked
+      yield* untilLinked
       const expected = yield* rowsOf(registered)
       assert.containsAllKeys(expected, ["audit_events", "memberships", "sessions", "users"])
       assert.deepStrictEqual(yield* rowsOf(yield* signUp()), expected)
     })
   )
 
-  it.effect("can do what any other can", () =>
+  it.effect("works like other accounts", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       assert.strictEqual(outcome(yield* logIn(member.email)), "200")

@@ -11,8 +11,8 @@ const used = (count: number, token: string, path = "/v1/whoami") =>
     answers.map(outcome).toSorted()
   )
 
-layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
-  it.effect("is told what it may still do", () =>
+layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", (it) => {
+  it.effect("is shown in headers", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -22,7 +22,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
     })
   )
 
-  it.effect("is refused beyond its rate, and let in again when it was told", () =>
+  it.effect("refuses requests until the announced time", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -40,7 +40,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
     })
   )
 
-  it.effect("takes nothing from others of its workspace", () =>
+  it.effect("does not affect other credentials of the workspace", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -51,7 +51,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
     })
   )
 
-  it.effect("is counted for its account with all sessions", () =>
+  it.effect("counts all sessions of an account together", () =>
     Effect.gen(function* () {
       const { access_token, refresh_token } = yield* signUp()
       yield* used(perMinute, access_token)
@@ -60,7 +60,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
     })
   )
 
-  it.effect("is counted where it is refused, and does nothing over its rate", () =>
+  it.effect("counts refused requests, and refuses before any work", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -76,7 +76,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
     })
   )
 
-  it.effect("that is none uses up nothing", () =>
+  it.effect("does not count unknown credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask("GET", "/v1/whoami", { token: `pak_${"a".repeat(43)}` })
       assert.strictEqual(outcome(answer), "401 invalid_api_key")
@@ -86,9 +86,9 @@ layer(testAppLayer({ rateLimit: perMinute }))("A credential", (it) => {
   )
 })
 
-describe("Without a rate limit", () => {
+describe("without a rate limit", () => {
   layer(testAppLayer())((it) => {
-    it.effect("no answer speaks of one", () =>
+    it.effect("answers have no headers about it", () =>
       Effect.gen(function* () {
         const { access_token } = yield* signUp()
         const { headers } = yield* ask("GET", "/v1/whoami", { token: access_token })
@@ -99,8 +99,8 @@ describe("Without a rate limit", () => {
   })
 })
 
-layer(testAppLayer({ rateLimit: 3 }))("An account", (it) => {
-  it.effect("has a rate with all its keys, which no single key uses up", () =>
+layer(testAppLayer({ rateLimit: 3 }))("the rate limit of an account", (it) => {
+  it.effect("covers all its keys, and no single key can use it up", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const keys: Array<string> = []

@@ -8,7 +8,7 @@ import { realHashes, TestApp, testAppLayer } from "../../support/TestApp.ts"
 const firstPassword = "the first password of this account"
 const secondPassword = "the second password of this account"
 
-/** Uses all that there is, and gives back every secret that was seen on the way. */
+/** Uses all features, and returns all secrets that occurred. */
 const useEverything = Effect.gen(function* () {
   const email = randomEmail()
   const account = { email, password: firstPassword }
@@ -70,7 +70,7 @@ const useEverything = Effect.gen(function* () {
   }
 })
 
-/** Whole, and the parts that would do as well: without a prefix, or the signature of a token alone. */
+/** Lists a secret and the parts of it that are as good, such as a key without its prefix. */
 const partsOf = (secret: string): ReadonlyArray<string> => [
   secret,
   secret.replace(/^(?:pak_|whsec_)/, ""),
@@ -79,12 +79,12 @@ const partsOf = (secret: string): ReadonlyArray<string> => [
 
 const assertNowhere = (secrets: ReadonlyArray<string>, text: string, where: string) => {
   for (const part of secrets.flatMap(partsOf)) {
-    // No `notInclude`: its failure would print all the text.
+    // The failure of `notInclude` would print the whole text.
     assert.isFalse(text.includes(part), `${part.slice(0, 12)}... is in ${where}`)
   }
 }
 
-/** Bytes as they are, for what no HTTP client would send. */
+/** Sends raw bytes, for requests that no HTTP client would send. */
 const sendBytes = (url: string, bytes: string) =>
   Effect.callback<string>((resume) => {
     const { hostname, port } = new URL(url)
@@ -114,14 +114,14 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         assertNowhere(secrets, text, name)
         all += text
       }
-      // Not for want of looking: what may be there was found.
+      // The search works: it finds the id of the user.
       assert.include(all, user_id)
       assert.include(all, email.slice(0, email.indexOf("@")))
       assert.include(all, "$argon2id$v=19$m=19456,t=2,p=1$")
     })
   )
 
-  it.effect("are in no log line and no error, whatever goes wrong", () =>
+  it.effect("are in no log line and no error message", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { logs, url } = yield* TestApp
@@ -154,7 +154,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
       ]) {
         const answer = yield* ask("POST", "/v1/auth/login", { body, headers: json })
         assert.isBelow(answer.status, 500)
-        // A field that is unknown is named, though somebody may have typed a password there.
+        // An unknown field is named in the answer, even if it is a password.
         if (!body.includes(`"${secondPassword}":`)) answers.push(answer.text)
       }
       answers.push(
@@ -164,7 +164,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         )
       )
 
-      // A store that is damaged in two places: one answer has nothing, the other is 500 and logged.
+      // The database is damaged in two ways: one answer is empty, and the other is a logged 500.
       const failures = () => logs.filter((line) => line.includes("request failed")).length
       const before = failures()
       yield* sql`

@@ -6,7 +6,7 @@ import type { UserLinkPurpose } from "../../../src/accounts/users/UserLinksRepo.
 import type { Member } from "../../support/http.ts"
 import { testConfig, testNow } from "../../support/TestApp.ts"
 
-/** A token such as somebody gets by mail, as if an operator had made it. */
+/** Creates a link token, as an operator does. */
 export const linkTokenFor = Effect.fnUntraced(
   function* (
     purpose: UserLinkPurpose,

@@ -34,7 +34,7 @@ const resend = ({ access_token }: Member) =>
   ask("POST", "/v1/auth/email/resend", { token: access_token })
 
 layer(testNodesLayer())("an email", (it) => {
-  it.effect("that is new waits for its link, and then takes the place of the old one", () =>
+  it.effect("replaces the old one when its link is used", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const email = randomEmail()
@@ -52,7 +52,7 @@ layer(testNodesLayer())("an email", (it) => {
     })
   )
 
-  it.effect("that is given up again leaves no link that works", () =>
+  it.effect("that is no longer wanted has no working link", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* change(member, { email: randomEmail(), current_password: password })
@@ -63,24 +63,22 @@ layer(testNodesLayer())("an email", (it) => {
     })
   )
 
-  it.effect(
-    "is not verified with a token that is old, altered, replaced or for something else",
-    () =>
-      Effect.gen(function* () {
-        const member = yield* signUp()
-        const reset = yield* linkTokenFor("password reset", member)
-        const old = yield* linkTokenFor("email", member, testNow)
-        assert.strictEqual(outcome(yield* verify(old)), "401 invalid_link")
-        const first = yield* linkTokenFor("email", member)
-        const second = yield* linkTokenFor("email", member)
-        for (const token of [old, first, second.slice(1), `${second}A`, reset, "x"]) {
-          assert.strictEqual(outcome(yield* verify(token)), "401 invalid_link")
-        }
-        assert.strictEqual(outcome(yield* verify(second)), "204")
-      })
+  it.effect("is not verified with an expired, altered, replaced or foreign token", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const reset = yield* linkTokenFor("password reset", member)
+      const old = yield* linkTokenFor("email", member, testNow)
+      assert.strictEqual(outcome(yield* verify(old)), "401 invalid_link")
+      const first = yield* linkTokenFor("email", member)
+      const second = yield* linkTokenFor("email", member)
+      for (const token of [old, first, second.slice(1), `${second}A`, reset, "x"]) {
+        assert.strictEqual(outcome(yield* verify(token)), "401 invalid_link")
+      }
+      assert.strictEqual(outcome(yield* verify(second)), "204")
+    })
   )
 
-  it.effect("goes to whoever verifies it first, also of two who wait for it", () =>
+  it.effect("belongs to the account that verifies it first", () =>
     Effect.gen(function* () {
       const [first, second] = [yield* signUp(), yield* signUp()]
       const email = randomEmail()
@@ -94,7 +92,7 @@ layer(testNodesLayer())("an email", (it) => {
     })
   )
 
-  it.effect("gets no link where the server sends no mail", () =>
+  it.effect("gets no link if the server sends no mail", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const answer = yield* resend(member)
@@ -105,7 +103,7 @@ layer(testNodesLayer())("an email", (it) => {
     })
   )
 
-  it.effect("is verified in no more than 50 tries in 15 minutes", () =>
+  it.effect("can be verified in at most 50 attempts in 15 minutes", () =>
     Effect.gen(function* () {
       const headers = { "x-forwarded-for": randomIp() }
       const answers = yield* Effect.forEach(
@@ -121,8 +119,8 @@ layer(testNodesLayer())("an email", (it) => {
 
 const linkIn = (text: string) => /https:\/\/scheduling\.test(\/email\/verify\/[\w-]{43})/.exec(text)
 
-layer(testAppWithMail)("an account, where mail is sent,", (it) => {
-  it.effect("shows with the button behind a link that its email is its own", () =>
+layer(testAppWithMail)("an account on a server that sends mail", (it) => {
+  it.effect("verifies its email with the button on the page of the link", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const mail = yield* mailTo(member.email, "Is this your email?")
@@ -137,7 +135,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
     })
   )
 
-  it.effect("gets its alerts from then on, wherever it is a member", () =>
+  it.effect("gets its notifications in all its workspaces after that", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const guest = yield* signUp()
@@ -169,7 +167,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
     })
   )
 
-  it.effect("is sent the link at its new address, and a note at the old one", () =>
+  it.effect("gets the link at its new address and a notice at the old one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* verify(yield* linkTokenFor("email", member))
@@ -202,7 +200,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
     })
   )
 
-  it.effect("is invited by mail, and the answer keeps the token to itself", () =>
+  it.effect("is invited by mail, and the answer does not contain the token", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const guest = yield* signUp()
@@ -230,7 +228,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
     })
   )
 
-  it.effect("is not registered again and again to flood an address with links", () =>
+  it.effect("cannot be registered repeatedly to flood an address with links", () =>
     Effect.gen(function* () {
       const [name] = randomEmail().split("@")
       const spellings = [
@@ -265,7 +263,7 @@ layer(testAppWithMail)("an account, where mail is sent,", (it) => {
     })
   )
 
-  it.effect("has no more than ten mails a day sent to somebody who has not agreed", () =>
+  it.effect("causes at most ten mails a day to somebody who has not agreed", () =>
     Effect.gen(function* () {
       const to = randomEmail()
       const invite = Effect.flatMap(signUp(), (owner) =>

@@ -36,7 +36,7 @@ const rolesIn = Effect.fnUntraced(function* (owner: Member, workspace = owner.wo
 })
 
 layer(testNodesLayer())("members", (it) => {
-  it.effect("are listed with their roles, a page at a time", () =>
+  it.effect("are listed in pages with their roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const viewer = yield* joined(owner, "viewer")
@@ -69,7 +69,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("have a new role from their next request on, on every node, with the same token", () =>
+  it.effect("have a new role at their next request on every node with the same token", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* joined(owner, "admin")
@@ -88,7 +88,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("do not make themselves or others what they are not", () =>
+  it.effect("cannot give themselves or others a higher role than their own", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -120,7 +120,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("keep an owner, however they leave", () =>
+  it.effect("keep an owner when members leave, are removed or change roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const { workspace } = owner
@@ -138,7 +138,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("keep one, when two step down, leave or remove each other at once", () =>
+  it.effect("keep an owner when two step down, leave or remove each other at once", () =>
     Effect.gen(function* () {
       for (const round of ["roles", "leave", "remove", "account"] as const) {
         const owner = yield* signUp()
@@ -157,7 +157,7 @@ layer(testNodesLayer())("members", (it) => {
         const answers = yield* together([stepDown(owner, "url"), stepDown(second, "otherUrl")])
         const statuses = answers.map(({ status }) => status).toSorted()
         assert.isBelow(statuses[0]!, 300, round)
-        // Who goes first, wins; with the account of the last owner goes the workspace.
+        // The first one succeeds. The workspace is deleted with the account of its last owner.
         if (round !== "account") assert.include([404, 409], statuses[1], round)
         const left = [owner, second].find(
           (_, index) => answers[index]!.status < 300 === (round === "remove")
@@ -171,7 +171,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("who are removed are refused at once, and their keys go on", () =>
+  it.effect("who are removed are refused at once, and their keys keep working", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -181,7 +181,7 @@ layer(testNodesLayer())("members", (it) => {
       assert.strictEqual(outcome(yield* remove(owner, workspace, admin)), "404 not_found")
       assert.strictEqual(outcome(yield* act(admin)("GET", workspace)), "404 not_found")
       assert.strictEqual(outcome(yield* ask("GET", workspace, { token: key })), "200")
-      // The session is theirs, not the workspace's: it goes on, and so does its refresh.
+      // The session belongs to the user, so it continues and can be refreshed.
       assert.strictEqual(yield* accessStatus(admin.access_token), "200")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: admin.refresh_token }
@@ -195,7 +195,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("who are removed while they act are in or out, never half of it", () =>
+  it.effect("who are removed during a request have either made the change or not", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -212,7 +212,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("who are removed while they refresh go on without the workspace", () =>
+  it.effect("who are removed during a refresh get tokens without the workspace", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -229,24 +229,26 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("whose role is lowered while they act have done it before or not at all", () =>
-    Effect.gen(function* () {
-      const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
-      const rename = (name: string) => act(admin, "otherUrl")("PATCH", owner.workspace, { name })
-      const [renamed, lowered] = yield* together([
-        rename("renamed"),
-        setRole(owner, owner.workspace, admin, "viewer")
-      ])
-      assert.strictEqual(outcome(lowered!), "200")
-      assert.include(["200", "403 forbidden"], outcome(renamed!))
-      const { body } = yield* act(admin)("GET", owner.workspace)
-      assert.strictEqual(body.name === "renamed", renamed!.status === 200)
-      assert.strictEqual(outcome(yield* rename("again")), "403 forbidden")
-    })
+  it.effect(
+    "whose role is lowered during a request have either made the change before or not",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* signUp()
+        const admin = yield* joined(owner, "admin")
+        const rename = (name: string) => act(admin, "otherUrl")("PATCH", owner.workspace, { name })
+        const [renamed, lowered] = yield* together([
+          rename("renamed"),
+          setRole(owner, owner.workspace, admin, "viewer")
+        ])
+        assert.strictEqual(outcome(lowered!), "200")
+        assert.include(["200", "403 forbidden"], outcome(renamed!))
+        const { body } = yield* act(admin)("GET", owner.workspace)
+        assert.strictEqual(body.name === "renamed", renamed!.status === 200)
+        assert.strictEqual(outcome(yield* rename("again")), "403 forbidden")
+      })
   )
 
-  it.effect("are named in the audit log with what they were and are", () =>
+  it.effect("are in the audit log with their old and new roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* joined(owner, "viewer")
@@ -286,7 +288,7 @@ const accept = (actor: Member, token: string, at?: "url" | "otherUrl") =>
   act(actor, at)("POST", "/v1/invitations/accept", { token })
 
 layer(testNodesLayer())("an invitation", (it) => {
-  it.effect("is accepted once, though twice at the same time", () =>
+  it.effect("is accepted once by two simultaneous requests", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const guest = yield* signUp()
@@ -305,7 +307,7 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("says to whoever holds its token which workspace it is for, by whom and as what", () =>
+  it.effect("shows its workspace, role and author to the holder of the token", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const email = `Guest-${owner.user_id}@example.com`
@@ -336,7 +338,7 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("is for the account that has its email, and for 7 days", () =>
+  it.effect("works for the account with its email, for 7 days", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const [guest, stranger] = [yield* signUp(), yield* signUp()]
@@ -353,7 +355,7 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("is replaced by the next, taken back, and ends with its maker's part in it", () =>
+  it.effect("ends when it is replaced or withdrawn, or its author loses the role", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -375,7 +377,7 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("is refused for somebody who is already a member, and when a hundred are open", () =>
+  it.effect("is refused for a member, and beyond a hundred open invitations", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* joined(owner, "viewer")

@@ -11,7 +11,7 @@ const password = "pässword 密码"
 describe("Argon2", () => {
   for (const [maker, { hash }] of Object.entries(backends)) {
     for (const [verifier, { verify }] of Object.entries(backends)) {
-      it(`of ${maker} is verified by ${verifier}`, async () => {
+      it(`hashes of ${maker} are verified by ${verifier}`, async () => {
         const made = await hash(password, parameters)
         assert.match(made, /^\$argon2id\$v=19\$m=64,t=2,p=1\$[^$=]{22}\$[^$=]{43}$/)
         assert.isTrue(await verify(made, password))
@@ -20,16 +20,16 @@ describe("Argon2", () => {
       })
     }
 
-    it(`of ${maker} has a salt of its own each time`, async () => {
+    it(`hashes of ${maker} have a new salt each time`, async () => {
       assert.notStrictEqual(await hash(password, parameters), await hash(password, parameters))
     })
 
-    it(`of ${maker} takes bytes as well as text`, async () => {
+    it(`hashes of ${maker} accept bytes and text`, async () => {
       const made = await hash(Buffer.from(password), parameters)
       assert.isTrue(await backends["the binding"]?.verify(made, password))
     })
 
-    it(`is not verified by ${maker} where it is no hash`, async () => {
+    it(`${maker} refuses to verify other texts`, async () => {
       const { verify } = backends[maker]!
       for (const text of ["", "nonsense", "$argon2id$v=19$m=64,t=2,p=1$c2FsdA"]) {
         assert.strictEqual(await verify(text, password).catch(() => "refused"), "refused")

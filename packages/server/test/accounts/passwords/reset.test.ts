@@ -42,7 +42,7 @@ const forgot = (email: string, ip = randomIp()) =>
   ask("POST", "/v1/auth/password/forgot", { body: { email }, headers: { "x-forwarded-for": ip } })
 
 layer(testNodesLayer())("a new password", (it) => {
-  it.effect("is set with a token, once, and ends what the old one began", () =>
+  it.effect("is set once with a token, and ends all sessions", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -57,12 +57,12 @@ layer(testNodesLayer())("a new password", (it) => {
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
-      // Keys belong to the workspace.
+      // API keys belong to the workspace, so they keep working.
       assert.strictEqual(yield* accessStatus(key), "200")
     })
   )
 
-  it.effect("keeps the rules, and leaves the token where it does not", () =>
+  it.effect("must follow the rules, and a refused one does not use up the token", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = yield* linkTokenFor("password reset", member)
@@ -73,7 +73,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("is not set with a token that is old, altered, replaced or for something else", () =>
+  it.effect("is not set with an expired, altered, replaced or foreign token", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* linkTokenFor("password reset", member, testNow)
@@ -90,7 +90,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("does not take the second factor away", () =>
+  it.effect("does not remove the second factor", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* confirmTotp(member, yield* startTotp(member))
@@ -152,7 +152,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("ends a change of the email that waits for its link", () =>
+  it.effect("cancels a pending change of the email", () =>
     Effect.gen(function* () {
       const byToken = (member: Member) =>
         Effect.flatMap(Effect.orDie(linkTokenFor("password reset", member)), (token) =>
@@ -175,7 +175,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("leaves the link that verifies the email of the account", () =>
+  it.effect("keeps the link that verifies the account's email", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = yield* linkTokenFor("email", member)
@@ -185,7 +185,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("cannot be asked for where the server sends no mail, whoever asks", () =>
+  it.effect("cannot be requested if the server sends no mail", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const answers = [yield* forgot(member.email), yield* forgot(randomEmail())]
@@ -195,7 +195,7 @@ layer(testNodesLayer())("a new password", (it) => {
   )
 })
 
-/** The token that somebody was mailed. */
+/** Reads the token from the last mail to an address. */
 const mailedToken = Effect.fnUntraced(function* (email: string) {
   assert.strictEqual(outcome(yield* forgot(email)), "204")
   const mail = yield* mailTo(email, "Set a new password")
@@ -221,7 +221,7 @@ const joinedByMail = Effect.fnUntraced(function* (member: Member) {
   return other
 })
 
-/** What somebody sets up in an account, and what of it still opens something. */
+/** Sets up an account in all ways, and returns which of them still give access. */
 const setUp = Effect.fnUntraced(function* (member: Member) {
   yield* confirmTotp(member, yield* startTotp(member))
   const { key } = yield* createKey(member)
@@ -241,7 +241,7 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
 })
 
 layer(testAppWithMail)("a forgotten password", (it) => {
-  it.effect("of an email that nobody had verified ends all that was set up before", () =>
+  it.effect("of an unverified email ends all access that was set up before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -284,7 +284,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("ends the streams of members that it removes at once", () =>
+  it.effect("ends the live streams of removed members at once", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { access_token: token } = yield* joinedByMail(member)
@@ -294,7 +294,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("of a verified email leaves the second factor, keys, workers and members", () =>
+  it.effect("of a verified email keeps the second factor, keys, workers and members", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* ask("POST", "/v1/auth/email/verify", {
@@ -311,7 +311,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("is got back by mail, and nobody is told whether there is such an account", () =>
+  it.effect("is replaced by mail, and the answer does not reveal whether the account exists", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -336,16 +336,19 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("brings a person five mails in 15 minutes at most, and an address twenty", () =>
-    Effect.gen(function* () {
-      const email = randomEmail()
-      for (let sent = 0; sent < 5; sent++) assert.strictEqual(outcome(yield* forgot(email)), "204")
-      assert.strictEqual(outcome(yield* forgot(email)), "429 rate_limited")
-      const ip = randomIp()
-      for (let sent = 0; sent < 20; sent++) {
-        assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "204")
-      }
-      assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "429 rate_limited")
-    })
+  it.effect(
+    "causes at most five mails to a person, and twenty from an address, in 15 minutes",
+    () =>
+      Effect.gen(function* () {
+        const email = randomEmail()
+        for (let sent = 0; sent < 5; sent++)
+          assert.strictEqual(outcome(yield* forgot(email)), "204")
+        assert.strictEqual(outcome(yield* forgot(email)), "429 rate_limited")
+        const ip = randomIp()
+        for (let sent = 0; sent < 20; sent++) {
+          assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "204")
+        }
+        assert.strictEqual(outcome(yield* forgot(randomEmail(), ip)), "429 rate_limited")
+      })
   )
 })

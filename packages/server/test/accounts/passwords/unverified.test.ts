@@ -13,12 +13,12 @@ const forgot = (email: string) =>
   })
 
 layer(testAppWithMail)("a forgotten password", (it) => {
-  it.effect("brings an address that nobody has verified ten mails a day at most", () =>
+  it.effect("causes at most ten mails a day to an unverified address", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const { email } = yield* signUp()
       const sent = () => mails.filter(({ to }) => to.includes(email)).length
-      // The first one is the link that the registration sends.
+      // The first mail is the link of the registration.
       for (const expected of [6, 10, 10]) {
         for (let asked = 0; asked < 5; asked++) {
           assert.strictEqual(outcome(yield* forgot(email)), "204")

@@ -11,7 +11,7 @@ const secret = testConfig.appSecret ?? Redacted.make("")
 
 const ourKey = signingKey(secret)
 
-/** Signs altered versions of a member's own access token with the key of the server itself. */
+/** Signs altered versions of a member's access token with the server's own key. */
 const forger = Effect.fnUntraced(function* (member: Member) {
   const { bytes } = yield* ourKey
   const { claims, header } = open(member.access_token)
@@ -44,7 +44,7 @@ const assertRefused = Effect.fnUntraced(function* (token: string, what: string) 
 })
 
 layer(testNodesLayer())("access tokens", (it) => {
-  it.effect("carry what the contract says, and nothing else", () =>
+  it.effect("contain exactly the claims of the contract", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const access = open(member.access_token)
@@ -61,7 +61,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("work for 899 seconds and not for 900", () =>
+  it.effect("work for 899 seconds but not for 900", () =>
     Effect.gen(function* () {
       const { access_token } = yield* signUp()
       yield* TestClock.adjust("899 seconds")
@@ -71,18 +71,16 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect(
-    "are accepted when forged with our own key, so that the refusals below mean something",
-    () =>
-      Effect.gen(function* () {
-        const member = yield* signUp()
-        const { withClaims, withHeader } = yield* forger(member)
-        assert.strictEqual(yield* accessStatus(withClaims({})), "200")
-        assert.strictEqual(yield* accessStatus(withHeader({})), "200")
-      })
+  it.effect("are accepted if forged with the server's own key, which proves the tests below", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const { withClaims, withHeader } = yield* forger(member)
+      assert.strictEqual(yield* accessStatus(withClaims({})), "200")
+      assert.strictEqual(yield* accessStatus(withHeader({})), "200")
+    })
   )
 
-  it.effect("have one spelling, though base64 has others for the same signature", () =>
+  it.effect("are accepted in only one spelling of the signature", () =>
     Effect.gen(function* () {
       const { access_token, refresh_token } = yield* signUp()
       const respelled = (token: string) => {
@@ -100,7 +98,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused with another algorithm than ours", () =>
+  it.effect("are refused with another algorithm", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { bytes, claims, header, sign } = yield* forger(member)
@@ -133,7 +131,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused with a key that the header names or brings along", () =>
+  it.effect("are refused with a key that the header names or contains", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { claims, header, withHeader } = yield* forger(member)
@@ -177,7 +175,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused when a claim is missing, foreign or of the wrong time", () =>
+  it.effect("are refused if a claim is missing, foreign or has the wrong time", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* signUp()
@@ -215,7 +213,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused when so much as a bit of them is different", () =>
+  it.effect("are refused if a single bit is changed", () =>
     Effect.gen(function* () {
       const { access_token } = yield* signUp()
       const [header = "", claims = "", signature = ""] = access_token.split(".")
@@ -248,7 +246,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("and refresh tokens are never taken for each other", () =>
+  it.effect("and refresh tokens cannot replace each other", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* assertRefused(member.refresh_token, "a refresh token as an access token")
@@ -257,12 +255,12 @@ layer(testNodesLayer())("access tokens", (it) => {
       })
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(refreshed.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
-      // Neither cost the session anything.
+      // Both refusals have not affected the session.
       assert.strictEqual(yield* accessStatus(member.access_token), "200")
     })
   )
 
-  it.effect("of another deployment are refused, those under a retired secret are not", () =>
+  it.effect("of another deployment are refused, but accepted with a retired secret", () =>
     Effect.gen(function* () {
       const { access_token, refresh_token } = yield* signUp()
       const others = Redacted.make("the secret of another deployment, 32 bytes")
@@ -289,7 +287,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("end with their session and their user, on every node", () =>
+  it.effect("stop working with their session and their user on every node", () =>
     Effect.gen(function* () {
       const loggedOut = yield* signUp()
       yield* ask("POST", "/v1/auth/logout", { token: loggedOut.access_token, at: "otherUrl" })

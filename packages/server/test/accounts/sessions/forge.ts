@@ -2,7 +2,7 @@ import { Effect, type Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { Secrets } from "../../../src/core/Secrets.ts"
 
-/** The key that signs under a secret, as an attacker who had it would derive it. */
+/** Derives the signing key of a secret, as an attacker with the secret would. */
 export const signingKey = (secret: Redacted.Redacted) =>
   Effect.map(Secrets, (secrets) => {
     const [key] = secrets.keys("jwt")
@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
 
-/** A JWT with any header, claims and signature whatever: a library would refuse to make most of them. */
+/** Creates a JWT with any header, claims and signature. Libraries refuse most of them. */
 export const forge = (header: Json, claims: Json, sign: (input: string) => Buffer): string => {
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${sign(input).toString("base64url")}`
@@ -24,7 +24,7 @@ export const hmac = (hash: "sha256" | "sha384" | "sha512", key: Buffer) => (inpu
 
 export const unsigned = () => Buffer.alloc(0)
 
-/** Header and claims of a token, unverified. */
+/** Decodes the header and claims of a token without verifying it. */
 export const open = (token: string) => {
   const [header, claims] = token
     .split(".")

@@ -33,7 +33,7 @@ const from = (ip: string) => ({ headers: { "x-forwarded-for": ip } })
 const guess = (email: string, ip: string, at: "url" | "otherUrl" = "url") =>
   logIn(email, { ...from(ip), at, password: "not the right password" })
 
-/** The server's own throttle without the 30 ms of a real hash: fifty guesses are over at once. */
+/** The server's throttle without the 30 ms of a real hash, so that fifty guesses are fast. */
 const ThrottleLayer = Throttle.layer.pipe(
   Layer.provide(Secrets.layerFrom(testConfig.appSecret ?? Redacted.make("")))
 )
@@ -47,7 +47,7 @@ const wrongGuesses = (count: number, ip: string, account = randomEmail) =>
   }).pipe(Effect.provide(ThrottleLayer))
 
 layer(testNodesLayer({}, realHashes))("login", (it) => {
-  it.effect("gives a token pair that no cache may keep", () =>
+  it.effect("returns a token pair that caches must not store", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const { body, headers, status } = yield* logIn(`  ${email.toUpperCase()} `)
@@ -60,7 +60,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("answers a wrong password and an unknown email alike", () =>
+  it.effect("gives the same answer for a wrong password and an unknown email", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const ip = randomIp()
@@ -75,7 +75,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("counts as one account however its email is written", () =>
+  it.effect("accepts all spellings of an email as the same account", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\n`]
@@ -85,7 +85,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("stops the guessing of a password after ten wrong ones, for 15 minutes", () =>
+  it.effect("refuses further guesses for 15 minutes after ten wrong passwords", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const wrong = yield* Effect.forEach(times(10, randomIp), (ip) => guess(email, ip))
@@ -94,7 +94,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       assert.strictEqual(outcome(eleventh), "429 rate_limited")
       assert.strictEqual(eleventh.headers.get("retry-after"), "900")
       assert.strictEqual(eleventh.body.detail.retry_after, 900)
-      // The right password is not even looked at, on whatever node.
+      // The right password is refused, too, on every node.
       assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "429 rate_limited")
       const elsewhere = yield* logIn(email, { ...from(randomIp()), at: "otherUrl" })
       assert.strictEqual(outcome(elsewhere), "429 rate_limited")
@@ -108,7 +108,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("looks at ten of thirty guesses that come at once, over both nodes", () =>
+  it.effect("checks only ten of thirty simultaneous guesses on two nodes", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const answers = yield* together(
@@ -121,7 +121,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("throttles an email that no account has just the same", () =>
+  it.effect("throttles an unknown email in the same way", () =>
     Effect.gen(function* () {
       const email = randomEmail()
       yield* wrongGuesses(10, randomIp(), () => email)
@@ -129,26 +129,28 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("with the right password forgets the account's wrong ones, not the address's", () =>
-    Effect.gen(function* () {
-      const { email } = yield* signUp()
-      const ip = randomIp()
-      yield* wrongGuesses(9, ip, () => email)
-      assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
-      yield* wrongGuesses(9, ip, () => email)
-      assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
-      // 18 were wrong so far, and the right ones count for nothing.
-      yield* wrongGuesses(31, ip)
-      assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
-      assert.strictEqual(outcome(yield* guess(email, ip)), "401 invalid_credentials")
-      const shutOut = yield* logIn(email, from(ip))
-      assert.strictEqual(outcome(shutOut), "429 rate_limited")
-      assert.strictEqual(shutOut.headers.get("retry-after"), "900")
-      assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
-    })
+  it.effect(
+    "with the right password resets the failures of the account, but not of the address",
+    () =>
+      Effect.gen(function* () {
+        const { email } = yield* signUp()
+        const ip = randomIp()
+        yield* wrongGuesses(9, ip, () => email)
+        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
+        yield* wrongGuesses(9, ip, () => email)
+        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
+        // 18 guesses were wrong so far. Right passwords do not count.
+        yield* wrongGuesses(31, ip)
+        assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
+        assert.strictEqual(outcome(yield* guess(email, ip)), "401 invalid_credentials")
+        const shutOut = yield* logIn(email, from(ip))
+        assert.strictEqual(outcome(shutOut), "429 rate_limited")
+        assert.strictEqual(shutOut.headers.get("retry-after"), "900")
+        assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "200")
+      })
   )
 
-  it.effect("does not let an address that is shut out shut people out of their accounts", () =>
+  it.effect("does not let a blocked address block accounts", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const ip = randomIp()
@@ -159,7 +161,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("counts the addresses of one IPv6 network as one, and IPv4 in IPv6 as IPv4", () =>
+  it.effect("counts an IPv6 network as one address, and IPv4 in IPv6 as IPv4", () =>
     Effect.gen(function* () {
       const subnet = `${randomEmail().slice(0, 4)}:${randomEmail().slice(0, 4)}`
       yield* Effect.forEach(
@@ -178,7 +180,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("counts no guess that was turned away before the password was looked at", () =>
+  it.effect("does not count guesses that were refused before the check", () =>
     Effect.gen(function* () {
       const account = randomEmail()
       const { guard } = yield* Throttle
@@ -188,32 +190,30 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     }).pipe(Effect.provide(ThrottleLayer))
   )
 
-  it.effect(
-    "believes X-Forwarded-For from a trusted proxy only, and no more than it appended",
-    () =>
-      Effect.gen(function* () {
-        const { email } = yield* signUp()
-        const ipOf = Effect.fnUntraced(function* (forwarded: string) {
-          const login = yield* logIn(email, from(forwarded))
-          const sessions = yield* ask("GET", "/v1/auth/sessions", {
-            token: login.body.access_token
-          })
-          return sessions.body.data.find((session: { current: boolean }) => session.current).ip
+  it.effect("uses only the part of X-Forwarded-For that a trusted proxy appended", () =>
+    Effect.gen(function* () {
+      const { email } = yield* signUp()
+      const ipOf = Effect.fnUntraced(function* (forwarded: string) {
+        const login = yield* logIn(email, from(forwarded))
+        const sessions = yield* ask("GET", "/v1/auth/sessions", {
+          token: login.body.access_token
         })
-        assert.strictEqual(yield* ipOf("198.51.100.7"), "198.51.100.7")
-        assert.strictEqual(yield* ipOf("6.6.6.6, 198.51.100.7"), "198.51.100.7")
-        assert.strictEqual(yield* ipOf("6.6.6.6, 198.51.100.7, 127.0.0.9"), "198.51.100.7")
-        assert.strictEqual(yield* ipOf("<script>"), "127.0.0.1")
-        const url = yield* startNode({ ...testConfig, trustProxy: [] })
-        const untrusting = { url, otherUrl: url, logs: [] }
-        assert.strictEqual(
-          yield* ipOf("198.51.100.7").pipe(Effect.provideService(TestApp, untrusting)),
-          "127.0.0.1"
-        )
+        return sessions.body.data.find((session: { current: boolean }) => session.current).ip
       })
+      assert.strictEqual(yield* ipOf("198.51.100.7"), "198.51.100.7")
+      assert.strictEqual(yield* ipOf("6.6.6.6, 198.51.100.7"), "198.51.100.7")
+      assert.strictEqual(yield* ipOf("6.6.6.6, 198.51.100.7, 127.0.0.9"), "198.51.100.7")
+      assert.strictEqual(yield* ipOf("<script>"), "127.0.0.1")
+      const url = yield* startNode({ ...testConfig, trustProxy: [] })
+      const untrusting = { url, otherUrl: url, logs: [] }
+      assert.strictEqual(
+        yield* ipOf("198.51.100.7").pipe(Effect.provideService(TestApp, untrusting)),
+        "127.0.0.1"
+      )
+    })
   )
 
-  it.effect("is throttled with right passwords too, far later", () =>
+  it.effect("is throttled also with right passwords, at a higher limit", () =>
     Effect.gen(function* () {
       const { guard } = yield* Throttle
       const succeed = (account: string, ip: string) =>
@@ -235,7 +235,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     }).pipe(Effect.provide(ThrottleLayer))
   )
 
-  it.effect("hashes a password anew that was hashed with weaker parameters", () =>
+  it.effect("hashes a password again that was hashed with weaker parameters", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { email, user_id } = yield* signUp()
@@ -249,7 +249,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       yield* sql`UPDATE users SET password_hash = ${weak} WHERE id = ${user_id}`
       yield* guess(email, randomIp())
       assert.strictEqual(yield* hashNow, weak)
-      // All at once: the first hashes anew, and that must not turn the others away.
+      // The logins are simultaneous: the first one rehashes, which must not fail the others.
       const logins = yield* together(times(4, () => logIn(email, from(randomIp()))))
       assert.deepStrictEqual(
         logins.map(outcome),
@@ -262,7 +262,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("is held to no rule for new passwords, only to be a string of a length", () =>
+  it.effect("does not apply the rules for new passwords", () =>
     Effect.gen(function* () {
       const ip = randomIp()
       const answer = (body: unknown) => ask("POST", "/v1/auth/login", { body, ...from(ip) })

@@ -34,12 +34,12 @@ const generation = Effect.fnUntraced(function* (token: string) {
 const dead = "401 invalid_token"
 const refused = "401 invalid_refresh_token"
 
-/** Distinct values, to say that many answers are one. */
+/** Returns the distinct values of a field in the answers. */
 const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
 layer(testNodesLayer())("a session", (it) => {
-  it.effect("is one of 200 at most: a login more ends the one that was unused for longest", () =>
+  it.effect("is ended by the 201st login if it was unused for longest", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -58,7 +58,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("is continued by a refresh token, which is replaced", () =>
+  it.effect("is continued with a refresh token, which is replaced", () =>
     Effect.gen(function* () {
       const first = yield* signUp()
       yield* TestClock.adjust("10 minutes")
@@ -92,36 +92,34 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect(
-    "survives the reuse of a refresh token for ten seconds, and not a millisecond more",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { refresh_token, user_id } = yield* signUp()
-        const rotated = (yield* refresh(refresh_token)).body
-        yield* TestClock.adjust("10 seconds")
-        const late = yield* refresh(refresh_token)
-        assert.strictEqual(late.status, 200)
-        assert.strictEqual(late.body.refresh_token, rotated.refresh_token)
-        yield* TestClock.adjust("1 millis")
-        const reused = yield* refresh(refresh_token)
-        assert.strictEqual(outcome(reused), refused)
-        assert.strictEqual(reused.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
-        for (const at of ["url", "otherUrl"] as const) {
-          assert.strictEqual(yield* accessStatus(rotated.access_token, at), dead)
-          assert.strictEqual(yield* accessStatus(late.body.access_token, at), dead)
-          assert.strictEqual(outcome(yield* refresh(rotated.refresh_token, at)), refused)
-        }
-        const events = yield* sql`
+  it.effect("survives the reuse of a refresh token for exactly ten seconds", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { refresh_token, user_id } = yield* signUp()
+      const rotated = (yield* refresh(refresh_token)).body
+      yield* TestClock.adjust("10 seconds")
+      const late = yield* refresh(refresh_token)
+      assert.strictEqual(late.status, 200)
+      assert.strictEqual(late.body.refresh_token, rotated.refresh_token)
+      yield* TestClock.adjust("1 millis")
+      const reused = yield* refresh(refresh_token)
+      assert.strictEqual(outcome(reused), refused)
+      assert.strictEqual(reused.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
+      for (const at of ["url", "otherUrl"] as const) {
+        assert.strictEqual(yield* accessStatus(rotated.access_token, at), dead)
+        assert.strictEqual(yield* accessStatus(late.body.access_token, at), dead)
+        assert.strictEqual(outcome(yield* refresh(rotated.refresh_token, at)), refused)
+      }
+      const events = yield* sql`
         SELECT actor_id, target_id, ip
         FROM audit_events
         WHERE user_id = ${user_id} AND action = 'session.reuse_detected'`
-        const sid = open(refresh_token).claims["sid"]
-        assert.deepStrictEqual(events, [{ actor_id: null, target_id: sid, ip: ownAddress }])
-      })
+      const sid = open(refresh_token).claims["sid"]
+      assert.deepStrictEqual(events, [{ actor_id: null, target_id: sid, ip: ownAddress }])
+    })
   )
 
-  it.effect("ends when a refresh token from two generations ago turns up", () =>
+  it.effect("ends when a refresh token from two generations ago is used", () =>
     Effect.gen(function* () {
       const first = yield* signUp()
       const second = (yield* refresh(first.refresh_token)).body
@@ -145,7 +143,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("ends its tokens, whatever they say themselves", () =>
+  it.effect("expires with its tokens, whatever their own expiry", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { access_token, refresh_token } = yield* signUp()
@@ -156,7 +154,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("takes no refresh token of another session, user, type, generation or key", () =>
+  it.effect("refuses refresh tokens with another session, user, type, generation or key", () =>
     Effect.gen(function* () {
       const { bytes } = yield* signingKey(testConfig.appSecret ?? Redacted.make(""))
       const { access_token, refresh_token } = yield* signUp()
@@ -189,7 +187,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("ends with a logout, its tokens at once and on both nodes", () =>
+  it.effect("ends with a logout, and its tokens stop working at once on both nodes", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* logIn(member.email)
@@ -205,7 +203,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("is listed with where it came from, the newest first", () =>
+  it.effect("is listed with its address and user agent, newest first", () =>
     Effect.gen(function* () {
       const { access_token, email } = yield* signUp()
       yield* TestClock.adjust("1 second")
@@ -232,7 +230,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("can be ended by its user from another one, and by nobody else", () =>
+  it.effect("can be ended from another session of the same user only", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const stranger = yield* signUp()

@@ -44,7 +44,7 @@ const protectedMember = Effect.gen(function* () {
 const nextStep = TestClock.adjust("30 seconds")
 
 layer(testNodesLayer())("a second factor", (it) => {
-  it.effect("is asked for at login from its confirmation on, after the right password only", () =>
+  it.effect("is required at login after its confirmation, and only after the right password", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const secret = yield* startTotp(member)
@@ -71,7 +71,7 @@ layer(testNodesLayer())("a second factor", (it) => {
     })
   )
 
-  it.effect("takes each code once, though two logins send it at once", () =>
+  it.effect("accepts each code once, also in two simultaneous logins", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
       for (const code of [yield* codeNow(secret), codes[0]!]) {
@@ -91,27 +91,29 @@ layer(testNodesLayer())("a second factor", (it) => {
     })
   )
 
-  it.effect("is asked for once by a login that another overtakes with a new hash", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { codes, member } = yield* protectedMember
-      const { hash } = yield* Effect.promise(loadArgon2)
-      const weak = yield* Effect.promise(() =>
-        hash(password, { memoryCost: 16, timeCost: 2, parallelism: 1 })
-      )
-      yield* sql`UPDATE users SET password_hash = ${weak} WHERE id = ${member.user_id}`
-      const answers = yield* collide(
-        sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
-        codes.slice(0, 4).map((code) => logInWith(member, code))
-      )
-      assert.deepStrictEqual(
-        answers.map(outcome),
-        times(4, () => "200")
-      )
-    })
+  it.effect(
+    "is checked once by a login that is repeated because another one rehashed the password",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { codes, member } = yield* protectedMember
+        const { hash } = yield* Effect.promise(loadArgon2)
+        const weak = yield* Effect.promise(() =>
+          hash(password, { memoryCost: 16, timeCost: 2, parallelism: 1 })
+        )
+        yield* sql`UPDATE users SET password_hash = ${weak} WHERE id = ${member.user_id}`
+        const answers = yield* collide(
+          sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
+          codes.slice(0, 4).map((code) => logInWith(member, code))
+        )
+        assert.deepStrictEqual(
+          answers.map(outcome),
+          times(4, () => "200")
+        )
+      })
   )
 
-  it.effect("cannot be guessed: codes count like passwords, and what is missing too", () =>
+  it.effect("cannot be guessed, because wrong and missing codes count like wrong passwords", () =>
     Effect.gen(function* () {
       const { member } = yield* protectedMember
       const answers = yield* Effect.forEach(
@@ -123,7 +125,7 @@ layer(testNodesLayer())("a second factor", (it) => {
     })
   )
 
-  it.effect("is removed with the password and a code, and can be started again then", () =>
+  it.effect("is removed with the password and a code, and can then be started again", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
       const token = member.access_token
@@ -148,34 +150,32 @@ layer(testNodesLayer())("a second factor", (it) => {
     })
   )
 
-  it.effect(
-    "needs the password to be started, and is kept as no reader of tables could use it",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { codes, member, secret } = yield* protectedMember
-        const other = yield* signUp()
-        const refused = yield* ask("POST", "/v1/auth/totp/start", {
-          token: other.access_token,
-          body: { current_password: "not the right password" }
-        })
-        assert.strictEqual(outcome(refused), "401 invalid_credentials")
-        const rows = yield* sql<{ row: string }>`
+  it.effect("needs the password to be started, and is stored encrypted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { codes, member, secret } = yield* protectedMember
+      const other = yield* signUp()
+      const refused = yield* ask("POST", "/v1/auth/totp/start", {
+        token: other.access_token,
+        body: { current_password: "not the right password" }
+      })
+      assert.strictEqual(outcome(refused), "401 invalid_credentials")
+      const rows = yield* sql<{ row: string }>`
         SELECT totp::text || coalesce(string_agg(code_hash, ' '), '') AS row
         FROM totp
         LEFT JOIN recovery_codes ON recovery_codes.user_id = totp.user_id
         WHERE totp.user_id = ${member.user_id}
         GROUP BY totp.user_id`
-        assert.isNotEmpty(rows)
-        for (const word of [secret, ...codes, ...codes.map((code) => code.replace("-", ""))]) {
-          assert.isFalse(rows[0]!.row.includes(word))
-        }
-      })
+      assert.isNotEmpty(rows)
+      for (const word of [secret, ...codes, ...codes.map((code) => code.replace("-", ""))]) {
+        assert.isFalse(rows[0]!.row.includes(word))
+      }
+    })
   )
 
   const renewed = Redacted.make("another secret for tests, thirty-two bytes and more")
 
-  /** A node that knows this secret only. */
+  /** Logs in at a new node that has only this APP_SECRET. */
   const logInAtNewNode = Effect.fnUntraced(function* ({ email }: Member, totp: string) {
     const url = yield* startNode({
       ...testConfig,
@@ -192,7 +192,7 @@ layer(testNodesLayer())("a second factor", (it) => {
     return answer.status
   })
 
-  it.effect("whose secret is gone refuses every code, and the account can be helped", () =>
+  it.effect("whose secret is lost refuses all codes, and an operator can remove it", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
       for (const code of [yield* codeNow(secret), codes[0] ?? ""]) {

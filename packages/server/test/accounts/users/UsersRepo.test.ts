@@ -6,8 +6,8 @@ import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
 const RepoLayer = UsersRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-layer(RepoLayer)("the accounts that an operator sees", (it) => {
-  it.effect("say since when one is disabled, and are no more than asked for", () =>
+layer(RepoLayer)("the list of accounts for operators", (it) => {
+  it.effect("shows since when an account is disabled, up to the limit", () =>
     Effect.gen(function* () {
       const users = yield* UsersRepo
       const created_at = new Date("2026-06-01T12:00:00.000Z")

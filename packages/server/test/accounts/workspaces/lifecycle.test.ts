@@ -97,7 +97,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is listed to its members only, the newest first and page by page", () =>
+  it.effect("is listed only to its members, newest first, in pages", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* create(yield* signUp(), "somebody else's")
@@ -114,7 +114,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("that somebody is no member of looks to them like one that does not exist", () =>
+  it.effect("looks like a missing one to people who are not members", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const stranger = yield* signUp()
@@ -134,7 +134,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       ] as const
       const nowhere = ["/v1/workspaces/not-a-uuid", `/v1/workspaces/${randomUUID()}`]
       for (const [method, end] of ends) {
-        // Not even a body that is refused tells that there is something.
+        // An invalid body does not reveal the workspace either.
         const body = method === "GET" ? undefined : { name: 1 }
         const refusal = (workspace: string) =>
           ask(method, workspace + end, { token: stranger.access_token, body })
@@ -147,7 +147,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is read with a key that has the scope, and is none of any other key's business", () =>
+  it.effect("is read with a key that has the scope, and hidden from other keys", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const stranger = yield* signUp()
@@ -193,7 +193,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("and the rest of what a credential is for is told by whoami", () =>
+  it.effect("is shown by whoami together with the scopes of a key", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const key = yield* createKey(member, { scopes: ["tasks:read"], expires_in_days: 1 })
@@ -215,7 +215,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is one of at most 100 that somebody owns", () =>
+  it.effect("counts towards the 100 workspaces that a user can own", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -241,7 +241,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is created once for one Idempotency-Key, however often and wherever it is sent", () =>
+  it.effect("is created once per Idempotency-Key, also on several nodes", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const key = once("deploy-1")
@@ -255,10 +255,10 @@ layer(testNodesLayer())("a workspace", (it) => {
       assert.strictEqual((yield* list(member)).body.data.length, 2)
       const other = yield* create(member, "another name", key)
       assert.strictEqual(outcome(other), "422 idempotency_mismatch")
-      // The key is this user's own, and nobody is told of it.
+      // Each user has separate idempotency keys.
       const theirs = yield* create(yield* signUp(), "another name", key)
       assert.strictEqual(theirs.status, 201)
-      // What was refused has not used its key up.
+      // A refused request does not use up its idempotency key.
       assert.strictEqual(outcome(yield* create(member, "", once("k"))), "422 validation_failed")
       assert.strictEqual(outcome(yield* create(member, "fine", once("k"))), "201")
 
@@ -274,7 +274,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("is not created with an Idempotency-Key that is none", () =>
+  it.effect("is not created with an invalid Idempotency-Key", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const key of ["", "a b", "x".repeat(256), "é"]) {

@@ -15,7 +15,7 @@ import {
   insertTasks,
   insertWorkspace,
   insertWorkspaceIn,
-  laneOf,
+  deriveLane,
   step,
   unfinished
 } from "../runner/support/tasks.ts"
@@ -130,9 +130,9 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
   it.effect("gives lanes turns, however long the backlog of one of them", () =>
     Effect.gen(function* () {
       const node = yield* nodeOnEmptyQueue
-      yield* insertBacklog(laneOf(1), 2_000, 60)
-      yield* insertBacklog(laneOf(2), 30)
-      yield* insertBacklog(laneOf(3), 1)
+      yield* insertBacklog(deriveLane(1), 2_000, 60)
+      yield* insertBacklog(deriveLane(2), 30)
+      yield* insertBacklog(deriveLane(3), 1)
       const { reached, started } = yield* claimAs(node, { limit: 100, turns: inTurns })
       const counts = sharesOf(started)
       assert.isAtMost(started.length, 100)
@@ -146,12 +146,12 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
-      const greedy = yield* insertBacklog(laneOf(-7, 5), 5_000, 20)
+      const greedy = yield* insertBacklog(deriveLane(-7, 5), 5_000, 20)
       yield* sql`
         UPDATE runs
         SET lane = lane + random() * 100
         WHERE workspace_id = ${greedy}`
-      yield* insertBacklog(laneOf(9), 3)
+      yield* insertBacklog(deriveLane(9), 3)
       const { started } = yield* claimAs(node, { turns: { except: [-7], exceptAhead: [] } })
       assert.deepStrictEqual(sharesOf(started), { 9: 3 })
     })
@@ -161,7 +161,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
-      const many = yield* insertBacklog(laneOf(1), 1_000)
+      const many = yield* insertBacklog(deriveLane(1), 1_000)
       yield* sql`
         UPDATE runs
         SET lane = floor(random() * 300)::bigint * 4294967296
@@ -184,8 +184,8 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
-      const enough = yield* insertBacklog(laneOf(1), 4)
-      const other = yield* insertBacklog(laneOf(2), 4)
+      const enough = yield* insertBacklog(deriveLane(1), 4)
+      const other = yield* insertBacklog(deriveLane(2), 4)
       yield* sql`
         UPDATE runs
         SET due_at = now() + interval '20 seconds'
@@ -208,7 +208,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
-      const workspace_id = yield* insertBacklog(laneOf(1), 2)
+      const workspace_id = yield* insertBacklog(deriveLane(1), 2)
       const { started } = yield* claimAs(node, {})
       yield* handBack(
         sql,

@@ -25,7 +25,7 @@ import { Ids } from "../../../src/core/Ids.ts"
 import { makeSecrets, seal, Secrets } from "../../../src/core/Secrets.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { SigningSecrets } from "../../../src/engine/signing/SigningSecrets.ts"
-import { insertWorkspaceIn, laneOf } from "../../engine/runner/support/tasks.ts"
+import { insertWorkspaceIn, deriveLane } from "../../engine/runner/support/tasks.ts"
 import { testConfig } from "../../support/TestApp.ts"
 
 const secret = Redacted.make("a secret for tests, thirty-two bytes and more")
@@ -75,7 +75,7 @@ export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
 /** With a secret that signs its messages to webhooks, as every workspace has one. */
 export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {
   const sql = yield* SqlClient.SqlClient
-  const workspace_id = yield* insertWorkspaceIn(laneOf(share))
+  const workspace_id = yield* insertWorkspaceIn(deriveLane(share))
   const ring = makeSecrets([secret]).keys("signing-secret")
   const sealed_secret = seal(ring, workspace_id, `whsec_${"A".repeat(43)}=`)
   yield* sql`

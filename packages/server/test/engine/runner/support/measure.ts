@@ -27,7 +27,7 @@ import {
   insertTasks,
   insertWorkspace,
   insertWorkspaceIn,
-  laneOf
+  deriveLane
 } from "./tasks.ts"
 
 const [, , what = "drain", size] = process.argv
@@ -103,7 +103,7 @@ const steady = Effect.fnUntraced(function* (count: number) {
 const seconds = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const schedule = "*/5 * * * * *"
-  const hasty = yield* insertWorkspaceIn(laneOf(1))
+  const hasty = yield* insertWorkspaceIn(deriveLane(1))
   yield* insertTasks(hasty, { count, schedule, fires_in: 5_000 })
   const others = yield* Effect.replicateEffect(insertWorkspace, 100)
   yield* Effect.forEach(others, (workspace) => insertTask(workspace, { fires_in: 0 }))
@@ -149,12 +149,12 @@ const idle = Effect.fnUntraced(function* (count: number) {
 /** Claims that must look past the backlog of a share that has enough: of the oldest, and of the newest. */
 const backlog = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
-  const greedy = yield* insertWorkspaceIn(laneOf(1))
+  const greedy = yield* insertWorkspaceIn(deriveLane(1))
   yield* insertTasks(greedy, { count })
   yield* enqueueAll(greedy)
   // As if it had come in over a quarter of an hour.
   yield* sql`UPDATE runs SET due_at = due_at - random() * interval '15 minutes'`
-  const other = yield* insertWorkspaceIn(laneOf(2))
+  const other = yield* insertWorkspaceIn(deriveLane(2))
   yield* insertTasks(other, { count: 10 })
   yield* enqueueAll(other)
   yield* sql`VACUUM ANALYZE runs`
@@ -198,7 +198,7 @@ const newcomers = Effect.fnUntraced(function* (accounts: number) {
   const calls = makeFakeCalls()
   calls.answers.set("/endless", () => Effect.never)
   for (let account = 1; account <= accounts; account++) {
-    const workspace = yield* insertWorkspaceIn(laneOf(account))
+    const workspace = yield* insertWorkspaceIn(deriveLane(account))
     yield* insertTasks(workspace, { count: 30, url: `http://${account}.test/endless` })
     yield* enqueueAll(workspace)
   }

@@ -16,10 +16,12 @@ export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
   return id
 })
 
-export const laneOf = (share: number, account = 0): bigint =>
+export const deriveLane = (share: number, account = 0): bigint =>
   BigInt(share) * 2n ** 32n + BigInt(account)
 
-export const insertWorkspace = Effect.suspend(() => insertWorkspaceIn(laneOf(randomInt(2 ** 31))))
+export const insertWorkspace = Effect.suspend(() =>
+  insertWorkspaceIn(deriveLane(randomInt(2 ** 31)))
+)
 
 export interface TaskFields {
   readonly kind: "cron" | "delayed" | "chain"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type KeyRing, mac } from "../../core/index.ts"
 
-/** The part of an event that never changes, even when its details are erased. */
+/** The part of an event that never changes, not even when its details are erased. */
 export interface EventContent {
   readonly id: string
   readonly action: string
@@ -10,28 +10,27 @@ export interface EventContent {
   readonly actor_id: string | null
   readonly target_id: string | null
   readonly ip: string | null
-  /** Null only for events that an older version wrote. */
+  /** Null for events written by an older version. */
   readonly details_hash: string | null
   readonly created_at: Date
 }
 
-/** The position of an event in the chain of all events. */
 export interface ChainPosition {
-  /** From 1 on, without a gap. */
+  /** The number of the event, from 1 without gaps. */
   readonly ordinal: number
   readonly previous_hash: string
-  /** The time of the previous event. That event may be removed, but only after its retention. */
+  /** The time of the previous event, which is deleted after its retention. */
   readonly previous_at: Date | null
 }
 
-/** The last event of the chain. The ordinal is 0 if the chain is empty. */
+/** The last event of the chain. `ordinal` is 0 if the chain is empty. */
 export interface ChainEnd {
   readonly ordinal: number
   readonly hash: string
   readonly at: Date | null
 }
 
-/** Writes equal values as equal text, whatever the order of their fields. */
+/** Converts equal values to equal text, whatever the order of their fields. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (value instanceof Date || typeof value !== "object" || value === null) {
@@ -46,7 +45,7 @@ const canonical = (value: unknown): string => {
 const sha256 = (value: unknown): string =>
   createHash("sha256").update(canonical(value)).digest("base64url")
 
-const contentOf = (event: EventContent) => [
+const hashedFields = (event: EventContent) => [
   event.id,
   event.action,
   event.workspace_id,
@@ -58,39 +57,39 @@ const contentOf = (event: EventContent) => [
   event.created_at
 ]
 
-/** Erased details cannot be guessed from this hash, because the salt is erased with them. */
-export const detailsHashOf = (salt: string, requestId: string | null, details: unknown): string =>
+/**
+ * Hashes details with a salt. The salt is erased with them, so that nobody can guess them from the
+ * hash.
+ */
+export const hashDetails = (salt: string, requestId: string | null, details: unknown): string =>
   sha256([salt, requestId, details])
 
 /**
- * Has no key, so that a hash that somebody noted stays comparable when `APP_SECRET` changes. The
- * MACs of the events and of the end protect it.
+ * Hashes an event and its position. The hash uses no key, so that a hash that an operator noted
+ * stays comparable when `APP_SECRET` changes. The MACs protect it.
  */
-export const eventHashOf = (event: EventContent, position: ChainPosition): string =>
-  sha256([...contentOf(event), position.ordinal, position.previous_hash, position.previous_at])
+export const hashEvent = (event: EventContent, position: ChainPosition): string =>
+  sha256([...hashedFields(event), position.ordinal, position.previous_hash, position.previous_at])
 
 /**
- * The kind of record that a MAC covers. It comes first in the input, so the MAC of one kind never
- * verifies as another.
+ * The content that a MAC covers. The kind comes first, so that a MAC of one kind is never valid for
+ * another.
  */
 export type Attested = readonly [kind: "written" | "linked" | "end", ...values: Array<unknown>]
 
-/** For an event that has no position yet. */
-export const writtenEvent = (event: EventContent): Attested => ["written", ...contentOf(event)]
+/** The content for the MAC of an event without a position. */
+export const writtenEvent = (event: EventContent): Attested => ["written", ...hashedFields(event)]
 
-/**
- * For an event with its position in the chain. Its MAC replaces the MAC that the event was written
- * with.
- */
+/** The content for the MAC of an event with a position. It replaces the first MAC of the event. */
 export const linkedEvent = (ordinal: number, hash: string): Attested => ["linked", ordinal, hash]
 
 export const endOfChain = ({ at, hash, ordinal }: ChainEnd): Attested => ["end", ordinal, hash, at]
 
-/** Signs with the current secret, as `<key id>.<mac>`. */
+/** Creates a MAC with the current secret, as `<key id>.<mac>`. */
 export const attest = ([key]: KeyRing, attested: Attested): string =>
   `${key.id}.${mac(key, canonical(attested))}`
 
-/** `unknown` if the secret that made the MAC is missing, or if there is no MAC. */
+/** Checks a MAC. The result is `unknown` if there is no MAC, or its secret is not configured. */
 export const checkMac = (
   ring: KeyRing,
   attested: Attested,

@@ -14,25 +14,26 @@ import { EndSignals } from "../events/index.ts"
 import { SigningSecrets } from "../engine/index.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
-import { ReclaimingRepo } from "./ReclaimingRepo.ts"
+import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
-/** Returns an account to the owner of its email if somebody else may have registered it. */
-export class Reclaiming extends Context.Service<
-  Reclaiming,
+/** Gives an account to the owner of its email, in case somebody else has registered it. */
+export class AccountReclaims extends Context.Service<
+  AccountReclaims,
   {
     /**
-     * A person who used a link mailed to an unverified email owns it, so this removes every access
-     * that others may have kept. Call it within the transaction that locks the account.
+     * Removes all access that others could have kept to an account with an unverified email. A
+     * person who used a link that was mailed there owns the email. Call it in the transaction that
+     * locks the account.
      */
     readonly reclaim: (
       user: Pick<UserRow, "id" | "email">,
       origin: RequestOrigin
     ) => Effect.Effect<void>
   }
->()("@scheduling/server/accounts/Reclaiming") {
+>()("@scheduling/server/accounts/AccountReclaims") {
   static readonly layer: Layer.Layer<
-    Reclaiming,
+    AccountReclaims,
     never,
     | ApiKeyRepo
     | AuditLog
@@ -40,7 +41,7 @@ export class Reclaiming extends Context.Service<
     | EndSignals
     | InvitationsRepo
     | MembersRepo
-    | ReclaimingRepo
+    | AccountReclaimsRepo
     | SecondFactors
     | SigningSecrets
     | SqlClient.SqlClient
@@ -48,7 +49,7 @@ export class Reclaiming extends Context.Service<
     | UserLinksRepo
     | UsersRepo
   > = Layer.effect(
-    Reclaiming,
+    AccountReclaims,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const apiKeys = yield* ApiKeyRepo
@@ -59,12 +60,12 @@ export class Reclaiming extends Context.Service<
       const invitations = yield* InvitationsRepo
       const links = yield* UserLinksRepo
       const members = yield* MembersRepo
-      const repo = yield* ReclaimingRepo
+      const repo = yield* AccountReclaimsRepo
       const signing = yield* SigningSecrets
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
 
-      /** The workspace must be locked. */
+      /** Removes other members, keys and tokens of a locked workspace. */
       const clear = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         userId: UserId,
@@ -83,7 +84,7 @@ export class Reclaiming extends Context.Service<
         }
         const removed = yield* members.removeAllBut(workspaceId, userId)
         for (const { email, id, role } of removed) {
-          yield* events.memberEmailGone(email, [workspaceId], origin)
+          yield* events.memberEmailRemoved(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
         yield* sql.afterCommit(Effect.sync(() => endSignals.send(removed.map(({ id }) => id))))
@@ -91,14 +92,14 @@ export class Reclaiming extends Context.Service<
         for (const { id } of yield* apiKeys.updateAllRevoked(workspaceId, now)) {
           yield* record("api_key.revoked", id)
         }
-        for (const { id } of yield* repo.endWorkers(workspaceId, now)) {
+        for (const { id } of yield* repo.revokeWorkers(workspaceId, now)) {
           yield* record("worker.token_revoked", id)
         }
         yield* record("signing_secret.rotated", (yield* signing.rotate(workspaceId)).id)
       })
 
-      return Reclaiming.of({
-        reclaim: Effect.fn("Reclaiming.reclaim")(function* ({ email, id }, origin) {
+      return AccountReclaims.of({
+        reclaim: Effect.fn("AccountReclaims.reclaim")(function* ({ email, id }, origin) {
           const now = yield* DateTime.nowAsDate
           if (!(yield* users.updateVerified(id, now))) return
           const userId = UserId.make(id)
@@ -107,7 +108,7 @@ export class Reclaiming extends Context.Service<
           yield* links.removeAny(id, "email")
           yield* record("email.verified", { changed: false })
           if (yield* factors.remove(id)) yield* record("totp.disabled")
-          for (const workspaceId of yield* repo.lockOwnedAlone(id)) {
+          for (const workspaceId of yield* repo.lockSolelyOwned(id)) {
             yield* clear(workspaceId, userId, origin)
           }
           yield* events.emailVerified(id, email, now)

@@ -7,11 +7,11 @@ import type { Actor } from "../audit/currentActor.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /**
- * Locks the workspace until the transaction ends and decides again whether the actor may make this
- * change, because the session or role may have ended since the request was admitted. Roles change
- * only while the workspace is locked, so the returned role holds until the commit.
+ * Locks the workspace until the transaction ends, and checks the actor's session and role again,
+ * because they can have ended since the request was authenticated. Roles change only while the
+ * workspace is locked, so the returned role holds until the commit.
  */
-export const holdFor = (workspaces: WorkspacesRepo["Service"]) =>
+export const makeWorkspaceLock = (workspaces: WorkspacesRepo["Service"]) =>
   Effect.fnUntraced(function* (
     workspaceId: AuthorizedWorkspaceId,
     actor: Actor,
@@ -19,7 +19,7 @@ export const holdFor = (workspaces: WorkspacesRepo["Service"]) =>
   ): Effect.fn.Return<Role, InvalidToken | NotFound | Forbidden> {
     if (!(yield* workspaces.lock(workspaceId)))
       return yield* new NotFound({ resource: "workspace" })
-    const { has_session, role } = yield* workspaces.findRoleAndSession(workspaceId, actor)
+    const { has_session, role } = yield* workspaces.findSessionRole(workspaceId, actor)
     if (!has_session) return yield* new InvalidToken()
     if (role === null) return yield* new NotFound({ resource: "workspace" })
     if (!includesRole(role, needed)) return yield* new Forbidden({ required_role: needed })

@@ -2,8 +2,8 @@ import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import { Effect, Option } from "effect"
 import type { UserRow, UsersRepo } from "./UsersRepo.ts"
 
-/** Needed because a token may outlive its user by minutes. */
-export const userOfToken = (
+/** Finds the user of a token. A token can outlive its user by minutes. */
+export const findTokenUser = (
   users: UsersRepo["Service"],
   id: string
 ): Effect.Effect<UserRow, InvalidToken> =>

@@ -6,8 +6,8 @@ import type { Throttle } from "../throttle/Throttle.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import type { Passwords } from "./Passwords.ts"
 
-/** Requires the password again for actions that a stolen token must not allow. */
-export const confirmingPassword =
+/** Creates a check of the password for actions that a stolen token must not allow. */
+export const makePasswordCheck =
   (throttle: Throttle["Service"], passwords: Passwords["Service"]) =>
   (
     row: UserRow,

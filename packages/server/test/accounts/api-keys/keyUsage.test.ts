@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { keyUsage } from "../../../src/accounts/api-keys/keyUsage.ts"
 import type { KeyUseRow } from "../../../src/accounts/api-keys/KeyUsesRepo.ts"
-import { nextWarning } from "../../../src/accounts/api-keys/warnings.ts"
+import { nextWarning } from "../../../src/accounts/api-keys/nextWarning.ts"
 import { dayMs } from "../../../src/core/milliseconds.ts"
 import { testNow } from "../../support/TestApp.ts"
 
@@ -24,35 +24,47 @@ const use = (kind: KeyUseRow["kind"], what: string, at = now): KeyUseRow => ({
 const read = use("scope", "tasks:read")
 const from = use("address", "203.0.113.7")
 
-describe("the suggestion for a key", () => {
+describe("the suggestion for an API key", () => {
   it.each([
-    ["uses all that it may", key(60, "tasks:read"), [read, from], "keep", ["tasks:read"]],
-    ["uses a part", key(60, "tasks:read", "tasks:write"), [read, from], "narrow", ["tasks:read"]],
-    ["is not used", key(60, "tasks:read"), [], "revoke", []],
-    ["asks only who it is", key(60, "tasks:read"), [from], "keep", ["tasks:read"]],
-    ["is young", key(29, "tasks:read"), [], "wait", ["tasks:read"]],
-    ["is just old enough", key(30, "tasks:read"), [], "revoke", []],
+    ["uses all its scopes", key(60, "tasks:read"), [read, from], "keep", ["tasks:read"]],
     [
-      "is refused wherever it comes from",
+      "uses a part of its scopes",
+      key(60, "tasks:read", "tasks:write"),
+      [read, from],
+      "narrow",
+      ["tasks:read"]
+    ],
+    ["is not used", key(60, "tasks:read"), [], "revoke", []],
+    ["uses only endpoints without a scope", key(60, "tasks:read"), [from], "keep", ["tasks:read"]],
+    ["is younger than 30 days", key(29, "tasks:read"), [], "wait", ["tasks:read"]],
+    ["is 30 days old", key(30, "tasks:read"), [], "revoke", []],
+    [
+      "is refused at all its addresses",
       key(60, "tasks:read"),
       [use("refused_address", "203.0.113.7")],
       "revoke",
       []
     ],
-    ["used what it may no longer", key(60, "tasks:write"), [read, from], "keep", ["tasks:write"]]
+    [
+      "used a scope that it no longer has",
+      key(60, "tasks:write"),
+      [read, from],
+      "keep",
+      ["tasks:write"]
+    ]
   ] as const)("that %s", (_, row, uses, advice, scopes) => {
     const { suggestion } = keyUsage(row, uses, now)
     assert.deepStrictEqual(suggestion, { advice, scopes: [...scopes] })
   })
 
-  it("counts from 90 days ago, or from when the key was made", () => {
+  it("counts from 90 days ago, or from the creation of the key", () => {
     const since = (days: number) => keyUsage(key(days, "tasks:read"), [], now).observed_since
     assert.strictEqual(since(10), daysAgo(10).toISOString())
     assert.strictEqual(since(1000), daysAgo(90).toISOString())
   })
 })
 
-describe("the next warning of a key that expires", () => {
+describe("nextWarning for a key that expires", () => {
   it.each([
     ["never", null, null],
     ["in a year", 365, 358],

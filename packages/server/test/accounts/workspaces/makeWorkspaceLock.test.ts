@@ -11,7 +11,7 @@ interface Credential {
   readonly body?: object
 }
 
-/** What gives a member a way in that outlives the membership. */
+/** Credentials that would outlive the membership of their creator. */
 const credentials: ReadonlyArray<Credential> = [
   { of: "an API key", path: "/api-keys", body: { name: "a key", scopes: ["tasks:read"] } },
   { of: "a rotated API key", path: "/api-keys/KEY/rotate" },
@@ -39,8 +39,8 @@ const scene = Effect.gen(function* () {
   return { admin, lock, owner, post, sql }
 })
 
-layer(testAppLayer())("A credential that is created just when", (it) => {
-  it.effect.each(credentials)("its member is removed does not come to be: $of", (credential) =>
+layer(testAppLayer())("a credential", (it) => {
+  it.effect.each(credentials)("is not created while its creator is removed: $of", (credential) =>
     Effect.gen(function* () {
       const { admin, lock, owner, post } = yield* scene
       const removed = ask("DELETE", `${owner.workspace}/members/${admin.user_id}`, {
@@ -51,16 +51,18 @@ layer(testAppLayer())("A credential that is created just when", (it) => {
     })
   )
 
-  it.effect.each(credentials)("its session ends does not come to be: $of", (credential) =>
-    Effect.gen(function* () {
-      const { admin, lock, post, sql } = yield* scene
-      const holding = Effect.gen(function* () {
-        yield* lock
-        // It commits together with the lock, so a request that was let in waits until it holds.
-        yield* sql`DELETE FROM sessions WHERE user_id = ${admin.user_id}`
+  it.effect.each(credentials)(
+    "is not created while its creator's session ends: $of",
+    (credential) =>
+      Effect.gen(function* () {
+        const { admin, lock, post, sql } = yield* scene
+        const holding = Effect.gen(function* () {
+          yield* lock
+          // The deletion commits together with the lock, so the request sees it after its wait.
+          yield* sql`DELETE FROM sessions WHERE user_id = ${admin.user_id}`
+        })
+        const [answer] = yield* collide(holding, [post(admin, credential)])
+        assert.strictEqual(answer && outcome(answer), "401 invalid_token")
       })
-      const [answer] = yield* collide(holding, [post(admin, credential)])
-      assert.strictEqual(answer && outcome(answer), "401 invalid_token")
-    })
   )
 })

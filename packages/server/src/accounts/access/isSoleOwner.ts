@@ -1,7 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** SQL condition: the user is the only owner of the workspace. */
-export const ownedAlone = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
+export const isSoleOwner = (sql: SqlClient.SqlClient, userId: string): Statement.Fragment => sql`
   workspaces.id IN (
     SELECT workspace_id
     FROM memberships
