@@ -185,7 +185,10 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
               isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
               lock: ({ id }) =>
-                Effect.andThen(checkTarget(workspaceId, definition), rows.findForUpdate(workspaceId, id)),
+                Effect.andThen(
+                  checkTarget(workspaceId, definition),
+                  rows.findForUpdate(workspaceId, id)
+                ),
               change: (row) => change(row, defined, defined)
             }
           )

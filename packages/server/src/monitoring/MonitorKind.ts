@@ -68,7 +68,8 @@ interface NamedSettings {
   readonly tags: ReadonlyArray<string>
 }
 
-export const isSettingsProblem = (settings: object): settings is FieldProblem => "problem" in settings
+export const isSettingsProblem = (settings: object): settings is FieldProblem =>
+  "problem" in settings
 
 /** Everything to write about one monitor in one transaction. */
 export interface MonitorDecision<Columns> {

@@ -112,4 +112,6 @@ const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => 
 })
 
 const problemOf = (changes: HeartbeatMonitorUpdate, rules: HeartbeatRules) =>
-  changes.timezone !== undefined && rules.schedule === null ? timezoneWithoutSchedule : timingProblem(rules)
+  changes.timezone !== undefined && rules.schedule === null
+    ? timezoneWithoutSchedule
+    : timingProblem(rules)
