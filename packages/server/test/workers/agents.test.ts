@@ -98,7 +98,7 @@ describe("agents", () => {
         way.mend()
         for (const agent of [second, third]) {
           yield* eventually("an agent that is back", async () =>
-            agent.output().includes("The session has expired")
+            agent.output().includes("The service did not hear from this agent")
           )
         }
         for (const { attempts, status } of results) {
