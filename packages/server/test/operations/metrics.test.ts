@@ -1,3 +1,4 @@
+import packageJson from "../../package.json" with { type: "json" }
 import { assert, describe, it, layer } from "@effect/vitest"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Redacted } from "effect"
@@ -51,6 +52,8 @@ describe("meters", () => {
   })
 })
 
+const { version } = packageJson
+
 const token = "a token for those who look"
 
 const scrape = Effect.map(ask("GET", "/metrics", { token }), ({ text }) => parseScrape(text))
@@ -68,6 +71,16 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
   excludeTestServices: true,
   timeout: "60 seconds"
 })("metrics", (it) => {
+  it.effect("name the version that runs", () =>
+    Effect.gen(function* () {
+      const builds = (yield* scrape).filter(({ name }) => name === "scheduling_build_info")
+      const [build] = builds
+      assert.lengthOf(builds, 1)
+      assert.deepInclude(build, { value: 1 })
+      assert.deepStrictEqual(build?.labels, { version, node: process.versions.node })
+    })
+  )
+
   it.effect("look like an unknown route without the token", () =>
     Effect.gen(function* () {
       for (const wrong of [undefined, "", "x", `${token}x`]) {
