@@ -23,7 +23,7 @@ try {
 
   // The commit is the idempotency key, so that a restarted pipeline does not run the task twice.
   const commit = process.env["GITHUB_SHA"] ?? crypto.randomUUID()
-  const { id } = await client.cron.run(task.id, { idempotencyKey: `deploy-${commit}` })
+  const { id } = await client.cron.run(task.id, {}, { idempotencyKey: `deploy-${commit}` })
   const execution = await until(() => client.executions.get(id), hasEnded)
   console.log(
     `"${name}" ${execution.status}${execution.error === null ? "" : `: ${execution.error.message}`}.`

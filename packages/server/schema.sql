@@ -1,5 +1,29 @@
 -- Generated from the migrations by `npm run generate`, for people to read.
 
+CREATE OR REPLACE FUNCTION public.keep_replaced_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
+      SELECT OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body
+      FROM workspaces
+      WHERE id = OLD.workspace_id
+      ON CONFLICT DO NOTHING;
+      DELETE FROM replaced_calls
+      WHERE task_id = OLD.id
+        AND replaced_at <= (
+          SELECT replaced_at
+          FROM replaced_calls
+          WHERE task_id = OLD.id
+          ORDER BY replaced_at DESC
+          OFFSET 10
+          LIMIT 1
+        );
+      RETURN NULL;
+    END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.lane_of_workspace()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -192,6 +216,9 @@ CREATE TABLE earlier_attempts (
   status_code integer,
   response_body text,
   error text,
+  node integer,
+  worker_id uuid,
+  exchange text,
   CONSTRAINT earlier_attempts_pkey PRIMARY KEY (execution_id, number)
 ) PARTITION BY RANGE (execution_id);
 
@@ -236,13 +263,15 @@ CREATE TABLE executions (
   status_code integer,
   response_body text,
   error text,
+  node integer,
+  worker_id uuid,
+  exchange text,
   ordinal bigint DEFAULT nextval('execution_ordinals'::regclass) NOT NULL,
   stray boolean GENERATED ALWAYS AS ((((time_of_id(id) - scheduled_for) < '-00:05:00'::interval) OR ((time_of_id(id) - scheduled_for) > '00:05:00'::interval))) STORED NOT NULL,
-  CONSTRAINT executions_pkey PRIMARY KEY (workspace_id, id),
+  CONSTRAINT executions_pkey PRIMARY KEY (workspace_id, id) INCLUDE (task_id, kind, trigger, status, status_code, duration_ms, scheduled_for),
   CONSTRAINT executions_status_check CHECK (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text]))
 ) PARTITION BY RANGE (id);
 CREATE INDEX executions_by_chain_run ON ONLY executions USING btree (chain_run_id) WHERE chain_run_id IS NOT NULL;
-CREATE INDEX executions_by_kind ON ONLY executions USING btree (workspace_id, kind, id DESC);
 CREATE INDEX executions_by_ordinal ON ONLY executions USING brin (ordinal);
 CREATE INDEX executions_by_task ON ONLY executions USING btree (workspace_id, task_id, id DESC);
 CREATE INDEX executions_chain_runs ON ONLY executions USING btree (task_id, id DESC) WHERE id = chain_run_id;
@@ -661,6 +690,29 @@ CREATE TABLE removed_workspaces (
   CONSTRAINT removed_workspaces_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE replaced_calls (
+  task_id uuid NOT NULL,
+  replaced_at timestamp with time zone NOT NULL,
+  workspace_id uuid NOT NULL,
+  method text NOT NULL,
+  url text NOT NULL,
+  headers jsonb NOT NULL,
+  body text,
+  CONSTRAINT replaced_calls_pkey PRIMARY KEY (task_id, replaced_at),
+  CONSTRAINT replaced_calls_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX replaced_calls_by_time ON replaced_calls USING btree (replaced_at);
+CREATE INDEX replaced_calls_by_workspace ON replaced_calls USING btree (workspace_id);
+
+CREATE TABLE run_inputs (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  input json NOT NULL,
+  CONSTRAINT run_inputs_pkey PRIMARY KEY (id),
+  CONSTRAINT run_inputs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX run_inputs_by_workspace ON run_inputs USING btree (workspace_id);
+
 CREATE TABLE runs (
   workspace_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -695,6 +747,8 @@ END) STORED NOT NULL,
   after_failure boolean,
   status_code integer,
   error text,
+  called_by integer,
+  exchange text,
   run_on jsonb,
   worker_wait_seconds integer,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
@@ -860,6 +914,8 @@ CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE st
 CREATE INDEX tasks_upcoming ON tasks USING btree (workspace_id, COALESCE(next_fire_at, run_at)) WHERE next_fire_at IS NOT NULL OR status = 'pending'::text;
 CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_options IS NOT NULL;
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
+CREATE TRIGGER tasks_call_deleted AFTER DELETE ON public.tasks FOR EACH ROW WHEN (((old.kind = 'cron'::text) AND (old.method IS NOT NULL))) EXECUTE FUNCTION keep_replaced_call();
+CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body ON public.tasks FOR EACH ROW WHEN (((old.method IS NOT NULL) AND ((((old.method IS DISTINCT FROM new.method) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.body IS DISTINCT FROM new.body)))) EXECUTE FUNCTION keep_replaced_call();
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE totp (

@@ -109,7 +109,7 @@ const cancelSome = (node: ServerProcess, { token, workspace }: Owner, url: strin
     for (let n = 0; n < cancelled; n++) {
       const { id } = await ask("POST", "/delayed", { url, delay_seconds: 3_600 })
       const { data } = await ask("GET", `/executions/scheduled?task_id=${id}`)
-      await ask("POST", `/delayed/${id}/executions/${data[0].id}/cancel`)
+      await ask("POST", `/executions/${data[0].id}/cancel`)
     }
   })
 

@@ -121,8 +121,26 @@ const signer = (
   )
 }
 
+/** The headers of a request, without those of its signature and of HTTP itself. */
+export const sentHeaders = (
+  request: Pick<CallRequest, "attempt" | "body" | "execution_id" | "headers" | "task">
+): Readonly<Record<string, string>> => {
+  const fields = fieldsOf(request, request.body)
+  return Object.fromEntries(
+    fields.flatMap((name, index) =>
+      index % 2 === 0 ? [[name.toLowerCase(), fields[index + 1] ?? ""]] : []
+    )
+  )
+}
+
 /** The header fields of the request: names and values alternate. */
-const fieldsOf = (request: CallRequest, body: string | null) => {
+const fieldsOf = (
+  request: Pick<
+    CallRequest,
+    "attempt" | "complete_url" | "execution_id" | "headers" | "task" | "traceparent"
+  >,
+  body: string | null
+) => {
   const headers = ["idempotency-key", request.execution_id]
   if (request.task !== null) {
     headers.push(

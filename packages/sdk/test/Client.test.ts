@@ -146,7 +146,7 @@ describe("what cannot be sent is refused before it is", () => {
   it.each(["", "with space", "naïve", "x".repeat(256)])(
     "the idempotency key %j",
     async (idempotencyKey) => {
-      await expect(client.cron.run("t1", { idempotencyKey })).rejects.toThrow(/^idempotencyKey/)
+      await expect(client.cron.run("t1", {}, { idempotencyKey })).rejects.toThrow(/^idempotencyKey/)
     }
   )
 

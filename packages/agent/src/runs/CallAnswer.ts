@@ -11,7 +11,8 @@ export const toAnswer = ({ completes_later, ...answer }: CallResult): CallAnswer
   error: answer.error,
   retry_after_seconds: answer.retry_after_seconds,
   duration_ms: answer.duration_ms,
-  ...(completes_later && { completes_later: true })
+  ...(completes_later && { completes_later: true }),
+  ...(answer.exchange !== null && { exchange: answer.exchange })
 })
 
 export const cutOffAnswer = {

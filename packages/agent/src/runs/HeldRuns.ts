@@ -167,8 +167,8 @@ export class HeldRuns {
   takeResults(): ReadonlyArray<FinishedRun> {
     let bytes = 0
     let count = 0
-    for (const { response_body } of this.#finished) {
-      bytes += 500 + JSON.stringify(response_body).length
+    for (const { exchange, response_body } of this.#finished) {
+      bytes += 500 + JSON.stringify([response_body, exchange]).length
       if (count === maxResults || (count > 0 && bytes > maxBytes)) break
       count++
     }

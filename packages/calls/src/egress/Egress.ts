@@ -57,15 +57,23 @@ export interface Target {
 
 type Connected = (...result: [null, Socket] | [Error, null]) => void
 
+/** How long the parts of connecting took, in milliseconds. Null for parts that did not happen. */
+export interface ConnectTimes {
+  dns_ms: number | null
+  connect_ms: number | null
+  tls_ms: number | null
+}
+
 /**
  * Opens a connection and calls `callback` once. Returns the socket, so that an interrupted call can
  * destroy it while it is still connecting. If `onBytes` is given, it gets the received bytes, which
- * are valid only until it returns.
+ * are valid only until it returns. If `times` is given, it is filled in as the parts end.
  */
 export type Connect = (
   target: Target,
   callback: Connected,
-  onBytes?: (bytes: Buffer) => void
+  onBytes?: (bytes: Buffer) => void,
+  times?: ConnectTimes
 ) => Socket | undefined
 
 export interface EgressRules {
@@ -82,7 +90,7 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
   const lookupAllowed = guardedLookup(allow, sharedLookups(resolve))
   const upgradeToTls = makeUpgradeToTls()
 
-  return ({ hostname, isSecure, port }, callback, onBytes) => {
+  return ({ hostname, isSecure, port }, callback, onBytes, times) => {
     const refusal = isIP(hostname) === 0 ? undefined : refuse(hostname, allow)
     if (refusal !== undefined) {
       queueMicrotask(() => callback(refusal, null))
@@ -99,8 +107,11 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
       keepAliveInitialDelay: 60_000,
       ...(onBytes !== undefined && !isSecure && { onread: intoOneBuffer(onBytes) })
     })
+    const lap = stopwatch()
+    if (times !== undefined) socket.once("lookup", () => (times.dns_ms = lap()))
     return whenOpen(socket, "connect", (...[error]) => {
       if (error !== null) return callback(error, null)
+      if (times !== undefined) times.connect_ms = lap()
       // This address was checked above. If Node ever dials a different one, it is refused here,
       // before a byte of the request or of a TLS handshake is written.
       const late = refuse(socket.remoteAddress ?? "", allow)
@@ -110,11 +121,25 @@ export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
       } else if (isSecure) {
         const secured = upgradeToTls(socket, hostname)
         if (onBytes !== undefined) secured.on("data", onBytes)
-        whenOpen(secured, "secureConnect", callback)
+        whenOpen(secured, "secureConnect", (...result) => {
+          if (times !== undefined && result[0] === null) times.tls_ms = lap()
+          callback(...result)
+        })
       } else {
         callback(null, socket)
       }
     })
+  }
+}
+
+/** Returns a function that says how many milliseconds have passed since it was last called. */
+const stopwatch = () => {
+  let before = performance.now()
+  return () => {
+    const now = performance.now()
+    const passed = now - before
+    before = now
+    return passed
   }
 }
 

@@ -1,9 +1,15 @@
+import { isCredentialHeader, mask } from "@scheduling/domain/calls/credentialHeaders"
 import { Data } from "effect"
 
-/** The headers of an answer that the service reads. */
+/** The headers of an answer that the service reads, and those that it shows. */
 export interface AnswerHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
+  /**
+   * A line for each header, with its name in lower case. Headers about the connection are left out,
+   * values that look like credentials are masked, and all of it is cut at 4 kB.
+   */
+  readonly shown: string
 }
 
 /** Receives the parts of an answer as they are parsed. */
@@ -29,6 +35,10 @@ const headStart = Buffer.from("HTTP/1.")
 const headEnd = Buffer.from("\r\n\r\n")
 const statusLine = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r\n]*)?$/
 const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\0\r\n]*)$/
+
+const aboutConnection = new Set(["connection", "keep-alive", "transfer-encoding"])
+
+const maxShown = 4_096
 
 const nothing = Buffer.alloc(0)
 const carriageReturn = 13
@@ -148,9 +158,14 @@ export class AnswerParser {
     let retryAfter: string | null = null
     let complete: string | null = null
     let isKept = version === "1"
+    let shown = ""
     for (const line of lines) {
-      const [, name = "", value = ""] = fieldLine.exec(line) ?? []
-      switch (name.toLowerCase()) {
+      const [, written = "", value = ""] = fieldLine.exec(line) ?? []
+      const name = written.toLowerCase()
+      if (shown.length < maxShown && !aboutConnection.has(name)) {
+        shown += `${name}: ${isCredentialHeader(name) ? mask : value.trim()}\n`
+      }
+      switch (name) {
         case "":
           throw new InvalidAnswer()
         case "content-length":
@@ -184,7 +199,7 @@ export class AnswerParser {
     if (status < 200) return
 
     this.isReusable = isKept
-    this.reader.onHead(status, { retryAfter, complete })
+    this.reader.onHead(status, { retryAfter, complete, shown: shown.slice(0, maxShown) })
     if (this.isBodyless || status === 204 || status === 304) this.position = "after the answer"
     else if (encoding !== undefined) this.beginEncoded(encoding)
     else if (length === undefined) this.beginEndless()

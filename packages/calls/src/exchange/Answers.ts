@@ -16,25 +16,36 @@ export interface Answers {
 }
 
 /**
- * Reads the answers of earlier steps. A step has no answer if it was skipped or if no server
- * answered it. Each body is parsed at most once, and only if a reference asks for a value in it.
+ * Reads the answers of earlier steps, and the input of the run, which is JSON. A step has no answer if
+ * it was skipped or if no server answered it. Each body is parsed at most once, and only if a reference
+ * asks for a value in it.
  */
-export const answersOf = (steps: ReadonlyMap<string, StepAnswer>): Answers => {
+export const answersOf = (
+  steps: ReadonlyMap<string, StepAnswer>,
+  input: string | null = null
+): Answers => {
   const documents = new Map<string, Result.Result<unknown, string>>()
 
-  const document = (step: string, body: string): Result.Result<unknown, string> => {
-    const known = documents.get(step)
+  const document = (
+    name: string,
+    text: string,
+    problem = `${name} is not JSON within the 10,000 bytes that are kept`
+  ): Result.Result<unknown, string> => {
+    const known = documents.get(name)
     if (known !== undefined) return known
-    const parsed = Result.try({
-      try: () => JSON.parse(body, keepDigits),
-      catch: () => `steps.${step}.body is not JSON within the 10,000 bytes that are kept`
-    })
-    documents.set(step, parsed)
+    const parsed = Result.try({ try: () => JSON.parse(text, keepDigits), catch: () => problem })
+    documents.set(name, parsed)
     return parsed
   }
 
   const value = (reference: Reference, whole: "text" | "json"): Result.Result<unknown, string> => {
-    const { field, path, step } = reference
+    const { path } = reference
+    if (reference.root === "input") {
+      if (input === null) return Result.fail("input is missing: the run was started without one")
+      const parsed = document("input", input, "input is not JSON")
+      return Result.flatMap(parsed, (whole) => walk(whole, path, "input"))
+    }
+    const { field, step } = reference
     const answer = steps.get(step)
     const found = field === "status" ? answer?.status_code : answer?.response_body
     if (found === undefined || found === null) {
@@ -43,7 +54,8 @@ export const answersOf = (steps: ReadonlyMap<string, StepAnswer>): Answers => {
     if (typeof found === "number" || (path.length === 0 && whole === "text")) {
       return Result.succeed(found)
     }
-    return Result.flatMap(document(step, found), (body) => walk(body, reference))
+    const name = `steps.${step}.body`
+    return Result.flatMap(document(name, found), (body) => walk(body, path, name))
   }
 
   return {
@@ -57,10 +69,14 @@ export const answersOf = (steps: ReadonlyMap<string, StepAnswer>): Answers => {
   }
 }
 
-const walk = (body: unknown, reference: Reference): Result.Result<unknown, string> => {
-  let value = body
-  let name = `steps.${reference.step}.body`
-  for (const key of reference.path) {
+const walk = (
+  root: unknown,
+  path: Reference["path"],
+  rootName: string
+): Result.Result<unknown, string> => {
+  let value = root
+  let name = rootName
+  for (const key of path) {
     const inside = own(value, key)
     if (inside === undefined) {
       return Result.fail(`${name} is not ${typeof key === "number" ? "an array" : "an object"}`)

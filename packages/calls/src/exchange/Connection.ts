@@ -1,13 +1,15 @@
 import { Data } from "effect"
 import type { Socket } from "node:net"
 import { AnswerCutOff, AnswerParser, type AnswerReader } from "./AnswerParser.ts"
-import type { Connect, Target } from "../egress/Egress.ts"
+import type { Connect, ConnectTimes, Target } from "../egress/Egress.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** Receives the events of an exchange. */
 export interface ExchangeListener extends AnswerReader {
   /** The number of bytes of the body to keep. */
   readonly keptBytes: number
+  /** A connection is opened for the exchange. The times are filled in as the parts end. */
+  readonly onOpening: (times: ConnectTimes) => void
   readonly onSent: () => void
   readonly onFirstByte: () => void
   /** The exchange has finished. The connection may serve another one if it is reusable. */
@@ -60,7 +62,9 @@ export class Connection {
       else if (this.exchange === undefined) socket.setTimeout(idleMillis)
       else this.write(socket)
     }
-    this.socket = this.connect(this.target, onOpen, (bytes) => this.read(bytes))
+    const times: ConnectTimes = { dns_ms: null, connect_ms: null, tls_ms: null }
+    this.exchange?.onOpening(times)
+    this.socket = this.connect(this.target, onOpen, (bytes) => this.read(bytes), times)
   }
 
   send(request: OutgoingRequest, exchange: ExchangeListener): void {

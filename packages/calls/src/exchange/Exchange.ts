@@ -1,4 +1,5 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
+import type { ConnectTimes } from "../egress/Egress.ts"
 import type { ExchangeListener } from "./Connection.ts"
 import type { AnswerHeaders } from "./AnswerParser.ts"
 
@@ -20,13 +21,18 @@ export class Exchange implements ExchangeListener {
     | "waiting for the answer"
     | "reading the answer" = "waiting for a connection"
   statusCode: number | null = null
-  headers: AnswerHeaders = { retryAfter: null, complete: null }
+  headers: AnswerHeaders = { retryAfter: null, complete: null, shown: "" }
+  /** Null if the connection was open already. */
+  connecting: ConnectTimes | null = null
+  /** From sending the request to the first byte of the answer, in milliseconds. */
+  waitMs: number | null = null
   error: Error | null = null
   /** True once everything that is kept has arrived. Later errors are ignored. */
   complete = false
   private receivedBytes = 0
   private readonly kept: Array<Buffer> = []
   private settle: (reusable: boolean) => void = () => {}
+  private sentMs = 0
 
   constructor(keptBytes: number = maxResponseBodyBytes) {
     this.keptBytes = keptBytes
@@ -52,11 +58,17 @@ export class Exchange implements ExchangeListener {
     return text.replaceAll("\u0000", "")
   }
 
+  onOpening(times: ConnectTimes): void {
+    this.connecting = times
+  }
+
   onSent(): void {
     this.phase = "waiting for the answer"
+    this.sentMs = performance.now()
   }
 
   onFirstByte(): void {
+    if (this.phase !== "reading the answer") this.waitMs = performance.now() - this.sentMs
     this.phase = "reading the answer"
   }
 

@@ -145,6 +145,7 @@ class RemoteConnection implements OpenConnection {
     const exchange = this.#exchange
     switch (report[0]) {
       case "sent":
+        if (report[2] !== null) exchange?.onOpening(report[2])
         return exchange?.onSent()
       case "first byte":
         return exchange?.onFirstByte()
@@ -156,6 +157,7 @@ class RemoteConnection implements OpenConnection {
         this.#exchange = undefined
         return exchange?.onEnd(report[2])
       case "error":
+        if (report[3] !== null) exchange?.onOpening(report[3])
         return this.#fail(new DescribedError({ described: report[2] }))
       case "idle end":
         if (exchange === undefined) return this.onIdleEnd()

@@ -1,4 +1,5 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
+import type { ConnectTimes } from "../egress/Egress.ts"
 import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
@@ -26,11 +27,11 @@ export type Order =
 
 /** A message from the thread. */
 export type Report =
-  | readonly ["sent", id: number]
+  | readonly ["sent", id: number, times: ConnectTimes | null]
   | readonly ["first byte", id: number]
   | readonly ["head", id: number, statusCode: number, headers: AnswerHeaders]
   | readonly ["body", id: number, bytes: Uint8Array]
   | readonly ["end", id: number, reusable: boolean]
-  | readonly ["error", id: number, error: ExecutionError]
+  | readonly ["error", id: number, error: ExecutionError, times: ConnectTimes | null]
   | readonly ["idle end", id: number]
   | readonly ["resolve", question: number, hostname: string]

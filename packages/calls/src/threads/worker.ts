@@ -4,7 +4,7 @@ import { setDefaultCACertificates } from "node:tls"
 import { parentPort, workerData } from "node:worker_threads"
 import { describeError } from "../describeError.ts"
 import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
-import { makeConnect } from "../egress/Egress.ts"
+import { type ConnectTimes, makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"
 import type { Resolve } from "../egress/HostNames.ts"
 import type { Order, Report, ThreadData } from "./messages.ts"
@@ -45,19 +45,23 @@ const connect = makeConnect({ allow: Result.getOrThrow(parseCidrs(allow.join(","
 
 const connections = new Map<number, Connection>()
 
-const listenerOf = (id: number, keptBytes: number): ExchangeListener => ({
-  keptBytes,
-  onSent: () => report(["sent", id]),
-  onFirstByte: () => report(["first byte", id]),
-  onHead: (statusCode, headers) => report(["head", id, statusCode, headers]),
-  // The bytes are copied, because otherwise the whole buffer of 64 KiB would be sent.
-  onBody: (bytes) => report(["body", id, new Uint8Array(bytes)]),
-  onEnd: (reusable) => report(["end", id, reusable]),
-  onError: (error) => {
-    connections.delete(id)
-    report(["error", id, describeError(error)])
+const listenerOf = (id: number, keptBytes: number): ExchangeListener => {
+  let times: ConnectTimes | null = null
+  return {
+    keptBytes,
+    onOpening: (opening) => (times = opening),
+    onSent: () => report(["sent", id, times]),
+    onFirstByte: () => report(["first byte", id]),
+    onHead: (statusCode, headers) => report(["head", id, statusCode, headers]),
+    // The bytes are copied, because otherwise the whole buffer of 64 KiB would be sent.
+    onBody: (bytes) => report(["body", id, new Uint8Array(bytes)]),
+    onEnd: (reusable) => report(["end", id, reusable]),
+    onError: (error) => {
+      connections.delete(id)
+      report(["error", id, describeError(error), times])
+    }
   }
-})
+}
 
 const open = (id: number, origin: string): void => {
   const connection = new Connection(origin, connect)

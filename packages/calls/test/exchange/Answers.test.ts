@@ -24,6 +24,36 @@ const body = JSON.stringify({
   "odd key": "o"
 })
 
+const readInput = (kind: "text" | "json", expression: string, input: string | null) => {
+  const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
+  assert(reference !== undefined)
+  return Result.match(answersOf(new Map(), input)[kind](reference), {
+    onFailure: (problem) => `! ${problem}`,
+    onSuccess: (value) => value
+  })
+}
+
+describe("the input of a run", () => {
+  it.each([
+    ["input", body, body],
+    ["input.token", 'a"b', '"a\\"b"'],
+    ["input.list[0].x", "1", "1"],
+    ['input["odd key"]', "o", '"o"'],
+    ["input.nope", "! input.nope is missing", "! input.nope is missing"],
+    ["input[0]", "! input is not an array", "! input is not an array"]
+  ])("%s is %s as text and %s as JSON", (expression, text, json) => {
+    assert.strictEqual(readInput("text", expression, body), text)
+    assert.strictEqual(readInput("json", expression, body), json)
+  })
+
+  it("may be one value, and is missing in a run that was started without", () => {
+    assert.strictEqual(readInput("text", "input", '"x"'), "x")
+    assert.strictEqual(readInput("json", "input", "12345678901234567890"), "12345678901234567890")
+    const missing = "! input is missing: the run was started without one"
+    assert.strictEqual(readInput("text", "input.x", null), missing)
+  })
+})
+
 describe("answers of earlier steps", () => {
   it.each([
     ["steps.a.status", "200", "200"],

@@ -65,7 +65,8 @@ export const ChainStepInput = Schema.Struct({
     description:
       "A call that may use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
       "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
-      "steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it " +
+      "steps.<name>.body.items[0].id }}`. A run by hand may have an input: `{{ input }}`, `{{ input.items[0].id }}`. " +
+      "A value in a URL is percent-encoded; in a JSON body it " +
       "is escaped inside a string and a JSON value elsewhere. If a value is missing, the step " +
       "fails. The first 10,000 bytes of each answer can be used. All steps of a chain together may " +
       "hold 2,000 references. Write `{{ '{{' }}` for the " +

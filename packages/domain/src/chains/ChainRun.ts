@@ -2,6 +2,7 @@ import { Schema, Struct } from "effect"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { awaitingFields, Execution, ExecutionStatus } from "../executions/Execution.ts"
 import { ExecutionError } from "../executions/ExecutionError.ts"
+import { shownInput } from "../executions/RunRequest.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
@@ -133,6 +134,7 @@ export type ChainRun = typeof ChainRun.Type
 /** A run with the answers of its steps. */
 export const ChainRunDetail = Schema.Struct({
   ...runFields,
+  input: shownInput,
   steps: Schema.Array(
     Schema.Struct({ ...stepFields, execution: executionOf(StepExecutionDetail) }).annotate({
       identifier: "ChainRunStepDetail"
@@ -141,7 +143,7 @@ export const ChainRunDetail = Schema.Struct({
 }).annotate({
   identifier: "ChainRunDetail",
   description,
-  examples: [exampleOf({ response_body: '{"token":"t-1"}' })]
+  examples: [{ ...exampleOf({ response_body: '{"token":"t-1"}' }), input: null }]
 })
 export type ChainRunDetail = typeof ChainRunDetail.Type
 

@@ -112,16 +112,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
           "The request of a step that has begun, with the answers of earlier steps filled in. If the " +
             "chain was changed after the run began, the answer is 409: only its present steps are kept."
         )
-      ),
-
-    chains.cancel.annotateMerge(
-      docs(
-        "Cancel an execution",
-        "Ends a step's queued or running execution and with it the run: no later step " +
-          "starts. A running call is cut off, so the answer may still say `running`. If it has " +
-          "ended in another way, the answer is 409."
       )
-    )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/chains")

@@ -41,11 +41,17 @@ export const stepUrlProblems = (url: string): ReadonlyArray<string> => {
 export const withPlaceholders = (template: Template): string =>
   template.map((part) => (typeof part === "string" ? part : "x")).join("")
 
-/** The earlier steps whose answers a call uses. */
-export const stepsUsedBy = (call: StepCall): ReadonlySet<string> => {
+/** The earlier steps whose answers a call uses, and whether it uses the input of the run. */
+export const usedBy = (
+  call: StepCall
+): { readonly steps: ReadonlySet<string>; readonly input: boolean } => {
   const texts = [call.url, ...Object.values(call.headers), call.body ?? ""]
   const templates = texts.map((text) => Result.getOrElse(parseTemplate(text), () => []))
-  return new Set(templates.flatMap(referencesOf).map(({ step }) => step))
+  const references = templates.flatMap(referencesOf)
+  return {
+    steps: new Set(references.flatMap((one) => (one.root === "steps" ? [one.step] : []))),
+    input: references.some(({ root }) => root === "input")
+  }
 }
 
 /**
@@ -73,6 +79,7 @@ export const referenceProblems = (
     const problems = Result.isFailure(template)
       ? template.failure
       : referencesOf(template.success)
+          .filter((one) => one.root === "steps")
           .filter(({ step }) => !earlier.has(step))
           .slice(0, 10)
           .map(

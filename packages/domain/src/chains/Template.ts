@@ -1,23 +1,36 @@
-// A step of a chain may use the answers of earlier steps:
+// A step of a chain may use the answers of earlier steps, and the input of its run:
 //
 //   {{ steps.login.status }}              the status code
 //   {{ steps.login.body }}                the body
 //   {{ steps.login.body.items[0].id }}    a value in a JSON body
 //   {{ steps.login.body["odd key"] }}     a value whose key is not a plain name
+//   {{ input }}                           the input, with which somebody started the run
+//   {{ input.items[0].id }}               a value in the input
 //   {{ '{{' }}                            two braces as text
 //
 // `}}` on its own is text, because JSON is full of it.
 
 import { Result } from "effect"
 
-export interface Reference {
+export type Reference = StepReference | InputReference
+
+interface ReferenceParts {
   /** The reference as written, without the braces. For error messages. */
   readonly text: string
   /** The offset at which its braces open. */
   readonly at: number
+  /** The keys and indexes below its root. */
+  readonly path: ReadonlyArray<string | number>
+}
+
+export interface StepReference extends ReferenceParts {
+  readonly root: "steps"
   readonly step: string
   readonly field: "status" | "body"
-  readonly path: ReadonlyArray<string | number>
+}
+
+export interface InputReference extends ReferenceParts {
+  readonly root: "input"
 }
 
 /** Text and references, in the order in which they are written. */
@@ -53,7 +66,7 @@ export const parseTemplate = (source: string): Result.Result<Template, ReadonlyA
     if (found === undefined) {
       problems.push(
         `has ${shown(source.slice(at, close + 2))} ${place(at)}, which is not a reference such as ` +
-          "{{ steps.<name>.status }} or {{ steps.<name>.body.<key>[0] }}"
+          "{{ steps.<name>.status }}, {{ steps.<name>.body.<key>[0] }} or {{ input.<key> }}"
       )
     } else {
       parts.push(found.part)
@@ -79,7 +92,8 @@ export const place = (at: number): string => `at character ${at + 1}`
 
 const opening = /\{\{\s*/y
 const braces = /'\{\{'/y
-const root = /steps\.([A-Za-z][A-Za-z0-9_-]{0,63})\.(status|body)/y
+const stepRoot = /steps\.([A-Za-z][A-Za-z0-9_-]{0,63})\.(status|body)/y
+const inputRoot = /input(?![\w$-])/y
 const dottedKey = /\.([A-Za-z_$][\w$-]*)/y
 const arrayIndex = /\[(\d{1,9})\]/y
 const quotedKey = /\[("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/uy
@@ -102,11 +116,11 @@ const parseExpression = (
     return read(closing) === null ? undefined : { part: "{{", end: position }
   }
   const start = position
-  const [, step, field] = read(root) ?? []
-  if (step === undefined || (field !== "status" && field !== "body")) return undefined
+  const root = readRoot(read)
+  if (root === undefined) return undefined
 
   const path: Array<string | number> = []
-  if (field === "body") {
+  if (root.root === "input" || root.field === "body") {
     while (path.length <= maxPath) {
       const dotted = read(dottedKey)?.[1]
       if (dotted !== undefined) {
@@ -125,7 +139,14 @@ const parseExpression = (
   }
   const text = source.slice(start, position)
   if (path.length > maxPath || read(closing) === null) return undefined
-  return { part: { text, at, step, field, path }, end: position }
+  return { part: { ...root, text, at, path }, end: position }
+}
+
+const readRoot = (read: (pattern: RegExp) => RegExpExecArray | null) => {
+  if (read(inputRoot) !== null) return { root: "input" } as const
+  const [, step, field] = read(stepRoot) ?? []
+  if (step === undefined || (field !== "status" && field !== "body")) return undefined
+  return { root: "steps", step, field } as const
 }
 
 /** What a user wrote, shortened so that an answer stays readable. */

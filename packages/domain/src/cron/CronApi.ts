@@ -1,12 +1,13 @@
+import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
-import { Execution, ExecutionPage } from "../executions/Execution.ts"
+import { Execution, ExecutionFilters, ExecutionPage } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
 import { CronTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/requests/Page.ts"
+import { PageQuery, TotalQuery } from "../shared/requests/Page.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
 import {
   CronTask,
@@ -86,14 +87,12 @@ const inWorkspace = HttpApiGroup.make("cron")
 
     HttpApiEndpoint.get("executions", "/:task_id/executions", {
       params,
-      query: PageQuery,
+      query: { ...PageQuery, ...Struct.omit(ExecutionFilters, ["kind", "task_id"]), ...TotalQuery },
       success: ExecutionPage,
       error: NotFound
     })
       .annotate(Access, Access.scope("executions:read"))
-      .annotateMerge(docs("List a cron task's executions", "The task's executions, newest first.")),
-
-    tasks.cancel
+      .annotateMerge(docs("List a cron task's executions", "The task's executions, newest first."))
   )
   .prefix("/workspaces/:workspace_id/cron")
 

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
 import { Execution } from "../executions/Execution.ts"
+import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
@@ -79,6 +80,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
     HttpApiEndpoint.post("run", `${path}/run`, {
       params,
       headers: IdempotencyKey,
+      payload: RunRequest,
       success: Execution.pipe(HttpApiSchema.status(202)),
       error: [NotFound, Conflict, ...idempotencyErrors, QuotaExceeded]
     })
@@ -89,9 +91,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
           "A pending task runs now instead of at `run_at`. A finished task runs once more. If it " +
             "is running or cancelled, the answer is 409."
         )
-      ),
-
-    tasks.cancel
+      )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/delayed")

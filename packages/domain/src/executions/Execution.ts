@@ -1,9 +1,13 @@
 import { Schema } from "effect"
+import { mask } from "../calls/credentialHeaders.ts"
+import { CallMethod } from "../calls/HttpCall.ts"
 import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/requests/Page.ts"
+import { CountedPage } from "../shared/requests/Page.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Timestamp.ts"
 import { ExecutionError } from "./ExecutionError.ts"
+import { shownInput } from "./RunRequest.ts"
 
 /** The part of an answer's body that is kept and shown. */
 export const maxResponseBodyBytes = 10_000
@@ -129,7 +133,43 @@ export const Execution = Schema.Struct(fields).annotate({
 })
 export type Execution = typeof Execution.Type
 
-export const ExecutionPage = Page("ExecutionPage", Execution)
+export const ExecutionPage = CountedPage("ExecutionPage", Execution)
+
+/** The request of an attempt. */
+export const AttemptRequest = Schema.Struct({
+  method: CallMethod,
+  url: Schema.String.annotate({
+    description: "The address that was called.",
+    examples: ["https://api.example.com/days/close"]
+  }),
+  headers: Schema.Record(Schema.String, Schema.String).annotate({
+    description:
+      "The headers of the task and those that the service adds, except the signature. Values that look like " +
+      `credentials are shown as \`${mask}\`.`,
+    examples: [{ "content-type": "application/json", authorization: mask }]
+  }),
+  body: Schema.NullOr(Schema.String).annotate({ description: "Null if the request had none." })
+}).annotate({ identifier: "AttemptRequest" })
+export type AttemptRequest = typeof AttemptRequest.Type
+
+/** Who made an attempt. */
+export const AttemptMaker = Schema.Struct({
+  kind: oneOf(["node", "worker"], {
+    identifier: "AttemptMakerKind",
+    description: "`node`: the service. `worker`: the agent of a worker."
+  }),
+  id: Schema.String.annotate({
+    description: "The number of the node, or the id of the worker.",
+    examples: ["12"]
+  }),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the worker. Null for a node, and for a worker that was deleted."
+  })
+}).annotate({ identifier: "AttemptMaker" })
+export type AttemptMaker = typeof AttemptMaker.Type
+
+const milliseconds = (description: string) =>
+  Schema.NullOr(Schema.Int).annotate({ description, examples: [12] })
 
 /** One attempt at the call. */
 export const Attempt = Schema.Struct({
@@ -141,17 +181,36 @@ export const Attempt = Schema.Struct({
   status_code: Schema.NullOr(Schema.Int).annotate({
     description: "The status code of the answer. Null if no answer came."
   }),
+  response_headers: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
+    description:
+      "The headers of the answer, the first 4 kB, with their names in lower case and without those about the " +
+      "connection. Values that look like credentials are masked. Null if no answer came."
+  }),
   response_body: Schema.NullOr(Schema.String).annotate({
     description: "The first 10,000 bytes of the answer."
   }),
   error: Schema.NullOr(ExecutionError).annotate({
     description: "Why it failed. Null if it did not fail."
+  }),
+  duration_ms: milliseconds("From `started_at` to `finished_at`. Null if it has not finished."),
+  dns_ms: milliseconds("To find the address. Null if the connection was open already."),
+  connect_ms: milliseconds("To connect. Null if the connection was open already."),
+  tls_ms: milliseconds("For the TLS handshake. Null without TLS, and if the connection was open."),
+  wait_ms: milliseconds("From sending the request to the first byte of the answer."),
+  made_by: Schema.NullOr(AttemptMaker).annotate({
+    description: "Who made the call. Null if that is not known."
+  }),
+  request: Schema.NullOr(AttemptRequest).annotate({
+    description:
+      "The request that was sent. Null if it cannot be told, because the task was changed at that moment or " +
+      "more than ten times since, and for API keys without `tasks:read`."
   })
 }).annotate({ identifier: "Attempt" })
 export type Attempt = typeof Attempt.Type
 
 export const ExecutionDetail = Schema.Struct({
   ...fields,
+  input: shownInput,
   attempts: Schema.Array(Attempt).annotate({ description: "Every attempt, the first one first." }),
   progress: Schema.optionalKey(
     Schema.Array(ProgressLine).annotate({
@@ -164,14 +223,28 @@ export const ExecutionDetail = Schema.Struct({
   examples: [
     {
       ...example,
+      input: null,
       attempts: [
         {
           number: 1,
           started_at: "2026-01-31T09:30:00.004Z",
           finished_at: "2026-01-31T09:30:00.131Z",
           status_code: 200,
+          response_headers: { "content-type": "application/json" },
           response_body: '{"ok":true}',
-          error: null
+          error: null,
+          duration_ms: 127,
+          dns_ms: 4,
+          connect_ms: 11,
+          tls_ms: 38,
+          wait_ms: 70,
+          made_by: { kind: "node", id: "12", name: null },
+          request: {
+            method: "POST",
+            url: "https://api.example.com/days/close",
+            headers: { "content-type": "application/json" },
+            body: '{"day":"today"}'
+          }
         }
       ]
     }
@@ -189,8 +262,8 @@ export type LastRun = typeof LastRun.Type
 
 /** Which of the runs that are scheduled for later a list shows. */
 export const ScheduledFilters = {
-  kind: Schema.optionalKey(ExecutionKind),
-  task_id: Schema.optionalKey(TaskId)
+  kind: Schema.optionalKey(repeatable(ExecutionKind, "The kind of the task")),
+  task_id: Schema.optionalKey(repeatable(TaskId, "The id of the task"))
 }
 
 /**
@@ -198,9 +271,22 @@ export const ScheduledFilters = {
  * `scheduled_for`.
  */
 export const ExecutionFilters = {
-  kind: Schema.optionalKey(ExecutionKind),
-  task_id: Schema.optionalKey(TaskId),
-  status: Schema.optionalKey(ExecutionStatus),
+  ...ScheduledFilters,
+  status: Schema.optionalKey(repeatable(ExecutionStatus, "The status of the execution")),
+  trigger: Schema.optionalKey(repeatable(ExecutionTrigger, "The trigger of the execution")),
+  status_code: Schema.optionalKey(
+    repeatable(
+      Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 })),
+      "The status code that answered the last attempt"
+    )
+  ),
+  min_duration_ms: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 })).annotate({
+      description:
+        "The shortest duration, in milliseconds. Executions that have not ended have none.",
+      examples: [1_000]
+    })
+  ),
   from: Schema.optionalKey(timestampInput("Scheduled for this time or later.")),
   to: Schema.optionalKey(timestampInput("Scheduled before this time."))
 }

@@ -5,7 +5,7 @@ import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/requests/Page.ts"
+import { PageQuery, TotalQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import {
   Execution,
@@ -24,7 +24,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
   .add(
     HttpApiEndpoint.get("list", "/", {
       params: workspace,
-      query: { ...PageQuery, ...ExecutionFilters },
+      query: { ...PageQuery, ...ExecutionFilters, ...TotalQuery },
       success: ExecutionPage
     })
       .annotate(Access, Access.scope("executions:read"))
@@ -33,13 +33,14 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "List executions",
           "What ran, what is running and what is due, newest first. What is scheduled for later has a list of " +
             "its own; an execution that was cancelled before its time is shown here from its time on, and with " +
-            "`status=cancelled` at once. `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`."
+            "`status=cancelled` at once. Filters that may be repeated match any of their values. `from` " +
+            "(inclusive) and `to` (exclusive) refer to `scheduled_for`."
         )
       ),
 
     HttpApiEndpoint.get("scheduled", "/scheduled", {
       params: workspace,
-      query: { ...PageQuery, ...ScheduledFilters },
+      query: { ...PageQuery, ...ScheduledFilters, ...TotalQuery },
       success: ExecutionPage
     })
       .annotate(Access, Access.scope("executions:read"))
@@ -77,6 +78,21 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "Get an execution",
           "One execution with every attempt. With `wait_seconds` the answer comes when it has " +
             "ended."
+        )
+      ),
+
+    HttpApiEndpoint.post("cancel", "/:execution_id/cancel", {
+      params: execution,
+      success: Execution,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.scope("tasks:write"))
+      .annotateMerge(
+        docs(
+          "Cancel an execution",
+          "Ends a queued or running execution of any kind. A running call is cut off, so the answer may still " +
+            "say `running`. If the execution is a step of a chain, its run ends with it, and no later step starts. " +
+            "If it has ended in another way, the answer is 409. Cancelling again changes nothing."
         )
       ),
 

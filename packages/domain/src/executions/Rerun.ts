@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { Cursor } from "../shared/requests/Page.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { ExecutionFilters } from "./Execution.ts"
 
 /** At most this many executions are looked at for one request. */
@@ -15,7 +16,7 @@ export type RerunStatus = typeof RerunStatus.Type
 /** Which executions run again. */
 export const RerunFilter = Schema.Struct({
   ...Struct.omit(ExecutionFilters, ["status"]),
-  status: RerunStatus,
+  status: repeatable(RerunStatus, "The status of the execution"),
   cursor: Schema.optionalKey(
     Cursor.annotate({
       description: "The `cursor` that the request before was answered with. Absent for the first."
@@ -25,7 +26,9 @@ export const RerunFilter = Schema.Struct({
   identifier: "RerunFilter",
   description:
     "The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`.",
-  examples: [{ status: "failed", from: "2026-01-31T09:00:00.000Z", to: "2026-01-31T10:00:00.000Z" }]
+  examples: [
+    { status: ["failed"], from: "2026-01-31T09:00:00.000Z", to: "2026-01-31T10:00:00.000Z" }
+  ]
 })
 export type RerunFilter = typeof RerunFilter.Type
 

@@ -1,7 +1,6 @@
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { cancelDocs } from "../executions/cancelDocs.ts"
-import { Execution } from "../executions/Execution.ts"
+import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
@@ -11,7 +10,7 @@ import {
   QuotaExceeded,
   RateLimited
 } from "../shared/Errors.ts"
-import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
 import { batchDocs } from "../shared/requests/Batch.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
@@ -107,15 +106,7 @@ export const taskEndpoints = <
 
     get: HttpApiEndpoint.get("get", path, { params, success: schemas.task, error: NotFound })
       .annotate(Access, read)
-      .annotateMerge(docs(`Get ${noun}`, texts.get)),
-
-    cancel: HttpApiEndpoint.post("cancel", `${path}/executions/:execution_id/cancel`, {
-      params: { ...params, execution_id: inPath(ExecutionId) },
-      success: Execution,
-      error: [NotFound, Conflict]
-    })
-      .annotate(Access, write)
-      .annotateMerge(cancelDocs)
+      .annotateMerge(docs(`Get ${noun}`, texts.get))
   }
 }
 
@@ -165,6 +156,7 @@ export const scheduledEndpoints = <
     HttpApiEndpoint.post("run", `${path}/run`, {
       params,
       headers: IdempotencyKey,
+      payload: RunRequest,
       success: schemas.run.pipe(HttpApiSchema.status(202)),
       error: [NotFound, ...idempotencyErrors, QuotaExceeded]
     })

@@ -180,6 +180,23 @@ export const WorkerOutcome = oneOf(["success", "retryable", "failed", "cancelled
 })
 export type WorkerOutcome = typeof WorkerOutcome.Type
 
+const Milliseconds = Schema.NullOr(
+  Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 }))
+)
+
+/** How the exchange of a call went. Absent if nothing was sent, and from agents that do not say. */
+const WorkerExchange = Schema.Struct({
+  dns_ms: Milliseconds,
+  connect_ms: Milliseconds,
+  tls_ms: Milliseconds,
+  wait_ms: Milliseconds,
+  headers: Schema.NullOr(
+    text({ min: 0, max: 4_096 }).annotate({
+      description: "The headers of the answer, a line for each. Credentials are masked."
+    })
+  )
+}).annotate({ identifier: "WorkerExchange" })
+
 export const WorkerResult = Schema.Struct({
   ...Held.fields,
   outcome: WorkerOutcome,
@@ -199,7 +216,8 @@ export const WorkerResult = Schema.Struct({
     Schema.Boolean.annotate({
       description: "True if the answer was 202 with `Scheduling-Complete: later`."
     })
-  )
+  ),
+  exchange: Schema.optionalKey(WorkerExchange)
 }).annotate({
   identifier: "WorkerResult",
   examples: [

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseTemplate, type Reference, referencesOf } from "@scheduling/domain/chains/Template"
+import { parseTemplate, referencesOf, type StepReference } from "@scheduling/domain/chains/Template"
 import { Result } from "effect"
 
 const parse = (source: string) => Result.getOrThrow(parseTemplate(source))
@@ -8,9 +8,9 @@ const problems = (source: string) => {
   assert(Result.isFailure(parsed), `${source} parsed`)
   return parsed.failure
 }
-const reference = (source: string): Reference => {
+const reference = (source: string): StepReference => {
   const [first] = referencesOf(parse(source))
-  assert(first !== undefined)
+  assert(first?.root === "steps")
   return first
 }
 
@@ -27,6 +27,7 @@ describe("a template", () => {
       {
         text: "steps.login.body.items[0].id",
         at: 3,
+        root: "steps",
         step: "login",
         field: "body",
         path: ["items", 0, "id"]
@@ -40,6 +41,14 @@ describe("a template", () => {
       '}}"'
     ])
     assert.deepStrictEqual(reference("{{\n steps.a-b_C.body \n}}").step, "a-b_C")
+  })
+
+  it("names the input of the run, or a value in it", () => {
+    const at = 0
+    assert.deepStrictEqual(parse("{{ input }}"), [{ root: "input", text: "input", at, path: [] }])
+    assert.deepStrictEqual(parse('{{ input["a b"].c[0] }}'), [
+      { root: "input", text: 'input["a b"].c[0]', at, path: ["a b", "c", 0] }
+    ])
   })
 
   it("ends a reference at the first braces and keeps those of JSON", () => {
@@ -83,6 +92,10 @@ describe("a template", () => {
     "{{ steps.a.body x }}",
     "{{ steps.a.body | upper }}",
     "{{ STEPS.a.body }}",
+    "{{ inputs }}",
+    "{{ input- }}",
+    "{{ input. }}",
+    "{{ xinput }}",
     `{{ steps.${"a".repeat(65)}.body }}`,
     `{{ steps.a.body${".a".repeat(101)} }}`
   ])("refuses %s", (source) => {

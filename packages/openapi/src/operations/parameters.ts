@@ -14,7 +14,8 @@ const decodedTypes = (query: Schema.Top | undefined): ReadonlyMap<string, object
   const types = new Map<string, object>()
   if (decoded?._tag !== "Objects") return types
   for (const { name, type } of decoded.propertySignatures) {
-    if (SchemaAST.isNumber(type) || SchemaAST.isBoolean(type)) {
+    const item = SchemaAST.isArrays(type) ? type.rest[0] : type
+    if (item !== undefined && (SchemaAST.isNumber(item) || SchemaAST.isBoolean(item))) {
       types.set(String(name), Schema.toJsonSchemaDocument(Schema.make(type)).schema)
     }
   }

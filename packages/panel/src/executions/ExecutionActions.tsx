@@ -2,7 +2,7 @@ import type { ExecutionDetail } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
 import { Ban, Play } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
-import { taskKinds, taskLink } from "../data/tasks.ts"
+import { taskLink } from "../data/tasks.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { attempt, notifyProblem } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
@@ -11,11 +11,10 @@ import { executionQueries } from "./queries.ts"
 export const ExecutionActions = ({ execution }: { readonly execution: ExecutionDetail }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const { id, kind, task_id } = execution
+  const { id, task_id } = execution
 
   const cancel = async () => {
-    const resource = api[taskKinds[kind].noun]
-    await attempt(() => resource.cancel(task_id, id), "The execution was cancelled")
+    await attempt(() => api.executions.cancel(id), "The execution was cancelled")
     await executionQueries.changed(workspaceId)
   }
 

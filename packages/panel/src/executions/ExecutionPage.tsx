@@ -15,6 +15,7 @@ import {
   Skeleton
 } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
+import { Code } from "../ui/values/Code.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { At, Duration, ExactAt } from "../ui/values/Time.tsx"
@@ -79,6 +80,11 @@ const ExecutionView = ({
           <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
             <Attempts execution={execution} />
           </Section>
+          {execution.input !== null && (
+            <Section title="Input">
+              <Code wrap label="input" text={JSON.stringify(execution.input, null, 2)} />
+            </Section>
+          )}
           {progress !== undefined && (
             <Section title="Progress">
               <Card className="flex flex-col gap-2 p-5">

@@ -12,6 +12,7 @@ import { capital, dateTime } from "../ui/values/format.ts"
 import { Dot } from "../ui/values/Status.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
 import { ExecutionTabs } from "./ExecutionTabs.tsx"
+import { ExecutionTotal, MoreFilters } from "./MoreFilters.tsx"
 import { RunThese } from "./RunThese.tsx"
 import { executionSearch, rerunFilter, statuses } from "./search.ts"
 import { TaskName } from "./TaskLink.tsx"
@@ -63,6 +64,7 @@ export const ExecutionsPage = () => {
           ]}
           onChange={({ target }) => filter({ status: target.value })}
         />
+        <MoreFilters search={search} filter={filter} />
         {task_id !== undefined && (
           <Button
             icon={<X />}
@@ -83,6 +85,7 @@ export const ExecutionsPage = () => {
             {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
           </Button>
         )}
+        <ExecutionTotal search={search} />
       </Filters>
       <ExecutionList
         search={search}

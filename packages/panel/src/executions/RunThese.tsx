@@ -32,7 +32,7 @@ export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
       <Confirm
         isOpen={isAsking}
         onClose={() => setAsking(false)}
-        title={`Run all ${filter.status} executions again?`}
+        title={`Run all ${filter.status.join(" and ")} executions again?`}
         action="Run again"
         onConfirm={runAll}
       >

@@ -27,6 +27,16 @@ export const executionQueries = {
       return withNames(workspaceId, await clientOf(workspaceId).executions.list(query, { signal }))
     }),
 
+  /** The number of executions on all pages. The service counts up to 10,000. */
+  total: (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
+    queryOptions({
+      queryKey: [...all(workspaceId), "total", search],
+      queryFn: async ({ signal }) => {
+        const query = { ...search, total: true, limit: 1 }
+        return (await clientOf(workspaceId).executions.list(query, { signal })).total
+      }
+    }),
+
   scheduled: (workspaceId: WorkspaceId) =>
     listOptions([...all(workspaceId), "scheduled"], async (cursor, signal) => {
       const query = { cursor, limit: 50 }

@@ -1,5 +1,5 @@
 import type { RerunFilter } from "@scheduling/sdk"
-import { momentIn, oneOf, searchOf, textIn } from "../ui/lists/search.ts"
+import { momentIn, oneOf, searchOf, textIn, wholeNumberIn } from "../ui/lists/search.ts"
 
 export const statuses = [
   "queued",
@@ -10,9 +10,14 @@ export const statuses = [
   "skipped"
 ] as const
 
+export const triggers = ["schedule", "manual", "chain", "retry", "rerun"] as const
+
 export const executionSearch = searchOf({
   kind: oneOf(["cron", "delayed", "chain"]),
   status: oneOf(statuses),
+  trigger: oneOf(triggers),
+  status_code: wholeNumberIn({ min: 100, max: 599 }),
+  min_duration_ms: wholeNumberIn({ min: 1, max: 2 ** 31 - 1 }),
   task_id: textIn,
   from: momentIn,
   to: momentIn
@@ -23,7 +28,22 @@ export type ExecutionSearch = ReturnType<typeof executionSearch>
 const rerunnable = oneOf(["failed", "cancelled", "skipped"])
 
 /** The filter for a rerun of the whole list. Undefined if executions of its status cannot be rerun. */
-export const rerunFilter = ({ status, ...search }: ExecutionSearch): RerunFilter | undefined => {
+export const rerunFilter = ({
+  kind,
+  status,
+  status_code,
+  task_id,
+  trigger,
+  ...search
+}: ExecutionSearch): RerunFilter | undefined => {
   const finished = rerunnable(status)
-  return finished === undefined ? undefined : { ...search, status: finished }
+  if (finished === undefined) return undefined
+  return {
+    ...search,
+    status: [finished],
+    ...(kind !== undefined && { kind: [kind] }),
+    ...(status_code !== undefined && { status_code: [status_code] }),
+    ...(task_id !== undefined && { task_id: [task_id] }),
+    ...(trigger !== undefined && { trigger: [trigger] })
+  }
 }

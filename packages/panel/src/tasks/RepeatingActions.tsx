@@ -1,6 +1,7 @@
-import type { SchedulingClient, TaskStatus, WorkspaceId } from "@scheduling/sdk"
+import type { RunRequest, SchedulingClient, TaskStatus, WorkspaceId } from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
-import { Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
+import { Braces, Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
+import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
 import { executionQueries } from "../executions/queries.ts"
@@ -10,12 +11,13 @@ import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { attempt, notify } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import type { BulkAction } from "./BulkBar.tsx"
+import { RunWithInput } from "./RunWithInput.tsx"
 
 /** A kind of task that repeats until it is paused. */
 export interface RepeatingKind {
   readonly kind: "chain" | "cron"
   readonly resourceOf: (client: SchedulingClient) => {
-    readonly run: (id: string) => Promise<{ readonly id: string }>
+    readonly run: (id: string, request?: RunRequest) => Promise<{ readonly id: string }>
     readonly pause: (id: string) => Promise<unknown>
     readonly resume: (id: string) => Promise<unknown>
     readonly remove: (id: string) => Promise<unknown>
@@ -44,11 +46,18 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
       await attempt(() => work(id), `${name} was ${done}`)
       await allChanged()
     }
+  const runAndShow = async (taskId: string, request?: RunRequest) => {
+    const run = await resource.run(taskId, request)
+    if (kind === "chain") await navigate(taskLink(workspaceId, kind, taskId, run.id))
+  }
   return {
-    run: act(async (taskId) => {
-      const run = await resource.run(taskId)
-      if (kind === "chain") await navigate(taskLink(workspaceId, kind, taskId, run.id))
-    }, "started"),
+    run: act((taskId) => runAndShow(taskId), "started"),
+    /** Throws, because its dialog shows the error. */
+    runWith: async ({ id, name }: RepeatingTask, request: RunRequest) => {
+      await runAndShow(id, request)
+      notify(`${name} was started`)
+      void allChanged()
+    },
     pause: act((id) => resource.pause(id), "paused"),
     resume: act((id) => resource.resume(id), "resumed"),
     /** Throws, because the confirmation dialog shows the error. */
@@ -71,43 +80,55 @@ export const RepeatingMenu = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const { pause, remove, resume, run } = useActions(kind)
+  const { pause, remove, resume, run, runWith } = useActions(kind)
+  const [isAsking, setAsking] = useState(false)
   const { noun } = taskKinds[kind.kind]
   const params = { workspaceId, taskId: task.id }
   return (
-    <RowMenu
-      name={task.name}
-      role="editor"
-      first={
-        <MenuItem icon={<Play />} onSelect={() => void run(task)}>
-          Run now
-        </MenuItem>
-      }
-      pausing={
-        task.schedule === null
-          ? undefined
-          : {
-              isPaused: task.status !== "active",
-              pause: () => pause(task),
-              resume: () => resume(task)
-            }
-      }
-      onEdit={() => void navigate({ to: `/w/$workspaceId/${noun}/$taskId/edit`, params })}
-      onDelete={async () => {
-        await remove(task)
-        onRemoved?.()
-      }}
-      warning={deletion}
-    >
-      <MenuItem
-        icon={<Copy />}
-        onSelect={() =>
-          void navigate({ to: `/w/$workspaceId/${noun}/new`, params, search: { from: task.id } })
+    <>
+      <RowMenu
+        name={task.name}
+        role="editor"
+        first={
+          <MenuItem icon={<Play />} onSelect={() => void run(task)}>
+            Run now
+          </MenuItem>
         }
+        pausing={
+          task.schedule === null
+            ? undefined
+            : {
+                isPaused: task.status !== "active",
+                pause: () => pause(task),
+                resume: () => resume(task)
+              }
+        }
+        onEdit={() => void navigate({ to: `/w/$workspaceId/${noun}/$taskId/edit`, params })}
+        onDelete={async () => {
+          await remove(task)
+          onRemoved?.()
+        }}
+        warning={deletion}
       >
-        Duplicate
-      </MenuItem>
-    </RowMenu>
+        <MenuItem
+          icon={<Copy />}
+          onSelect={() =>
+            void navigate({ to: `/w/$workspaceId/${noun}/new`, params, search: { from: task.id } })
+          }
+        >
+          Duplicate
+        </MenuItem>
+        <MenuItem icon={<Braces />} onSelect={() => setAsking(true)}>
+          Run with input
+        </MenuItem>
+      </RowMenu>
+      <RunWithInput
+        isOpen={isAsking}
+        name={task.name}
+        onClose={() => setAsking(false)}
+        onRun={(request) => runWith(task, request)}
+      />
+    </>
   )
 }
 

@@ -37,7 +37,8 @@ const queryExample = ({ parameters }: Query, { schemas }: Contract): object => {
   const required = parameters.filter((one) => one.required)
   const optional = parameters.filter((one) => !one.required).slice(0, 1)
   const fields = [...required, ...optional].map(({ name, schema }) => {
-    const target = schemas[referenced(schema) ?? ""] ?? schema
+    const item = isRecord(schema.items) ? schema.items : schema
+    const target = schemas[referenced(item) ?? ""] ?? item
     return [name, firstOf(target.enum) ?? firstOf(target.examples) ?? target.maximum] as const
   })
   return Object.fromEntries(fields.map(([name, value]) => [name, given(name, value)]))

@@ -40,7 +40,8 @@ const usedByHand = [
   "WhoAmI",
   "ChainRun",
   "ChainRunDetail",
-  "ExecutionDetail"
+  "ExecutionDetail",
+  "RunRequest"
 ]
 
 /** Where each type is: with the one group that reaches it, or else in `shared.ts`. */

@@ -104,6 +104,11 @@ const renderSchema = (schema: Schema, where: Where, brand?: string): string => {
   if (Array.isArray(schema.anyOf)) {
     return schema.anyOf.map((one) => renderSchema(asSchema(one), where, brand)).join(" | ")
   }
+  if (
+    schema.type === undefined &&
+    Object.keys(schema).every((key) => key === "description" || key === "examples")
+  )
+    return "unknown"
   const types = [schema.type].flat()
   return types.map((type) => renderType(type, schema, where, brand)).join(" | ")
 }
@@ -139,10 +144,14 @@ const renderQuery = (
 ): string => {
   const where = { owner: endpoint, brands, isInput: true }
   const fields = parameters.map(({ description, name, required, schema }) =>
-    renderField(name, { ...schema, description }, required, where)
+    renderField(name, { ...oneOrMore(schema), description }, required, where)
   )
   return `export interface ${type}${isPaged ? ` extends ${pageQuery}` : ""} {\n${fields.join("\n")}\n}`
 }
+
+/** A parameter that may be repeated also takes one value. */
+const oneOrMore = (schema: Schema): Schema =>
+  schema.type === "array" ? { anyOf: [asSchema(schema.items), schema] } : schema
 
 /** Limits are stated only where a user gives a value. Answers are within them anyway. */
 const withLimits = (field: Schema, { isInput }: Where): string | undefined => {

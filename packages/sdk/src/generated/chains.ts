@@ -16,7 +16,6 @@ import type {
   DstOverlap,
   ExcludedCalendar,
   ExcludedCalendarInput,
-  Execution,
   ExecutionId,
   ExecutionStatus,
   Missed,
@@ -28,6 +27,7 @@ import type {
   RetryInput,
   RunOn,
   RunOnInput,
+  RunRequest,
   TaskStatus,
   Timestamp,
   WorkspaceId
@@ -280,13 +280,18 @@ export class ChainsResource extends ChainsBase {
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const chainRun = await client.chains.run(chainId)
+   * const chainRun = await client.chains.run(chainId, { input: { date: "2026-01-31" } })
    */
-  run(chainId: ChainId, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<ChainRun> {
+  run(
+    chainId: ChainId,
+    body?: RunRequest,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<ChainRun> {
     return this.call({
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/run",
       ids: { chain_id: chainId },
+      body: body ?? {},
       acceptsKey: true,
       options
     })
@@ -417,34 +422,6 @@ export class ChainsResource extends ChainsBase {
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}/executions/{execution_id}/request",
       ids: { chain_id: chainId, run_id: runId, execution_id: executionId },
-      options
-    })
-  }
-
-  /**
-   * Cancel an execution.
-   *
-   * Ends a step's queued or running execution and with it the run: no later step starts. A running
-   * call is cut off, so the answer may still say `running`. If it has ended in another way, the
-   * answer is 409.
-   *
-   * Needs an access token of a member who is at least `editor`, or an API key with the scope
-   * `tasks:write`.
-   *
-   * @example
-   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const execution = await client.chains.cancel(chainId, executionId)
-   */
-  cancel(
-    chainId: ChainId,
-    executionId: ExecutionId,
-    options?: RequestOptions & InWorkspace
-  ): ApiPromise<Execution> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/executions/{execution_id}/cancel",
-      ids: { chain_id: chainId, execution_id: executionId },
       options
     })
   }
@@ -699,9 +676,10 @@ export interface ChainStep {
 /**
  * A call that may use the answers of earlier steps in `url`, `headers` and `body`:
  * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
- * `{{ steps.<name>.body.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it is
- * escaped inside a string and a JSON value elsewhere. If a value is missing, the step fails. The
- * first 10,000 bytes of each answer can be used. All steps of a chain together may hold 2,000
+ * `{{ steps.<name>.body.items[0].id }}`. A run by hand may have an input: `{{ input }}`,
+ * `{{ input.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it is escaped
+ * inside a string and a JSON value elsewhere. If a value is missing, the step fails. The first
+ * 10,000 bytes of each answer can be used. All steps of a chain together may hold 2,000
  * references. Write `{{ '{{' }}` for the braces themselves.
  */
 export interface ChainStepInput {

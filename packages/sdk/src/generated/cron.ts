@@ -14,7 +14,8 @@ import type {
   ExcludedCalendar,
   ExcludedCalendarInput,
   Execution,
-  ExecutionId,
+  ExecutionStatus,
+  ExecutionTrigger,
   LastRun,
   Missed,
   OnPause,
@@ -25,8 +26,10 @@ import type {
   RetryInput,
   RunOn,
   RunOnInput,
+  RunRequest,
   TaskStatus,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -257,16 +260,18 @@ export class CronResource extends CronBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const execution = await client.cron.run(taskId)
+   * const execution = await client.cron.run(taskId, { input: { date: "2026-01-31" } })
    */
   run(
     taskId: CronTaskId,
+    body?: RunRequest,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution> {
     return this.call({
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/cron/{task_id}/run",
       ids: { task_id: taskId },
+      body: body ?? {},
       acceptsKey: true,
       options
     })
@@ -325,47 +330,20 @@ export class CronResource extends CronBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const execution of client.cron.executions(taskId)) {
+   * for await (const execution of client.cron.executions(taskId, { status: "queued" })) {
    *   console.log(execution)
    * }
    */
   executions(
     taskId: CronTaskId,
-    query?: PageQuery,
+    query?: CronExecutionsQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<Execution> {
+  ): PagePromise<Execution, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/cron/{task_id}/executions",
       ids: { task_id: taskId },
       query,
-      options
-    })
-  }
-
-  /**
-   * Cancel an execution.
-   *
-   * Ends a queued or running execution. A running call is cut off, so the answer may still say
-   * `running`. If it has ended in another way, the answer is 409.
-   *
-   * Needs an access token of a member who is at least `editor`, or an API key with the scope
-   * `tasks:write`.
-   *
-   * @example
-   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const execution = await client.cron.cancel(taskId, executionId)
-   */
-  cancel(
-    taskId: CronTaskId,
-    executionId: ExecutionId,
-    options?: RequestOptions & InWorkspace
-  ): ApiPromise<Execution> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/executions/{execution_id}/cancel",
-      ids: { task_id: taskId, execution_id: executionId },
       options
     })
   }
@@ -936,6 +914,26 @@ export interface CronPreviewQuery {
   readonly excluded_calendar?: string | undefined
   /** How many firings to show. 10 when absent. 1 to 100. */
   readonly count?: number | undefined
+}
+
+export interface CronExecutionsQuery extends PageQuery {
+  /** The status of the execution is one of these. */
+  readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
+  /** The trigger of the execution is one of these. */
+  readonly trigger?: ExecutionTrigger | ReadonlyArray<ExecutionTrigger> | undefined
+  /** The status code that answered the last attempt is one of these. */
+  readonly status_code?: number | ReadonlyArray<number> | undefined
+  /**
+   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
+   * 2,147,483,647.
+   */
+  readonly min_duration_ms?: number | undefined
+  /** Scheduled for this time or later. */
+  readonly from?: Timestamp | undefined
+  /** Scheduled before this time. */
+  readonly to?: Timestamp | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
 }
 
 export interface CronListAllQuery extends PageQuery {

@@ -11,13 +11,13 @@ import type {
   Completion,
   DelayedTaskId,
   Execution,
-  ExecutionId,
   LastRun,
   QueueId,
   Retry,
   RetryInput,
   RunOn,
   RunOnInput,
+  RunRequest,
   Timestamp,
   WorkspaceId
 } from "./shared.ts"
@@ -225,44 +225,19 @@ export class DelayedResource extends DelayedBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const execution = await client.delayed.run(taskId)
+   * const execution = await client.delayed.run(taskId, { input: { date: "2026-01-31" } })
    */
   run(
     taskId: DelayedTaskId,
+    body?: RunRequest,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution> {
     return this.call({
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/run",
       ids: { task_id: taskId },
+      body: body ?? {},
       acceptsKey: true,
-      options
-    })
-  }
-
-  /**
-   * Cancel an execution.
-   *
-   * Ends a queued or running execution. A running call is cut off, so the answer may still say
-   * `running`. If it has ended in another way, the answer is 409.
-   *
-   * Needs an access token of a member who is at least `editor`, or an API key with the scope
-   * `tasks:write`.
-   *
-   * @example
-   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const execution = await client.delayed.cancel(taskId, executionId)
-   */
-  cancel(
-    taskId: DelayedTaskId,
-    executionId: ExecutionId,
-    options?: RequestOptions & InWorkspace
-  ): ApiPromise<Execution> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/executions/{execution_id}/cancel",
-      ids: { task_id: taskId, execution_id: executionId },
       options
     })
   }

@@ -11,7 +11,8 @@ import type {
   DelayedTaskId,
   Execution,
   ExecutionDetail,
-  ExecutionId
+  ExecutionId,
+  RunRequest
 } from "../generated/shared.ts"
 import { type Idempotent, type InWorkspace, limits, type RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
@@ -69,6 +70,7 @@ export abstract class ExecutionsBase extends WaitingResource {
 abstract class TaskBase<TaskId> extends WaitingResource {
   abstract run(
     taskId: TaskId,
+    body?: RunRequest,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution>
 
@@ -82,10 +84,11 @@ abstract class TaskBase<TaskId> extends WaitingResource {
    */
   async runAndWait(
     taskId: TaskId,
+    body: RunRequest = {},
     options: WaitOptions & Idempotent = {}
   ): Promise<ExecutionDetail> {
     const { idempotencyKey, timeoutMs, ...both } = options
-    const { id } = await this.run(taskId, { ...both, idempotencyKey })
+    const { id } = await this.run(taskId, body, { ...both, idempotencyKey })
     return this.execution(id, { ...both, timeoutMs })
   }
 }
@@ -97,6 +100,7 @@ export abstract class DelayedBase extends TaskBase<DelayedTaskId> {}
 export abstract class ChainsBase extends Resource {
   abstract run(
     chainId: ChainId,
+    body?: RunRequest,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<ChainRun>
 
@@ -131,14 +135,16 @@ export abstract class ChainsBase extends Resource {
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const { status, steps } = await client.chains.runAndWait(chainId)
+   * const input = { date: "2026-01-31" }
+   * const { status, steps } = await client.chains.runAndWait(chainId, { input })
    */
   async runAndWait(
     chainId: ChainId,
+    body: RunRequest = {},
     options: WaitOptions & Idempotent = {}
   ): Promise<ChainRunDetail> {
     const { idempotencyKey, timeoutMs, ...both } = options
-    const { id } = await this.run(chainId, { ...both, idempotencyKey })
+    const { id } = await this.run(chainId, body, { ...both, idempotencyKey })
     return this.waitForRun(chainId, id, { ...both, timeoutMs })
   }
 }

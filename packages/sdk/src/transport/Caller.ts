@@ -124,8 +124,14 @@ const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
     return encodeURIComponent(id)
   })
 
+/** A list repeats its parameter. */
 const queryString = (query: object = {}): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
+    [value]
+      .flat()
+      .filter((one) => one !== undefined)
+      .map((one) => [name, String(one)])
+  )
+  const text = new URLSearchParams(given).toString()
   return text === "" ? "" : `?${text}`
 }

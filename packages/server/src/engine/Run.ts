@@ -8,6 +8,7 @@ import type {
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
+import type { ExchangeDetails } from "@scheduling/calls/CallResult"
 
 /** A task of a workspace that somebody was let into. */
 export interface TaskOfRun {
@@ -102,6 +103,8 @@ export interface AttemptEnd {
   readonly status_code: number | null
   readonly response_body: string | null
   readonly error: ExecutionError | null
+  /** Null if nothing was sent, or nobody knows. */
+  readonly exchange: ExchangeDetails | null
 }
 
 /**
@@ -170,5 +173,6 @@ export const settlementOf = (
   status_code: end.status_code ?? null,
   response_body: end.response_body ?? null,
   error: end.error,
+  exchange: end.exchange ?? null,
   position: run.position
 })

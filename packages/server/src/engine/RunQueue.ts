@@ -1,5 +1,4 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
@@ -9,7 +8,7 @@ import { cancelRun, type Stopped } from "./transitions/cancel.ts"
 import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
 import { EndSignals, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
-import { makeAddRuns } from "./makeAddRuns.ts"
+import { makeAddRuns, type ManualRun } from "./makeAddRuns.ts"
 import { moveRuns, moveToQueue } from "./transitions/move.ts"
 import type { EndedRun } from "./transitions/rerun.ts"
 import type { QueuedRun, TaskOfRun } from "./Run.ts"
@@ -31,17 +30,13 @@ export class RunQueue extends Context.Service<
      * Adds one run that is due now, whatever the status of the task and whatever else of it is
      * running.
      */
-    readonly enqueue: (
-      task: TaskOfRun & { readonly kind: ExecutionKind }
-    ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
+    readonly enqueue: (run: ManualRun) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
 
     /**
      * Does what `enqueue` does with one statement, which locks the task itself. Null if only
      * `enqueue` can find out whether there is such a task and room for its run.
      */
-    readonly enqueueAtOnce: (
-      task: TaskOfRun & { readonly kind: ExecutionKind }
-    ) => Effect.Effect<QueuedRun | null, QuotaExceeded>
+    readonly enqueueAtOnce: (run: ManualRun) => Effect.Effect<QueuedRun | null, QuotaExceeded>
 
     /**
      * Adds a run for each of these that have ended, whatever the status of its task and whatever
@@ -66,7 +61,11 @@ export class RunQueue extends Context.Service<
      * has ended or was withdrawn.
      */
     readonly reschedule: (
-      task: TaskOfRun & { readonly run_at: Date; readonly trigger: "schedule" | "manual" }
+      task: TaskOfRun & {
+        readonly run_at: Date
+        readonly trigger: "schedule" | "manual"
+        readonly input?: ManualRun["input"]
+      }
     ) => Effect.Effect<QueuedRun | null>
 
     /** Removes the run of a delayed task without a trace. False if it has started or ended. */
@@ -91,7 +90,8 @@ export class RunQueue extends Context.Service<
      * that there is no such unfinished execution.
      */
     readonly cancel: (
-      execution: TaskOfRun & { readonly execution_id: string }
+      workspaceId: AuthorizedWorkspaceId,
+      executionId: string
     ) => Effect.Effect<"cancelled" | "requested" | null>
 
     /**
@@ -200,8 +200,8 @@ export class RunQueue extends Context.Service<
         ),
 
         cancel: Effect.fn("RunQueue.cancel")(
-          function* (execution) {
-            const stopped = yield* cancelRun(sql, execution)
+          function* (workspaceId, executionId) {
+            const stopped = yield* cancelRun(sql, workspaceId, executionId)
             yield* afterStopped(stopped)
             if (stopped.requested.length > 0) return "requested"
             return stopped.settled.finished.length === 0 ? null : "cancelled"

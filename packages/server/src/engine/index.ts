@@ -29,6 +29,7 @@ export {
   settlementOf,
   type StartedRun
 } from "./Run.ts"
+export { parseExchangeText } from "./history/exchangeText.ts"
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
 export { hasBegun, isInPhase, shownStatus } from "./RunState.ts"

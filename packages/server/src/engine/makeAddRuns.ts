@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { QuotaExceeded } from "@scheduling/domain/shared/Errors"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { maxTaskRuns } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -11,6 +11,12 @@ import { columnsForRuns, type InsertedRun, enqueue } from "./transitions/enqueue
 import { type EndedRun, rerun, someAreOverfull } from "./transitions/rerun.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { notifyQueued } from "./notifyChanges.ts"
+
+/** A run that somebody starts by hand. */
+export interface ManualRun extends TaskOfRun {
+  readonly kind: ExecutionKind
+  readonly input?: Schema.Json | undefined
+}
 
 /** The methods of `RunQueue` that add runs, and the insert that they share. */
 export const makeAddRuns = Effect.gen(function* () {
@@ -36,7 +42,7 @@ export const makeAddRuns = Effect.gen(function* () {
     insert,
 
     enqueue: Effect.fn("RunQueue.enqueue")(
-      function* (task: TaskOfRun & { readonly kind: ExecutionKind }) {
+      function* (task: ManualRun) {
         yield* limits.allowMoreOfMany(task.workspace_id, "unfinished_runs")
         return yield* insert({ ...task, trigger: "manual", run_at: null })
       },
@@ -44,7 +50,7 @@ export const makeAddRuns = Effect.gen(function* () {
     ),
 
     enqueueAtOnce: Effect.fn("RunQueue.enqueueAtOnce")(
-      function* (task: TaskOfRun & { readonly kind: ExecutionKind }) {
+      function* (task: ManualRun) {
         const { kind, task_id, workspace_id } = task
         if (!(yield* limits.takeOneOfMany(workspace_id, "unfinished_runs"))) return null
         const inserted = yield* enqueue(sql, {

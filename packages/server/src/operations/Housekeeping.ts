@@ -19,6 +19,8 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
           repo.removeEndedTasks(daysAgo(retentionDays)),
           repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays)),
           repo.removeProgress(daysAgo(retentionDays)),
+          repo.removeInputs(daysAgo(retentionDays)),
+          repo.removeReplacedCalls(daysAgo(retentionDays)),
           repo.removeAuditEvents(daysAgo(auditRetentionDays)),
           repo.eraseAuditEvents
         ])

@@ -19,6 +19,8 @@ export class HousekeepingRepo extends Context.Service<
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
     /** Removes the progress of finished runs from before this time. */
     readonly removeProgress: (before: Date) => Effect.Effect<void>
+    readonly removeInputs: (before: Date) => Effect.Effect<void>
+    readonly removeReplacedCalls: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
     /** Removes names and other details from audit events of deleted workspaces and accounts. */
     readonly eraseAuditEvents: Effect.Effect<void>
@@ -167,6 +169,20 @@ export class HousekeepingRepo extends Context.Service<
               AND runs.id = progress.execution_id
           )`
           yield* removeOlder("progress", "execution_id", before, goesOn)
+        }, Effect.orDie),
+
+        removeInputs: Effect.fn("HousekeepingRepo.removeInputs")(function* (before) {
+          const goesOn = sql`EXISTS (
+            SELECT
+            FROM runs
+            WHERE runs.workspace_id = run_inputs.workspace_id
+              AND (runs.id = run_inputs.id OR runs.chain_run_id = run_inputs.id)
+          )`
+          yield* removeOlder("run_inputs", "id", before, goesOn)
+        }, Effect.orDie),
+
+        removeReplacedCalls: Effect.fn("HousekeepingRepo.removeReplacedCalls")(function* (before) {
+          yield* removeWhere("replaced_calls", sql`replaced_at < ${before}`)
         }, Effect.orDie),
 
         removeAuditEvents: Effect.fn("HousekeepingRepo.removeAuditEvents")(function* (before) {

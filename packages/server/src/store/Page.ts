@@ -1,4 +1,12 @@
-import { defaultLimit, type Page, type PageQuery } from "@scheduling/domain/shared/requests/Page"
+import {
+  type CountedPage,
+  defaultLimit,
+  maxTotal,
+  type Page,
+  type PageQuery
+} from "@scheduling/domain/shared/requests/Page"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
 
 /** The page that a repository reads: `limit + 1` rows with ids below `before`. */
 export interface PageRequest {
@@ -39,6 +47,30 @@ export const toPage = <Row extends PageRow, A>(
     next_cursor: hasMore && last !== undefined ? cursorOfId(last.id) : null
   }
 }
+
+/**
+ * A page, and how many rows there are on all pages if the query asks for it. The statements run side by
+ * side.
+ */
+export const countedPage = <A, E, R, E2, R2>(
+  { total = false }: { readonly total?: boolean },
+  page: Effect.Effect<Page<A>, E, R>,
+  count: Effect.Effect<number, E2, R2>
+): Effect.Effect<CountedPage<A>, E | E2, R | R2> =>
+  total
+    ? Effect.zipWith(page, count, (listed, counted) => ({ ...listed, total: counted }), {
+        concurrent: true
+      })
+    : Effect.map(page, (listed) => ({ ...listed, total: null }))
+
+/** Counts the rows of a query. It stops at the first one that totals do not count exactly. */
+export const countRows = (sql: SqlClient.SqlClient, rows: Statement.Fragment) =>
+  sql<{ readonly count: number }>`
+    SELECT count(*)::int4 AS count
+    FROM (
+      ${rows}
+      LIMIT ${maxTotal + 1}
+    ) AS counted`.pipe(Effect.map(([row]) => row?.count ?? 0))
 
 const cursorOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
 

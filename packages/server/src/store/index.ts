@@ -3,7 +3,15 @@
  * PostgreSQL, and moving a store to another database.
  */
 export { DatabaseClock, DatabaseClockLayer, type DbClock } from "./DbClock.ts"
-export { maxPageBytes, type PageRequest, pageRequest, type PageRow, toPage } from "./Page.ts"
+export {
+  countedPage,
+  countRows,
+  maxPageBytes,
+  type PageRequest,
+  pageRequest,
+  type PageRow,
+  toPage
+} from "./Page.ts"
 export { DatabaseLayer, migrate, Store } from "./Sql.ts"
 export { StoreClock } from "./StoreClock.ts"
 export { batchPageReads, type RequestedPage, requestedPages } from "./batchPageReads.ts"

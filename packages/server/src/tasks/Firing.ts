@@ -1,6 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
+import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import {
   type Conflict,
   NotFound,
@@ -59,7 +60,8 @@ export interface Firing<
   ) => Effect.Effect<void, NotFound | BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
-    id: string
+    id: string,
+    request: RunRequest
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
@@ -127,9 +129,9 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       yield* schedules.stop({ workspace_id: workspaceId, id })
     }),
 
-    run: (workspaceId, id) =>
+    run: (workspaceId, id, { input }) =>
       runNow(
-        { workspace_id: workspaceId, task_id: id, kind },
+        { workspace_id: workspaceId, task_id: id, kind, input },
         found(repo.findForUpdate(workspaceId, id))
       )
   }

@@ -2,14 +2,13 @@ import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Principal } from "@scheduling/domain/auth/Principal"
 import type { ExcludedCalendar } from "@scheduling/domain/cron/FiringOptions"
-import type { Execution } from "@scheduling/domain/executions/Execution"
+import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import type {
   Conflict,
   NotFound,
   QuotaExceeded,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,7 +24,6 @@ import {
 import type { QueuedRun } from "../engine/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { showing } from "./CalendarsOfTasksRepo.ts"
-import { Executions } from "./executions/Executions.ts"
 import type { Firing, TaskChanges } from "./Firing.ts"
 import { checkTimeout } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
@@ -103,13 +101,9 @@ export interface Tasks<
   ) => Effect.Effect<void, NotFound | BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
-    id: string
-  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
-  readonly cancel: (
-    workspaceId: AuthorizedWorkspaceId,
     id: string,
-    executionId: ExecutionId
-  ) => Effect.Effect<Execution, NotFound | Conflict>
+    request: RunRequest
+  ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
 /** The same for a kind that has a schedule. `Run` is what a run by hand answers. */
@@ -119,7 +113,8 @@ export type PausableTasks<Task, Input, Definition, Update, Status extends string
 > & {
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
-    id: string
+    id: string,
+    request: RunRequest
   ) => Effect.Effect<Run, NotFound | QuotaExceeded>
   readonly pause: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Task, NotFound>
   readonly resume: (
@@ -140,7 +135,6 @@ export const tasksOf = Effect.fnUntraced(function* <
   const { defaults, firing, name, repo } = kind
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
-  const executions = yield* Executions
   const ids = yield* Ids
   const checkTargets = yield* targetCheck
   const { shown, shownPage } = showing(sql)
@@ -256,16 +250,7 @@ export const tasksOf = Effect.fnUntraced(function* <
 
     remove: Effect.fn(`${name}.remove`)(firing.remove, transaction),
 
-    run: Effect.fn(`${name}.run`)(firing.run),
-
-    cancel: Effect.fn(`${name}.cancel`)(function* (workspaceId, id, executionId) {
-      yield* found(repo.find(workspaceId, id))
-      return yield* executions.cancel({
-        workspace_id: workspaceId,
-        task_id: id,
-        execution_id: executionId
-      })
-    })
+    run: Effect.fn(`${name}.run`)(firing.run)
   }
   return { ...tasks, lock }
 })

@@ -21,6 +21,7 @@ import { CronHandlers } from "./cron/http.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
 import { DelayedHandlers } from "./delayed/http.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
+import { AttemptRequests } from "./executions/AttemptRequests.ts"
 import { Executions } from "./executions/Executions.ts"
 import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
 import { Reruns } from "./executions/Reruns.ts"
@@ -53,7 +54,6 @@ const Services = Layer.mergeAll(
   CronTasks.layer,
   DelayedTasks.layer,
   Chains.layer,
-  StepRequests.layer,
   Queues.layer,
   Reruns.layer,
   Forecasts.layer,
@@ -76,7 +76,8 @@ const RunnerLayer = onRunnerNodes(CalendarsLayer)
 
 export const TasksLayer = Layer.mergeAll(Handlers, RunnerLayer, StatsRollUpLayer).pipe(
   Layer.provide(Services),
-  Layer.provide([Executions.layer, Calendars.layer]),
+  Layer.provide([Executions.layer, AttemptRequests.layer, Calendars.layer]),
+  Layer.provide(StepRequests.layer),
   Layer.provide([CalendarReader.layer, Repositories]),
   Layer.provideMerge(StatsRollUpRepo.layer)
 )

@@ -3,15 +3,15 @@ import { SqlClient } from "effect/sql"
 import { RunQueue } from "../engine/index.ts"
 import { transactionOf } from "../store/index.ts"
 
-type Task = Parameters<RunQueue["Service"]["enqueue"]>[0]
+type Run = Parameters<RunQueue["Service"]["enqueue"]>[0]
 
 /** How a run is added that is due now. Most need one statement and no transaction. */
 export const runningNow = Effect.gen(function* () {
   const transaction = transactionOf(yield* SqlClient.SqlClient)
   const queue = yield* RunQueue
   /** `lock` fails if the task is not there. */
-  return Effect.fnUntraced(function* <E>(task: Task, lock: Effect.Effect<unknown, E>) {
-    const run = yield* queue.enqueueAtOnce(task)
-    return run ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(task))))
+  return Effect.fnUntraced(function* <E>(run: Run, lock: Effect.Effect<unknown, E>) {
+    const queued = yield* queue.enqueueAtOnce(run)
+    return queued ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(run))))
   })
 })

@@ -1,3 +1,4 @@
+import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import type { BatchOutcomes } from "@scheduling/domain/shared/requests/Batch"
 import type {
   Conflict,
@@ -5,7 +6,7 @@ import type {
   QuotaExceeded,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import type { ExecutionId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect, type Schema } from "effect"
 import { createdIfNew, Idempotency, inWorkspace } from "../http/index.ts"
@@ -53,7 +54,11 @@ export const taskHandlers = Effect.fnUntraced(function* <
     Tasks<Task, Input, Definition, Update, Status, ChangeError, BusyError>,
     "run"
   > & {
-    readonly run: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Run, RunError>
+    readonly run: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      request: RunRequest
+    ) => Effect.Effect<Run, RunError>
   }
   readonly answers: {
     readonly task: Schema.Codec<Task, Encoded>
@@ -156,23 +161,23 @@ export const taskHandlers = Effect.fnUntraced(function* <
     ),
 
     run: inWorkspace(
-      (workspaceId, { headers, params }: { readonly params: OfTask; readonly headers: Keyed }) =>
-        tasks.run(workspaceId, idIn(params)).pipe(
+      (
+        workspaceId,
+        {
+          headers,
+          params,
+          payload
+        }: { readonly params: OfTask; readonly headers: Keyed; readonly payload: RunRequest }
+      ) =>
+        tasks.run(workspaceId, idIn(params), payload).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
             workspaceId,
             operation: `${name}.run ${idIn(params)}`,
-            payload: null,
+            payload,
             answer: answers.run
           })
         )
-    ),
-
-    cancel: inWorkspace(
-      (
-        workspaceId,
-        { params }: { readonly params: OfTask & { readonly execution_id: ExecutionId } }
-      ) => tasks.cancel(workspaceId, idIn(params), params.execution_id)
     )
   }
 })

@@ -244,7 +244,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           task_id,
           run_at: new Date(Date.now() + 200 * dayMs)
         })
-        const cancelled = yield* queue.cancel({ workspace_id, task_id, execution_id: run.id })
+        const cancelled = yield* queue.cancel(workspace_id, run.id)
         assert.strictEqual(cancelled, "cancelled")
         const where = Effect.map(
           sql<{ readonly part: string }>`

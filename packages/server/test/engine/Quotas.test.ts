@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxTaskRuns, selfHosted } from "../../src/core/config/plans.ts"
@@ -44,8 +45,9 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace
         const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
-        const other = { task_id: yield* insertTask(workspace_id), scheduled_for: new Date(0) }
-        const ended = { ...task, scheduled_for: new Date(0) }
+        const run = { id: randomUUID(), scheduled_for: new Date(0) }
+        const other = { ...run, task_id: yield* insertTask(workspace_id) }
+        const ended = { ...run, ...task }
         yield* enqueueMany(task, maxTaskRuns - 1)
         const refused = yield* Effect.flip(queue.rerun(workspace_id, [other, ended, ended]))
         assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })

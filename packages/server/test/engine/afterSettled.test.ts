@@ -49,7 +49,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a qu
       const { change, queueId, task } = yield* runInQueue
       const [run] = yield* change("awaiting", { status_code: 202 })
       const heard = yield* listening
-      const cancelled = yield* (yield* RunQueue).cancel({ ...task, execution_id: run?.id ?? "" })
+      const cancelled = yield* (yield* RunQueue).cancel(task.workspace_id, run?.id ?? "")
       assert.strictEqual(cancelled, "cancelled")
       assert.include(heard, queueId)
     })

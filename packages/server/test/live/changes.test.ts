@@ -148,7 +148,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         token
       })
       const execution = String(list.body.data[0].id)
-      yield* post(`/delayed/${task.body.id}/executions/${execution}/cancel`)
+      yield* post(`/executions/${execution}/cancel`)
       const events = yield* stream.until("an event", (all) =>
         all.some((one) => one["status"] === "cancelled")
       )

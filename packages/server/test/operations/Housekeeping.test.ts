@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { randomUUID } from "node:crypto"
 import { firstIdAt } from "../../src/engine/RunId.ts"
 import { HousekeepingRepo } from "../../src/operations/HousekeepingRepo.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
@@ -197,6 +198,48 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
       assert.deepStrictEqual(
         left.map((row) => row.id),
         ids.slice(1)
+      )
+    })
+  )
+
+  it.effect("removes old inputs, but not those of runs that go on", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      const ids = [dayAgo, dayAgo, dayAgo, future].map((time, n) =>
+        firstIdAt(time.getTime()).replace(/0$/, String(n + 4))
+      )
+      for (const one of ids) {
+        yield* sql`INSERT INTO run_inputs (id, workspace_id, input) VALUES (${one}, ${id(1)}, '1')`
+      }
+      yield* sql`
+        INSERT INTO runs (id, workspace_id, task_id, kind, trigger, chain_run_id, scheduled_for, due_at)
+        VALUES
+          (${ids[1]}, ${id(1)}, ${id(1)}, 'cron', 'manual', NULL, ${dayAgo}, ${dayAgo}),
+          (${randomUUID()}, ${id(1)}, ${id(1)}, 'chain', 'chain', ${ids[2]}, ${dayAgo}, ${dayAgo})`
+      yield* repo.removeInputs(past)
+      const left = yield* sql<{ id: string }>`SELECT id FROM run_inputs ORDER BY id`
+      assert.deepStrictEqual(
+        left.map((row) => row.id),
+        ids.slice(1)
+      )
+    })
+  )
+
+  it.effect("removes calls that were replaced long ago", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const repo = yield* HousekeepingRepo
+      for (const at of [dayAgo, future]) {
+        yield* sql`
+          INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers)
+          VALUES (${id(1)}, ${at}, ${id(1)}, 'POST', 'https://example.com/', '{}')`
+      }
+      yield* repo.removeReplacedCalls(past)
+      const left = yield* sql<{ at: Date }>`SELECT replaced_at AS at FROM replaced_calls`
+      assert.deepStrictEqual(
+        left.map(({ at }) => at),
+        [future]
       )
     })
   )

@@ -18,14 +18,44 @@ export const databasesOfRun = "TEST_DATABASES"
 /** A pool on the clock of a test would count every minute that the test skips. */
 const onRealClock = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
+/**
+ * Dies if an execution or an attempt in any test has failed without a reason, as far as the database
+ * still answers and has a history.
+ */
+const checkReasons = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [first] = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM executions
+    WHERE status = 'failed'
+      AND error IS NULL
+    UNION ALL
+    SELECT execution_id
+    FROM earlier_attempts
+    WHERE error IS NULL`.pipe(
+    Effect.timeout("10 seconds"),
+    Effect.orElseSucceed(() => [])
+  )
+  if (first !== undefined) {
+    yield* Effect.die(new Error(`The execution ${first.id} failed, and nothing says why.`))
+  }
+})
+
 /** Creates a database on the server, which the scope drops. */
 export const freshDatabaseUrl = (serverUrl: string) =>
   Effect.gen(function* () {
     const name = `scheduling_test_${randomBytes(8).toString("hex")}`
+    const url = databaseUrl(serverUrl, name)
     yield* Effect.acquireRelease(onServer(serverUrl, `CREATE DATABASE ${name}`), () =>
-      onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+      checkReasons.pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }), {
+          local: true
+        }),
+        Effect.ensuring(onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)),
+        Effect.orDie
+      )
     )
-    return databaseUrl(serverUrl, name)
+    return url
   })
 
 const onServer = <Row extends object>(serverUrl: string, statement: string) =>
@@ -115,32 +145,11 @@ const emptyFor = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
       : Effect.catch(resetDatabase(before), () => migrateAnew)
   }).pipe(Effect.provide(PgClient.layer({ ...options, maxConnections: 1 }), { local: true }))
 
-/**
- * Asserts at the end of each test file that every failed execution has a reason, if the database
- * still answers.
- */
-const checkReasons = Layer.effectDiscard(
+/** Runs the check at the end of each test file. */
+const checkReasonsAtEnd = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const nameless = sql<{ readonly id: string }>`
-      SELECT id
-      FROM executions
-      WHERE status = 'failed'
-        AND error IS NULL
-      UNION ALL
-      SELECT execution_id
-      FROM earlier_attempts
-      WHERE error IS NULL`.pipe(
-      Effect.timeout("10 seconds"),
-      Effect.orElseSucceed(() => [])
-    )
-    yield* Effect.addFinalizer(() =>
-      Effect.tap(nameless, ([first]) =>
-        first === undefined
-          ? Effect.void
-          : Effect.die(new Error(`The execution ${first.id} failed, and nothing says why.`))
-      )
-    )
+    yield* Effect.addFinalizer(() => Effect.provideService(checkReasons, SqlClient.SqlClient, sql))
   })
 ).pipe(Layer.provide(onRealClock))
 
@@ -150,7 +159,7 @@ export const TestDatabaseLayer: Layer.Layer<Database> = (
     ? embeddedLayerOn(emptyStore)
     : Layer.unwrap(Effect.map(emptyDatabase(testDatabaseUrl), (url) => databaseLayer(url)))
 ).pipe(Layer.provide(onRealClock), Layer.orDie, (database) =>
-  Layer.provideMerge(checkReasons, database)
+  Layer.provideMerge(checkReasonsAtEnd, database)
 )
 
 /** A database that no other test file uses, for tests that read the statistics of the server. */

@@ -90,16 +90,20 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO plan_pauses (task_id, workspace_id, paused_at) VALUES (${chain}, ${workspace}, ${t})`,
     `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, slot_at, attempt, lost, started_at, attempt_started_at, run_on, worker_wait_seconds, queue_id, state, ordinal)
      VALUES (${workspace}, ${run}, ${cron}, 'cron', 'schedule', 7, '2999-01-01', '2999-01-01 00:00:00.000001+00', '2999-01-01', 2, 1, ${t}, ${t}, '["a"]', 300, ${queue}, 'parked', nextval('runs_ordinal_seq'))`,
-    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, state, started_at, attempt_started_at, status_code, awaiting_since, completes_by, ordinal)
-     VALUES (${workspace}, ${id(17)}, ${cron}, 'cron', 'manual', 7, ${t}, ${t}, 'awaiting', ${t}, ${t}, 202, ${t}, '2999-01-01', nextval('runs_ordinal_seq'))`,
+    `INSERT INTO runs (workspace_id, id, task_id, kind, trigger, lane, scheduled_for, due_at, state, started_at, attempt_started_at, status_code, awaiting_since, completes_by, called_by, exchange, ordinal)
+     VALUES (${workspace}, ${id(17)}, ${cron}, 'cron', 'manual', 7, ${t}, ${t}, 'awaiting', ${t}, ${t}, 202, ${t}, '2999-01-01', 1, ',,,4', nextval('runs_ordinal_seq'))`,
     `INSERT INTO progress (execution_id, workspace_id, lines)
      VALUES (${execution(1)}, ${workspace}, ${json})`,
+    `INSERT INTO run_inputs (id, workspace_id, input)
+     VALUES (${execution(1)}, ${workspace}, ${json})`,
+    `INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
+     VALUES (${cron}, ${t}, ${workspace}, 'POST', 'https://example.com/', ${json}, ${odd})`,
     `INSERT INTO stops (id, workspace_id) VALUES (${id(15)}, ${workspace})`,
-    `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error)
-     VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL),
-            (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd})`,
-    `INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error)
-     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: answered 503')`,
+    `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error, node, worker_id, exchange)
+     VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL, 1, ${worker}, ',,,4'),
+            (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd}, NULL, NULL, NULL)`,
+    `INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error, node, exchange)
+     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: answered 503', 1, ${odd})`,
     `INSERT INTO execution_stats (workspace_id, task_id, hour, succeeded, failed, cancelled, skipped, durations, duration_counts, latenesses, lateness_counts)
      VALUES (${workspace}, NULL, '2026-01-01 05:00:00+00', 1, 2, 3, 4, '{1,-2}', '{3,4}', '{}', '{}')`,
     `INSERT INTO removed_workspaces (id) VALUES (${id(16)})`,

@@ -173,9 +173,7 @@ describe("agents", () => {
 
         const run = yield* runTask(scene, toHanging)
         yield* eventually("a call", async () => hanging.calls.length === 1)
-        yield* Effect.promise(() =>
-          scene.ask("POST", `/cron/${toHanging}/executions/${run}/cancel`)
-        )
+        yield* Effect.promise(() => scene.ask("POST", `/executions/${run}/cancel`))
         yield* eventually("the end of the call", async () => !hanging.calls[0]?.open, 2_000)
         assert.strictEqual((yield* ended(scene, run)).status, "cancelled")
 

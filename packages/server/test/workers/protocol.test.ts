@@ -304,11 +304,11 @@ layer(testNodesLayer())("the worker protocol", (it) => {
   it.effect("sends cancelled runs to the agent", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
-      const { id } = (yield* tasks.create(onOffice)).body
+      yield* tasks.create(onOffice)
       const [call] = (yield* agent.claim(session)).body.calls
       const running = { running: [call.run_id] }
       assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [])
-      yield* tasks.cancel(id, call.run_id)
+      yield* tasks.cancel(call.run_id)
       assert.deepStrictEqual((yield* agent.beat(session, running)).body.cancel, [call.run_id])
       yield* agent.results(session, [{ ...success(call), outcome: "cancelled" }])
       assert.strictEqual((yield* executionOf(member, call.run_id)).status, "cancelled")
@@ -457,9 +457,9 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const sql = yield* SqlClient.SqlClient
       const nowhere = { ...onOffice, run_on: { labels: ["moon"] }, worker_wait_seconds: 0 }
       const { last_run } = (yield* tasks.create(nowhere)).body
-      const { id } = (yield* tasks.create(onOffice)).body
+      yield* tasks.create(onOffice)
       const [call] = (yield* agent.claim(session)).body.calls
-      yield* tasks.cancel(id, call.run_id)
+      yield* tasks.cancel(call.run_id)
       yield* fallSilent(session)
       assert.isTrue((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
       yield* endUnclaimed(sql, true).pipe(Effect.provide(silentSignals))

@@ -30,6 +30,19 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
+/** Totals are exact up to this. */
+export const maxTotal = 10_000
+
+/** The query field of lists that say how many records there are. */
+export const TotalQuery = {
+  total: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Whether the answer says how many records there are on all pages.",
+      default: false
+    })
+  )
+}
+
 /** One page of a list, newest first. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
@@ -40,6 +53,28 @@ export const Page = <Item extends Schema.Top>(identifier: string, item: Item) =>
   Schema.Struct({
     data: Schema.Array(item).annotate({ description: "The records of this page." }),
     next_cursor: Schema.NullOr(Cursor).annotate({ description: "Null on the last page." })
+  }).annotate({
+    identifier,
+    description: "One page, newest first. Pass `next_cursor` as `cursor` to get the next one."
+  })
+
+/** A page that says how many records there are, if it was asked with `TotalQuery`. */
+export interface CountedPage<A> extends Page<A> {
+  readonly total: number | null
+}
+
+const Total = Schema.NullOr(Schema.Int).annotate({
+  identifier: "Total",
+  description:
+    `How many records there are on all pages: exact up to ${maxTotal}, and ${maxTotal + 1} if there are ` +
+    "more. Null unless `total=true` was asked for.",
+  examples: [42]
+})
+
+export const CountedPage = <Item extends Schema.Top>(identifier: string, item: Item) =>
+  Schema.Struct({
+    ...Page(identifier, item).fields,
+    total: Total
   }).annotate({
     identifier,
     description: "One page, newest first. Pass `next_cursor` as `cursor` to get the next one."

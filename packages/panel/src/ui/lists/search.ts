@@ -29,6 +29,14 @@ export const keyOf =
   (value: unknown): Key | undefined =>
     typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
 
+/** A whole number within these limits. */
+export const wholeNumberIn =
+  ({ max, min }: { readonly min: number; readonly max: number }) =>
+  (value: unknown): number | undefined => {
+    const number = value === "" ? Number.NaN : Number(value)
+    return Number.isInteger(number) && number >= min && number <= max ? number : undefined
+  }
+
 export const momentIn = (value: unknown): string | undefined => {
   const text = textIn(value)
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text

@@ -3,6 +3,7 @@ import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { inputIndex } from "../chains/ChainVersions.ts"
 import type { Allowance } from "../intake/ByteBudget.ts"
 import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 
@@ -69,18 +70,34 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
   return loaded
 })
 
-/** Reads the call of a step and fills in the answers of earlier steps. */
+interface StepRow extends RunCall {
+  /** The indexes of the steps whose answers it uses, and `inputIndex`. */
+  readonly uses: ReadonlyArray<number>
+  /** The input of the run as JSON, if the step uses it and there is one. */
+  readonly input: string | null
+}
+
+/** Reads the call of a step and fills in the answers of earlier steps and the input. */
 const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPosition) {
   const sql = yield* SqlClient.SqlClient
-  const [step] = yield* sql<RunCall & { readonly uses: ReadonlyArray<number> }>`
-      SELECT method, url, headers, body, timeout_seconds, retry_count, call_options, uses
+  const [step] = yield* sql<StepRow>`
+      SELECT
+        method, url, headers, body, timeout_seconds, retry_count, call_options, uses,
+        CASE WHEN ${inputIndex} = ANY (uses) THEN (
+          SELECT input::text
+          FROM run_inputs
+          WHERE id = ${position.chain_run_id}
+            AND workspace_id = ${run.workspace_id}
+        ) END AS input
       FROM chain_steps
       WHERE version_id = ${position.version_id}
         AND step_index = ${position.step_index}`
   if (step === undefined) return { call: Result.fail(noStep), needs: 0 }
-  const { uses, ...call } = step
-  const answers = uses.length === 0 ? [] : yield* findAnswers(sql, run, position, uses)
-  const filled = renderCall(call, answersOf(new Map(answers.map((used) => [used.step, used]))))
+  const { input, uses, ...call } = step
+  const steps = uses.filter((index) => index !== inputIndex)
+  const answers = steps.length === 0 ? [] : yield* findAnswers(sql, run, position, steps)
+  const used = answersOf(new Map(answers.map((answer) => [answer.step, answer])), input)
+  const filled = renderCall(call, used)
   const loaded: Loaded = {
     call: Result.mapBoth(filled, {
       onSuccess: (parts) => ({ ...call, ...parts }),

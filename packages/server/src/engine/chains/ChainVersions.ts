@@ -1,6 +1,7 @@
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
-import { stepsUsedBy } from "@scheduling/domain/chains/StepCall"
+import { maxInputBytes } from "@scheduling/domain/executions/RunRequest"
+import { usedBy } from "@scheduling/domain/chains/StepCall"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { callOptionsOf } from "../callOptions.ts"
@@ -18,13 +19,17 @@ export const insertVersion = Effect.fnUntraced(function* (
 ) {
   const names = steps.map((step) => step.name)
   const rows = steps.map((step, step_index) => {
-    const uses = Array.from(stepsUsedBy(step), (name) => names.indexOf(name))
+    const used = usedBy(step)
+    const indexes = Array.from(used.steps, (name) => names.indexOf(name))
     return {
       ...step,
       call_options: callOptionsOf(step),
       step_index,
-      uses,
-      weight: weightOf(step, uses.length)
+      uses: used.input ? [...indexes, inputIndex] : indexes,
+      weight: weightOf(
+        step,
+        indexes.length * maxResponseBodyBytes + (used.input ? maxInputBytes : 0)
+      )
     }
   })
   const [version] = yield* sql<{ readonly id: string }>`
@@ -51,13 +56,16 @@ export const insertVersion = Effect.fnUntraced(function* (
   return version?.id ?? (yield* Effect.die(new Error("INSERT returned no row")))
 })
 
+/** Stands among the indexes of steps for the input of the run. */
+export const inputIndex = -1
+
 /**
- * The most bytes that the call of a step takes. The answers that it uses are read first and then
- * filled in.
+ * The most bytes that the call of a step takes. The answers and the input that it uses are read first
+ * and then filled in.
  */
-const weightOf = (step: ChainStep, uses: number): number => {
+const weightOf = (step: ChainStep, used: number): number => {
   const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
-  return uses === 0 ? own : own + uses * maxResponseBodyBytes + heaviestCall
+  return used === 0 ? own : own + used + heaviestCall
 }
 
 /**

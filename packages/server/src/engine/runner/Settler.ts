@@ -241,6 +241,7 @@ const writeAlone = (writeOnly: Write, settlement: Settlement) => {
 const withoutAnswer = (settlement: Settlement): Settlement => ({
   ...settlement,
   response_body: null,
+  exchange: null,
   error: executionError("internal", "the answer could not be stored")
 })
 

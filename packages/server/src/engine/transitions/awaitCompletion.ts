@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
+import { exchangeText } from "../history/exchangeText.ts"
 import type { Settlement } from "../Run.ts"
+import { storable } from "./finish/input.ts"
 
 /**
  * Lets runs await their completion: their calls were answered, and their targets report later. A run that
@@ -29,7 +31,9 @@ export const awaitCompletion = Effect.fnUntraced(function* (
       END,
       attempt_started_at = coalesce(to_timestamp(input.started_ms / 1000), runs.attempt_started_at),
       status_code = input.status_code,
-      error = NULL
+      error = NULL,
+      called_by = input.lease_owner,
+      exchange = input.exchange
     FROM unnest(
       ${column("uuid", ({ workspace_id }) => workspace_id)},
       ${column("uuid", ({ id }) => id)},
@@ -37,9 +41,10 @@ export const awaitCompletion = Effect.fnUntraced(function* (
       ${column("int4", ({ lease_owner }) => lease_owner)},
       ${column("float8", ({ started_ms }) => started_ms)},
       ${column("float8", ({ completes_by_ms }) => completes_by_ms)},
-      ${column("int4", ({ status_code }) => status_code)}
+      ${column("int4", ({ status_code }) => status_code)},
+      ${column("text", ({ exchange }) => storable(exchangeText(exchange)))}
     ) AS input (
-      workspace_id, id, attempt, lease_owner, started_ms, completes_by_ms, status_code
+      workspace_id, id, attempt, lease_owner, started_ms, completes_by_ms, status_code, exchange
     )
     WHERE runs.workspace_id = input.workspace_id
       AND runs.id = input.id

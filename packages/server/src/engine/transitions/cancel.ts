@@ -1,8 +1,9 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, type Settlement, settlementOf, type TaskOfRun } from "../Run.ts"
+import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
 import { nothingSettled, type Settled } from "../Settled.ts"
@@ -23,19 +24,33 @@ export const stoppableColumns = `
 
 /**
  * Stops one run. Call it in a transaction, so that the row stays locked until the result is
- * written.
+ * written. A pending delayed task finishes with its run, so its row is locked before the run's, in
+ * the order of all transactions.
  */
 export const cancelRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  run: TaskOfRun & { readonly execution_id: string }
+  workspaceId: AuthorizedWorkspaceId,
+  id: string
 ) {
   const runs = yield* sql<StoppableRun>`
+    WITH locked AS MATERIALIZED (
+      SELECT id
+      FROM tasks
+      WHERE status = 'pending'
+        AND id = (
+          SELECT task_id
+          FROM runs
+          WHERE workspace_id = ${workspaceId}
+            AND id = ${id}
+        )
+      FOR NO KEY UPDATE
+    )
     SELECT ${sql.literal(stoppableColumns)}
     FROM runs
-    WHERE workspace_id = ${run.workspace_id}
-      AND task_id = ${run.task_id}
-      AND id = ${run.execution_id}
+    WHERE workspace_id = ${workspaceId}
+      AND id = ${id}
       AND NOT cancel_requested
+      AND (SELECT count(*) FROM locked) >= 0
     FOR UPDATE`
   const stopped: Stopped = {
     ...(yield* recordAsCancelled(sql, runs)),

@@ -1,8 +1,10 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { maxTaskRuns } from "../../core/index.ts"
 import type { QueuedRun } from "../Run.ts"
 import { makeRunId } from "../RunId.ts"
+
+type Json = Schema.Json
 
 /**
  * Whether a task has as many unfinished runs as it may have. Most tasks have one or none, so there
@@ -40,19 +42,14 @@ export const enqueue = Effect.fnUntraced(function* (
     /** A statement that makes its task, or locks it, and returns `columnsForRuns`. Both are one. */
     readonly task?: Statement.Fragment
     readonly most?: number
+    /** What somebody started the run with. Null is the same as none. */
+    readonly input?: Json | undefined
   }
 ) {
   const now = yield* Clock.currentTimeMillis
   const id = makeRunId(Math.max(now, run.run_at?.getTime() ?? now), now)
-  const [withTask, ifThere] =
-    run.task === undefined
-      ? [sql.literal(""), sql.literal("")]
-      : [
-          sql`${sql.literal("WITH tasks AS (")}${run.task})`,
-          sql.literal("AND tasks.id IS NOT NULL")
-        ]
-  const [inserted] = yield* sql<InsertedRun>`
-    ${withTask}
+  const ifThere = sql.literal(run.task === undefined ? "" : "AND tasks.id IS NOT NULL")
+  const insert = sql`
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, state
@@ -71,5 +68,26 @@ export const enqueue = Effect.fnUntraced(function* (
     RETURNING
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
       'queued' AS status, scheduled_for, queue_id`
+  const [inserted] = yield* sql<InsertedRun>`
+    ${withParts(sql, run.task === undefined ? [] : [sql`tasks AS (${run.task})`], insert, run.input)}`
   return inserted ?? null
 })
+
+/** The statement with the parts before it, and with the input of the run, if there is one. */
+const withParts = (
+  sql: SqlClient.SqlClient,
+  parts: ReadonlyArray<Statement.Fragment>,
+  insert: Statement.Fragment,
+  input: Json = null
+) => {
+  const list = sql.join(", ", false)
+  if (input === null) return parts.length === 0 ? insert : sql`WITH ${list(parts)} ${insert}`
+  const inserted = sql`inserted AS (${insert})`
+  const kept = sql`
+    kept AS (
+      INSERT INTO run_inputs (id, workspace_id, input)
+      SELECT id, workspace_id, ${JSON.stringify(input)}::json
+      FROM inserted
+    )`
+  return sql`WITH ${list([...parts, inserted, kept])} SELECT * FROM inserted`
+}

@@ -9,13 +9,15 @@ import { makeRunId } from "../RunId.ts"
 
 /** A run that has ended and that is to be repeated. */
 export interface EndedRun {
+  /** The id of the execution, or of the run of its chain. */
+  readonly id: string
   readonly task_id: string
   readonly scheduled_for: Date
 }
 
 /**
  * Queues the runs again, those that were due first in front, as far as their tasks still exist. They
- * are due now and keep the time for which they were scheduled.
+ * are due now and keep the time for which they were scheduled, and their inputs.
  */
 export const rerun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -25,7 +27,9 @@ export const rerun = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const inOrder = ended.toSorted((a, b) => a.scheduled_for.getTime() - b.scheduled_for.getTime())
   const ids = inOrder.map(() => makeRunId(now, now)).toSorted()
-  const column = columnsOf(inOrder.map((run, index) => ({ ...run, id: ids[index] })))
+  const column = columnsOf(
+    inOrder.map((run, index) => ({ ...run, ended_id: run.id, id: ids[index] }))
+  )
   yield* sql`
     SELECT
     FROM tasks
@@ -34,6 +38,21 @@ export const rerun = Effect.fnUntraced(function* (
     ORDER BY id
     FOR UPDATE`
   return yield* sql<InsertedRun>`
+    WITH ended AS (
+      SELECT *
+      FROM unnest(
+        ${column("uuid", ({ id }) => id)},
+        ${column("uuid", ({ ended_id }) => ended_id)},
+        ${column("uuid", ({ task_id }) => task_id)},
+        ${column("timestamptz", ({ scheduled_for }) => scheduled_for)}
+      ) AS ended (id, ended_id, task_id, scheduled_for)
+    ), kept AS (
+      INSERT INTO run_inputs (id, workspace_id, input)
+      SELECT ended.id, run_inputs.workspace_id, run_inputs.input
+      FROM ended
+      JOIN tasks ON tasks.id = ended.task_id AND tasks.workspace_id = ${workspaceId}
+      JOIN run_inputs ON run_inputs.id = ended_id AND run_inputs.workspace_id = ${workspaceId}
+    )
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       scheduled_for, due_at, run_on, worker_wait_seconds, queue_id, state
@@ -44,11 +63,7 @@ export const rerun = Effect.fnUntraced(function* (
       CASE tasks.kind WHEN 'chain' THEN 0 END,
       ended.scheduled_for, now(), tasks.run_on, tasks.worker_wait_seconds,
       tasks.queue_id, CASE WHEN tasks.queue_id IS NULL THEN 'ready' ELSE 'parked' END
-    FROM unnest(
-      ${column("uuid", ({ id }) => id)},
-      ${column("uuid", ({ task_id }) => task_id)},
-      ${column("timestamptz", ({ scheduled_for }) => scheduled_for)}
-    ) AS ended (id, task_id, scheduled_for)
+    FROM ended
     JOIN tasks ON tasks.id = ended.task_id
     WHERE tasks.workspace_id = ${workspaceId}
     ORDER BY ended.id

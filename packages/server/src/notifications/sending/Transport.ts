@@ -158,6 +158,7 @@ const unsigned: CallResult = {
   retry_after_seconds: null,
   outcome: "retryable",
   completes_later: false,
+  exchange: null,
   duration_ms: 0
 }
 

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { shownStatus } from "../../engine/index.ts"
 import { earliestIdAt } from "../executions/idRange.ts"
@@ -32,6 +32,8 @@ export interface StepRow {
 export interface AnsweredStepRow extends StepRow {
   /** The last answer, once the step has ended. */
   readonly response_body: string | null
+  /** The input of the run, with its first step. */
+  readonly input: Schema.Json
 }
 
 /**
@@ -105,8 +107,17 @@ export class ChainRunsRepo extends Context.Service<
         heads: Statement.Fragment,
         { answers }: { readonly answers: boolean } = { answers: false }
       ) {
-        const answerOf = (query: Statement.Fragment) =>
-          answers ? sql`, (${query}) AS response_body` : sql.literal("")
+        const detailsOf = (answer: Statement.Fragment) =>
+          answers
+            ? sql`,
+            (${answer}) AS response_body,
+            CASE WHEN step_index = 0 THEN (
+              SELECT input
+              FROM run_inputs
+              WHERE run_inputs.id = heads.id
+                AND run_inputs.workspace_id = ${workspaceId}
+            ) END AS input`
+            : sql.literal("")
         const rows = yield* sql<Step>`
           WITH heads AS (${heads})
           SELECT
@@ -120,7 +131,7 @@ export class ChainRunsRepo extends Context.Service<
               WHERE chain_steps.version_id = runs.version_id
               ORDER BY chain_steps.step_index
             ) END AS names
-            ${answerOf(sql.literal("SELECT NULL"))}
+            ${detailsOf(sql.literal("SELECT NULL"))}
           FROM heads
           JOIN runs ON runs.chain_run_id = heads.id
           WHERE workspace_id = ${workspaceId}
@@ -129,7 +140,7 @@ export class ChainRunsRepo extends Context.Service<
             executions.id, task_id, chain_run_id, step_index, step, trigger, status,
             scheduled_for, started_at, finished_at,
             duration_ms::float8, status_code, error, NULL, NULL
-            ${answerOf(sql`
+            ${detailsOf(sql`
               SELECT response_body
               FROM attempts
               WHERE execution_id = executions.id

@@ -23,7 +23,6 @@ import { RunQueue } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage } from "../../store/index.ts"
-import type { Executions } from "../executions/Executions.ts"
 import { scheduledFiring } from "../Firing.ts"
 import { callbackTargets, keptOptions } from "../TaskOptions.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
@@ -49,7 +48,7 @@ export class Chains extends Context.Service<
   static readonly layer: Layer.Layer<
     Chains,
     never,
-    ChainRunsRepo | ChainsRepo | Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+    ChainRunsRepo | ChainsRepo | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     Chains,
     Effect.gen(function* () {
@@ -98,8 +97,8 @@ export class Chains extends Context.Service<
       return Chains.of({
         ...tasks,
 
-        run: Effect.fnUntraced(function* (workspaceId, id) {
-          const run = yield* tasks.run(workspaceId, id)
+        run: Effect.fnUntraced(function* (workspaceId, id, request) {
+          const run = yield* tasks.run(workspaceId, id, request)
           const head = { ...run, ...justQueued, chain_id: id, chain_run_id: run.id, step_index: 0 }
           const names = yield* namesOf(workspaceId, id)
           return toChainRun({ id: run.id, chain_id: id, steps: [head] }, names)

@@ -52,8 +52,10 @@ export class StepRequests extends Context.Service<
                   "The chain was changed after this run started, so its requests are not known."
               })
             }
+            const { input } = run.steps[0]
             const answers = answersOf(
-              new Map(run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]])))
+              new Map(run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]]))),
+              input === null ? null : JSON.stringify(input)
             )
             const filled = renderCall(step, answers)
             if (Result.isFailure(filled)) {

@@ -13,12 +13,17 @@ import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun =>
   runWith(run, chainSteps, toStepExecution)
 
-/** The same, with the answers to the steps. */
+/** The same, with the input of the run and the answers to the steps. */
 export const toChainRunDetail = (
   run: ChainRunRow<AnsweredStepRow>,
   chainSteps: ReadonlyArray<string>
-): ChainRunDetail =>
-  runWith(run, chainSteps, (row) => ({ ...toStepExecution(row), response_body: row.response_body }))
+): ChainRunDetail => ({
+  ...runWith(run, chainSteps, (row) => ({
+    ...toStepExecution(row),
+    response_body: row.response_body
+  })),
+  input: run.steps[0].input
+})
 
 const runWith = <Step extends StepRow, Shown>(
   run: ChainRunRow<Step>,

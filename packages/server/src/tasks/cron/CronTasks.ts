@@ -10,7 +10,7 @@ import {
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import type { NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Ids } from "../../core/index.ts"
@@ -18,7 +18,7 @@ import { RunQueue } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import type { Limits } from "../../plans/index.ts"
 import { callTargets, longInCall, whereMoved } from "../callTask.ts"
-import { Executions } from "../executions/Executions.ts"
+import { Executions, type ExecutionsQuery } from "../executions/Executions.ts"
 import { scheduledFiring } from "../Firing.ts"
 import {
   isOlderThanRecent,
@@ -55,8 +55,8 @@ export class CronTasks extends Context.Service<
     readonly executions: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
-      query: PageQuery
-    ) => Effect.Effect<Page<Execution>, NotFound>
+      query: Omit<ExecutionsQuery, "kind" | "task_id">
+    ) => Effect.Effect<CountedPage<Execution>, NotFound>
     readonly preview: (
       workspaceId: AuthorizedWorkspaceId,
       query: PreviewQuery
@@ -106,7 +106,8 @@ export class CronTasks extends Context.Service<
       return CronTasks.of({
         ...tasks,
 
-        run: (workspaceId, id) => Effect.map(tasks.run(workspaceId, id), executions.queued),
+        run: (workspaceId, id, request) =>
+          Effect.map(tasks.run(workspaceId, id, request), executions.queued),
 
         pause: Effect.fn("CronTasks.pause")(pause(tasks.get)),
 
@@ -114,7 +115,7 @@ export class CronTasks extends Context.Service<
 
         executions: Effect.fn("CronTasks.executions")(function* (workspaceId, id, query) {
           const task = yield* tasks.get(workspaceId, id)
-          return yield* executions.list(workspaceId, { ...query, task_id: TaskId.make(task.id) })
+          return yield* executions.list(workspaceId, { ...query, task_id: [TaskId.make(task.id)] })
         }),
 
         preview: previewSchedule(sql)

@@ -3,7 +3,7 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import { CronTask, CronTaskBatchResult } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { implement, inWorkspace } from "../../http/index.ts"
+import { checkRange, implement, inWorkspace } from "../../http/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
 import { taskHandlers } from "../taskHandlers.ts"
 import { CronTasks } from "./CronTasks.ts"
@@ -31,7 +31,7 @@ export const CronHandlers = implement(
       resume: inWorkspace((workspaceId, { params }) => cron.resume(workspaceId, params.task_id)),
 
       executions: inWorkspace((workspaceId, { params, query }) =>
-        cron.executions(workspaceId, params.task_id, query)
+        Effect.andThen(checkRange(query), cron.executions(workspaceId, params.task_id, query))
       ),
 
       preview: inWorkspace((workspaceId, { query }) => cron.preview(workspaceId, query))

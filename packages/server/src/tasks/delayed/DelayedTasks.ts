@@ -8,13 +8,13 @@ import {
   type DelayedTaskUpdate
 } from "@scheduling/domain/delayed/DelayedTask"
 import type { Execution } from "@scheduling/domain/executions/Execution"
+import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import type { Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Ids } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import type { Limits } from "../../plans/index.ts"
-import { transactionOf } from "../../store/index.ts"
 import { callTargets, longInCall } from "../callTask.ts"
 import { Executions } from "../executions/Executions.ts"
 import { type LastRunRow, recentIds, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
@@ -54,7 +54,8 @@ export class DelayedTasks extends Context.Service<
   > & {
     readonly run: (
       workspaceId: AuthorizedWorkspaceId,
-      id: string
+      id: string,
+      request: RunRequest
     ) => Effect.Effect<Execution, NotFound | Conflict | QuotaExceeded>
   }
 >()("@scheduling/server/tasks/delayed/DelayedTasks") {
@@ -66,7 +67,6 @@ export class DelayedTasks extends Context.Service<
     DelayedTasks,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const transaction = transactionOf(sql)
       const executions = yield* Executions
       const repo = yield* tasksRepo<DelayedTaskRow, ListedDelayedTask>({
         kind: "delayed",
@@ -95,13 +95,8 @@ export class DelayedTasks extends Context.Service<
       return DelayedTasks.of({
         ...tasks,
 
-        run: (workspaceId, id) => Effect.map(tasks.run(workspaceId, id), executions.queued),
-
-        // The task is locked before its run, in the same order as in all other transactions.
-        cancel: (workspaceId, id, executionId) =>
-          transaction(
-            Effect.andThen(tasks.lock(workspaceId, id), tasks.cancel(workspaceId, id, executionId))
-          )
+        run: (workspaceId, id, request) =>
+          Effect.map(tasks.run(workspaceId, id, request), executions.queued)
       })
     })
   )

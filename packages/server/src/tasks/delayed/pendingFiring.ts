@@ -114,7 +114,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
       if (!withdrawn) return yield* notPending
     }),
 
-    run: (workspaceId, id) =>
+    run: (workspaceId, id, { input }) =>
       transaction(
         Effect.gen(function* () {
           const task = yield* found(repo.findForUpdate(workspaceId, id))
@@ -122,11 +122,11 @@ export const pendingFiring = Effect.fnUntraced(function* <
           const ref = { workspace_id: workspaceId, task_id: id }
           if (isPending(task, at)) {
             yield* repo.update({ ...task, run_at: at, updated_at: at })
-            return yield* reschedule({ ...ref, run_at: at, trigger: "manual" })
+            return yield* reschedule({ ...ref, run_at: at, trigger: "manual", input })
           }
           const { status } = yield* found(repo.find(workspaceId, id))
           if (status !== "finished") return yield* notIdle
-          return yield* queue.enqueue({ ...ref, kind: "delayed" })
+          return yield* queue.enqueue({ ...ref, kind: "delayed", input })
         })
       )
   }

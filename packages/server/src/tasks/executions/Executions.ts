@@ -12,18 +12,19 @@ import {
 } from "@scheduling/domain/executions/ExecutionStats"
 import { Conflict, NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { CountedPage, PageQuery, TotalQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Result, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../../plans/index.ts"
-import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
+import { countedPage, pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { type QueuedRun, RunQueue } from "../../engine/index.ts"
 import { ExecutionsRepo, toExecution, toExecutionDetail } from "./ExecutionsRepo.ts"
 import { earliestIdAt } from "./idRange.ts"
 import { ExecutionStatsRepo } from "./ExecutionStatsRepo.ts"
 import { toStats } from "./Statistics.ts"
 
-type ExecutionsQuery = PageQuery & Schema.Struct.Type<typeof ExecutionFilters>
+type CountedPageQuery = PageQuery & Schema.Struct.Type<typeof TotalQuery>
+export type ExecutionsQuery = CountedPageQuery & Schema.Struct.Type<typeof ExecutionFilters>
 type ExecutionStatsQuery = Schema.Struct.Type<typeof StatsQuery>
 
 /** What ran and what waits to run, in a workspace or, with `task_id`, for one task or chain. */
@@ -33,11 +34,12 @@ export class Executions extends Context.Service<
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       query: ExecutionsQuery
-    ) => Effect.Effect<Page<Execution>>
+    ) => Effect.Effect<CountedPage<Execution>>
     readonly scheduled: (
       workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery & Schema.Struct.Type<typeof ScheduledFilters>
-    ) => Effect.Effect<Page<Execution>>
+      query: CountedPageQuery & Schema.Struct.Type<typeof ScheduledFilters>
+    ) => Effect.Effect<CountedPage<Execution>>
+    /** Without the requests of its attempts: see `AttemptRequests`. */
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
       id: ExecutionId
@@ -51,11 +53,10 @@ export class Executions extends Context.Service<
     /**
      * Cancelling again changes nothing. An execution that has ended in another way is a conflict.
      */
-    readonly cancel: (execution: {
-      readonly workspace_id: AuthorizedWorkspaceId
-      readonly task_id: string
-      readonly execution_id: ExecutionId
-    }) => Effect.Effect<Execution, NotFound | Conflict>
+    readonly cancel: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ExecutionId
+    ) => Effect.Effect<Execution, NotFound | Conflict>
   }
 >()("@scheduling/server/tasks/executions/Executions") {
   static readonly layer: Layer.Layer<
@@ -77,16 +78,27 @@ export class Executions extends Context.Service<
           const since = yield* limits.historyFrom(workspaceId)
           const now = yield* DateTime.nowAsDate
           const filter = { ...query, now, from: later(dateOf(from), since), to: dateOf(to) }
-          return toPage(yield* repo.list(workspaceId, filter, page), page, toExecution)
+          return yield* countedPage(
+            query,
+            Effect.map(repo.list(workspaceId, filter, page), (rows) =>
+              toPage(rows, page, toExecution)
+            ),
+            repo.count(workspaceId, filter)
+          )
         }),
 
         scheduled: Effect.fn("Executions.scheduled")(function* (workspaceId, query) {
           const { before: cursor, limit } = pageRequest(query)
           const now = yield* DateTime.nowAsDate
           const after = query.cursor === undefined ? earliestIdAt(now) : cursor
-          const { kind, task_id } = query
-          const rows = yield* repo.listScheduled(workspaceId, { now, kind, task_id, after, limit })
-          return toPage(rows, { limit, before: cursor }, toExecution)
+          const filter = { ...query, now }
+          return yield* countedPage(
+            query,
+            Effect.map(repo.listScheduled(workspaceId, filter, { after, limit }), (rows) =>
+              toPage(rows, { limit, before: cursor }, toExecution)
+            ),
+            repo.countScheduled(workspaceId, filter)
+          )
         }),
 
         get: Effect.fn("Executions.get")(function* (workspaceId, id) {
@@ -122,12 +134,10 @@ export class Executions extends Context.Service<
             awaiting_since: null
           }),
 
-        cancel: Effect.fn("Executions.cancel")(function* (execution) {
-          const cancelled = yield* queue.cancel(execution)
-          const row = Option.getOrUndefined(
-            yield* repo.find(execution.workspace_id, execution.execution_id)
-          )
-          if (row?.task_id !== execution.task_id) return yield* noSuchExecution
+        cancel: Effect.fn("Executions.cancel")(function* (workspaceId, id) {
+          const cancelled = yield* queue.cancel(workspaceId, id)
+          const row = Option.getOrUndefined(yield* repo.find(workspaceId, id))
+          if (row === undefined) return yield* noSuchExecution
           if (cancelled === null && hasEndedOtherwise.has(row.status)) {
             return yield* new Conflict({
               resource: "execution",
@@ -153,4 +163,5 @@ const noSuchExecution = Effect.suspend(() => Effect.fail(new NotFound({ resource
 const later = (one: Date | undefined, other: Date | undefined) =>
   one === undefined || (other !== undefined && other > one) ? other : one
 
-const dateOf = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
+export const dateOf = (time: string | undefined) =>
+  time === undefined ? undefined : new Date(time)

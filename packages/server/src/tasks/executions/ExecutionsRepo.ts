@@ -11,11 +11,16 @@ import {
   type ProgressLine,
   TaskId
 } from "@scheduling/domain/executions/Execution"
-import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
-import { hasBegun, shownStatus } from "../../engine/index.ts"
-import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
-import { earliestIdAt, latestIdAt } from "./idRange.ts"
+import { Context, Effect, Layer, Option, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { hasBegun, parseExchangeText, shownStatus } from "../../engine/index.ts"
+import { countRows, type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
+import {
+  executionConditions,
+  type ExecutionFilter,
+  scheduledConditions,
+  type ScheduledFilter
+} from "./executionConditions.ts"
 
 /** A row of `runs` (queued or running) or of `executions` (ended). Readers need not know which. */
 export interface ExecutionRow {
@@ -40,22 +45,20 @@ export interface ExecutionRow {
 
 export interface ExecutionDetailRow extends ExecutionRow {
   readonly progress: ReadonlyArray<ProgressLine> | null
-  readonly attempts: ReadonlyArray<Omit<Attempt, "error"> & Pick<ExecutionRow, "error">>
+  readonly input: Schema.Json
+  readonly attempts: ReadonlyArray<AttemptRow>
 }
 
-export interface ExecutionFilter {
-  readonly kind?: ExecutionKind | undefined
-  readonly task_id?: string | undefined
-  readonly status?: ExecutionStatus | undefined
-  /** Bounds of `scheduled_for`. `from` is included, `to` is not. */
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
-
-export interface ScheduledFilter extends Pick<ExecutionFilter, "kind" | "task_id"> {
-  readonly now: Date
-  readonly after: string
-  readonly limit: number
+interface AttemptRow extends Pick<
+  Attempt,
+  "number" | "started_at" | "finished_at" | "status_code" | "response_body"
+> {
+  readonly error: string | null
+  readonly node: number | null
+  readonly worker_id: string | null
+  readonly worker_name: string | null
+  /** As `exchangeText` wrote it. */
+  readonly exchange: string | null
 }
 
 export const toExecution = (row: ExecutionRow): Execution => ({
@@ -86,16 +89,47 @@ export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Dat
 
 export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => ({
   ...toExecution(row),
-  attempts: row.attempts.map((attempt) => ({ ...attempt, error: shownError(attempt.error) })),
+  input: row.input,
+  attempts: row.attempts.map(toAttempt),
   ...(row.progress !== null && { progress: row.progress })
 })
 
-/**
- * The run's time has come, or the run was started ahead of it. Nodes agree on the clock of the
- * database. The bound by the node's clock keeps thousands of pending runs from being read.
- */
-const isDue = (sql: SqlClient.SqlClient, now: Date) => sql`
-  id < ${latestIdAt(now)} AND (scheduled_for <= now() OR started_at IS NOT NULL)`
+const toAttempt = (attempt: AttemptRow): Attempt => {
+  const { finished_at, number, response_body, started_at, status_code } = attempt
+  const { headers, ...times } = parseExchangeText(attempt.exchange)
+  return {
+    number,
+    started_at,
+    finished_at,
+    status_code,
+    response_headers: headers === null ? null : headersIn(headers),
+    response_body,
+    error: shownError(attempt.error),
+    duration_ms: finished_at === null ? null : Date.parse(finished_at) - Date.parse(started_at),
+    ...times,
+    made_by: makerOf(attempt),
+    request: null
+  }
+}
+
+const makerOf = ({ node, worker_id, worker_name }: AttemptRow): Attempt["made_by"] => {
+  if (worker_id !== null) return { kind: "worker", id: worker_id, name: worker_name }
+  return node === null ? null : { kind: "node", id: String(node), name: null }
+}
+
+/** Values of one name stand behind each other. The last line may have been cut. */
+const headersIn = (lines: string): Readonly<Record<string, string>> => {
+  const headers = new Map<string, string>()
+  for (const line of lines.split("\n")) {
+    const end = line.indexOf(": ")
+    if (end === -1) continue
+    const name = line.slice(0, end)
+    const before = headers.get(name)
+    const value = line.slice(end + 2)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
 
 /**
  * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
@@ -110,14 +144,23 @@ export class ExecutionsRepo extends Context.Service<
      */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      filter: ExecutionFilter & { readonly now: Date },
+      filter: ExecutionFilter,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
+    readonly count: (
+      workspaceId: AuthorizedWorkspaceId,
+      filter: ExecutionFilter
+    ) => Effect.Effect<number>
     /** Runs that are queued for later, soonest first. */
     readonly listScheduled: (
       workspaceId: AuthorizedWorkspaceId,
-      filter: ScheduledFilter
+      filter: ScheduledFilter,
+      page: { readonly after: string; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<ExecutionRow>>
+    readonly countScheduled: (
+      workspaceId: AuthorizedWorkspaceId,
+      filter: ScheduledFilter
+    ) => Effect.Effect<number>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
@@ -134,83 +177,83 @@ export class ExecutionsRepo extends Context.Service<
 
       return ExecutionsRepo.of({
         list: Effect.fn("ExecutionsRepo.list")(function* (workspaceId, filter, { before, limit }) {
-          const { from, now, status, to } = filter
-          const showsDue = status === undefined || status === "queued"
-          const conditions = [
-            sql`workspace_id = ${workspaceId}`,
-            sql`id < ${before}`,
-            ...(showsDue ? [isDue(sql, now)] : []),
-            ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
-            ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`]),
-            ...(from === undefined ? [] : [sql`scheduled_for >= ${from}`]),
-            ...(to === undefined ? [] : [sql`scheduled_for < ${to}`])
-          ]
-
-          const matching = (
-            columns: Statement.Fragment,
-            table: "runs" | "executions",
-            more: ReadonlyArray<Statement.Fragment>
-          ) => sql`
-            SELECT ${columns}
-            FROM ${sql(table)}
-            WHERE ${sql.and([...conditions, ...more])}`
-
-          const newest = (...query: Parameters<typeof matching>) => sql`
-            (
-              ${matching(...query)}
-              ORDER BY id DESC
-              LIMIT ${limit + 1}
-            )`
-
-          const ofRuns = () => [
-            newest(
-              unfinished,
-              "runs",
-              status === undefined ? [] : [sql`${sql.literal(shownStatus())} = ${status}`]
+          const { executions, runs, strays } = executionConditions(sql, workspaceId, filter)
+          const isBefore = sql`id < ${before}`
+          const parts = [
+            ...runs.map(
+              (matches) => sql`
+              (
+                SELECT ${unfinished}
+                FROM runs
+                WHERE ${sql.and([...matches, isBefore])}
+                ORDER BY id DESC
+                LIMIT ${limit + 1}
+              )`
+            ),
+            // The ids come from the primary key alone, which has all columns of the filters, so that a
+            // filter that few executions match reads the rows of those few.
+            ...executions.map(
+              (matches) => sql`
+              SELECT ${history}
+              FROM (
+                SELECT id AS newest_id
+                FROM executions
+                WHERE ${sql.and([...matches, isBefore])}
+                ORDER BY id DESC
+                LIMIT ${limit + 1}
+              ) AS newest
+              JOIN executions
+                ON executions.workspace_id = ${workspaceId}
+                AND executions.id = newest_id`
+            ),
+            // Not in order of id, because finding the few stray ones that way took 5 s in 10 million.
+            ...strays.map(
+              (matches) => sql`
+              SELECT ${history}
+              FROM executions
+              WHERE ${sql.and([...matches, isBefore])}`
             )
           ]
-          const ofExecutions = () => {
-            // A literal, because with a parameter the partial index on the rarer statuses is of no
-            // use.
-            const ended = status === undefined ? [] : [sql.literal(`status = '${status}'`)]
-            const since = from === undefined ? [] : [sql`id >= ${earliestIdAt(from)}`]
-            if (to === undefined) return [newest(history, "executions", [...ended, ...since])]
-            const until = latestIdAt(to)
-            return [
-              newest(history, "executions", [...ended, ...since, sql`id < ${until}`]),
-              // Not in order of id, because finding the few stray ones that way took 5 s in 10
-              // million.
-              matching(history, "executions", [...ended, sql`id >= ${until}`, sql`stray`])
-            ]
-          }
-
-          const isUnfinished = status === "queued" || status === "running"
+          if (parts.length === 0) return []
           return yield* sql<ExecutionRow>`
             SELECT *
-            FROM (
-              ${union([
-                ...(status === undefined || isUnfinished ? ofRuns() : []),
-                ...(isUnfinished ? [] : ofExecutions())
-              ])}
-            ) AS newest
+            FROM (${union(parts)}) AS newest
             ORDER BY id DESC
             LIMIT ${limit + 1}`
         }, Effect.orDie),
 
-        listScheduled: Effect.fn("ExecutionsRepo.listScheduled")(function* (workspaceId, filter) {
+        count: Effect.fn("ExecutionsRepo.count")(function* (workspaceId, filter) {
+          const { executions, runs, strays } = executionConditions(sql, workspaceId, filter)
+          const parts = [
+            ...runs.map((matches) => sql`SELECT 1 FROM runs WHERE ${sql.and(matches)}`),
+            ...[...executions, ...strays].map(
+              (matches) => sql`SELECT 1 FROM executions WHERE ${sql.and(matches)}`
+            )
+          ]
+          return parts.length === 0 ? 0 : yield* countRows(sql, union(parts))
+        }, Effect.orDie),
+
+        listScheduled: Effect.fn("ExecutionsRepo.listScheduled")(function* (
+          workspaceId,
+          filter,
+          { after, limit }
+        ) {
           return yield* sql<ExecutionRow>`
             SELECT ${unfinished}
             FROM runs
-            WHERE ${sql.and([
-              sql`workspace_id = ${workspaceId}`,
-              sql`id > ${filter.after}`,
-              sql`NOT ${sql.literal(hasBegun())}`,
-              sql`NOT (${isDue(sql, filter.now)})`,
-              ...(filter.kind === undefined ? [] : [sql`kind = ${filter.kind}`]),
-              ...(filter.task_id === undefined ? [] : [sql`task_id = ${filter.task_id}`])
-            ])}
+            WHERE ${sql.and([...scheduledConditions(sql, workspaceId, filter), sql`id > ${after}`])}
             ORDER BY id
-            LIMIT ${filter.limit + 1}`
+            LIMIT ${limit + 1}`
+        }, Effect.orDie),
+
+        countScheduled: Effect.fn("ExecutionsRepo.countScheduled")(function* (workspaceId, filter) {
+          return yield* countRows(
+            sql,
+            sql`
+            SELECT 1
+            FROM runs
+            WHERE ${sql.and(scheduledConditions(sql, workspaceId, filter))}`
+          )
         }, Effect.orDie),
 
         find: Effect.fn("ExecutionsRepo.find")(function* (workspaceId, id) {
@@ -220,20 +263,30 @@ export class ExecutionsRepo extends Context.Service<
               (
                 SELECT coalesce(json_agg(tries ORDER BY number), '[]')
                 FROM (
-                  SELECT
-                    number, ${iso(sql, "started_at")} AS started_at,
-                    ${iso(sql, "finished_at")} AS finished_at,
-                    status_code, response_body, error
-                  FROM attempts
-                  WHERE execution_id = ${id}
-                    AND workspace_id = ${workspaceId}
-                  UNION ALL
-                  SELECT attempt, ${iso(sql, "attempt_started_at")}, NULL,
-                    CASE state WHEN 'awaiting' THEN status_code END, NULL, NULL
-                  FROM runs
-                  WHERE id = ${id}
-                    AND workspace_id = ${workspaceId}
-                    AND ${sql.literal(hasBegun())}
+                  SELECT made.*, workers.name AS worker_name
+                  FROM (
+                    SELECT
+                      number, ${iso(sql, "started_at")} AS started_at,
+                      ${iso(sql, "finished_at")} AS finished_at,
+                      status_code, response_body, error, node, worker_id, exchange
+                    FROM attempts
+                    WHERE execution_id = ${id}
+                      AND workspace_id = ${workspaceId}
+                    UNION ALL
+                    SELECT
+                      attempt, ${iso(sql, "attempt_started_at")}, NULL,
+                      CASE state WHEN 'awaiting' THEN status_code END, NULL, NULL,
+                      coalesce(lease_owner, called_by), nodes.worker_id,
+                      CASE state WHEN 'awaiting' THEN exchange END
+                    FROM runs
+                    LEFT JOIN nodes ON nodes.id = coalesce(lease_owner, called_by)
+                    WHERE runs.id = ${id}
+                      AND workspace_id = ${workspaceId}
+                      AND ${sql.literal(hasBegun())}
+                  ) AS made
+                  LEFT JOIN workers
+                    ON workers.id = made.worker_id
+                    AND workers.workspace_id = ${workspaceId}
                 ) AS tries
               ) AS attempts,
               (
@@ -241,7 +294,13 @@ export class ExecutionsRepo extends Context.Service<
                 FROM progress
                 WHERE execution_id = ${id}
                   AND workspace_id = ${workspaceId}
-              ) AS progress
+              ) AS progress,
+              (
+                SELECT input
+                FROM run_inputs
+                WHERE run_inputs.id = coalesce(execution.chain_run_id, execution.id)
+                  AND workspace_id = ${workspaceId}
+              ) AS input
             FROM (
               SELECT ${unfinished}
               FROM runs

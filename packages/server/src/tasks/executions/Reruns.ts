@@ -7,11 +7,11 @@ import {
 } from "@scheduling/domain/executions/Rerun"
 import { Conflict, NotFound, type QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../engine/index.ts"
 import { transactionOf } from "../../store/index.ts"
-import { Executions } from "./Executions.ts"
+import { dateOf, Executions } from "./Executions.ts"
 import { type EndedExecution, RerunsRepo } from "./RerunsRepo.ts"
 
 /**
@@ -58,7 +58,10 @@ export class Reruns extends Context.Service<
         many: Effect.fn("Reruns.many")(function* (workspaceId, filter) {
           const page = yield* executions.list(workspaceId, { ...filter, limit: maxReruns })
           const ids = page.data.map(({ id }) => id)
-          const ended = ids.length === 0 ? [] : yield* repo.list(workspaceId, ids)
+          const now = yield* DateTime.nowAsDate
+          const { from, to } = filter
+          const same = { ...filter, now, from: dateOf(from), to: dateOf(to) }
+          const ended = ids.length === 0 ? [] : yield* repo.list(workspaceId, ids, same)
           const runs = yield* queue.rerun(workspaceId, ended.filter(runsAgain))
           return { count: runs.length, cursor: page.next_cursor }
         }, transaction)

@@ -2,16 +2,19 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { type ExecutionFilter, finishedConditions } from "./executionConditions.ts"
 
 /** An execution that has ended, with what decides whether it may run again. */
 export interface EndedExecution {
+  /** The id of its chain run, if it is a step. */
+  readonly id: string
   readonly kind: ExecutionKind
   readonly task_id: string
   /** Of its chain run, if it is a step. */
   readonly scheduled_for: Date
   /** Its chain run has not ended. */
   readonly goes_on: boolean
-  /** A step before it in its chain run ended like it. */
+  /** The filter finds a step before it in its chain run, too. */
   readonly is_another: boolean
   /** A step that its chain run passed over. */
   readonly was_passed_over: boolean
@@ -23,7 +26,8 @@ export class RerunsRepo extends Context.Service<
     /** Those of the executions that have ended. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      ids: ReadonlyArray<string>
+      ids: ReadonlyArray<string>,
+      filter?: ExecutionFilter
     ) => Effect.Effect<ReadonlyArray<EndedExecution>>
   }
 >()("@scheduling/server/tasks/executions/RerunsRepo") {
@@ -34,10 +38,14 @@ export class RerunsRepo extends Context.Service<
 
       return RerunsRepo.of({
         // Steps have later ids than their chain run, so the days before it are not read.
-        list: Effect.fn("RerunsRepo.list")(function* (workspaceId, ids) {
+        list: Effect.fn("RerunsRepo.list")(function* (workspaceId, ids, filter) {
+          const isFound =
+            filter === undefined
+              ? sql`false`
+              : sql.and(finishedConditions(sql, workspaceId, filter))
           return yield* sql<EndedExecution>`
             SELECT
-              ended.kind, ended.task_id,
+              coalesce(ended.chain_run_id, ended.id) AS id, ended.kind, ended.task_id,
               coalesce(
                 (
                   SELECT head.scheduled_for
@@ -59,7 +67,7 @@ export class RerunsRepo extends Context.Service<
                   AND other.workspace_id = ended.workspace_id
                   AND other.id >= ended.chain_run_id
                   AND other.step_index < ended.step_index
-                  AND other.status = ended.status
+                  AND ${isFound}
               ) AS is_another,
               coalesce(ended.status = 'skipped' AND ended.id <> ended.chain_run_id, false)
                 AS was_passed_over

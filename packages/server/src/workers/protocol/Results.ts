@@ -152,7 +152,7 @@ const toSettlement = (
   random: number
 ): Settlement => {
   const { completes_later = false, duration_ms, ended_ago_ms, error, outcome } = result
-  const { response_body, retry_after_seconds, status_code } = result
+  const { exchange = null, response_body, retry_after_seconds, status_code } = result
   const finished_ms = Math.max(run.started_ms, run.now_ms - ended_ago_ms)
   const started_ms = Math.max(run.started_ms, finished_ms - duration_ms)
   const end = {
@@ -161,6 +161,7 @@ const toSettlement = (
     finished_ms,
     status_code,
     response_body,
+    exchange,
     error: outcome === "success" ? null : (error ?? fallbackError(status_code))
   }
   switch (outcome) {

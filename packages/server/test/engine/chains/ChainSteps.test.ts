@@ -128,7 +128,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       Effect.gen(function* () {
         const queue = yield* RunQueue
         answers.set("/stuck", () => Effect.never)
-        const { run, task_id, workspace_id } = yield* runChain([
+        const { run, workspace_id } = yield* runChain([
           step("stuck"),
           step("after", { run_if: "always" })
         ])
@@ -137,7 +137,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           Effect.sync(() => calls.to("/stuck").length),
           (made) => made === 1
         )
-        const cancelled = yield* queue.cancel({ workspace_id, task_id, execution_id: run.id })
+        const cancelled = yield* queue.cancel(workspace_id, run.id)
         assert.strictEqual(cancelled, "requested")
         const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 2)
         assert.deepStrictEqual(

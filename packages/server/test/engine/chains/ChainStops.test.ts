@@ -84,7 +84,7 @@ layer(Nodes, { excludeTestServices: true })("a chain", (it) => {
           const chain = yield* underWay(goal)
           let { execution_id } = chain
           // It may have ended by now: then it is the turn of the next.
-          while ((yield* queue.cancel({ ...chain, execution_id })) === null) {
+          while ((yield* queue.cancel(chain.workspace_id, execution_id)) === null) {
             const [run] = yield* unfinished(chain.workspace_id)
             execution_id = run?.id ?? execution_id
           }

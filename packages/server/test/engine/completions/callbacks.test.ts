@@ -244,7 +244,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       const { url, urls } = yield* target(accepted)
       const cron = { name: "a", schedule: "0 0 1 1 *", url, completion: "callback" }
       const stops = [
-        (task: string, id: string) => jobs.request("POST", `/cron/${task}/executions/${id}/cancel`),
+        (_: string, id: string) => jobs.request("POST", `/executions/${id}/cancel`),
         (task: string) => jobs.request("POST", `/cron/${task}/pause`),
         (task: string) => jobs.request("DELETE", `/cron/${task}`)
       ]

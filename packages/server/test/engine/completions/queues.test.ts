@@ -82,8 +82,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the place in a queue", 
       yield* jobs.awaiting(cancelled)
       const last = yield* queue.begin({ url })
       yield* queue.holds(1, 1)
-      const { task_id } = yield* jobs.execution(cancelled)
-      const cancel = `/delayed/${task_id}/executions/${cancelled}/cancel`
+      const cancel = `/executions/${cancelled}/cancel`
       assert.strictEqual((yield* jobs.request("POST", cancel)).status, 200)
       yield* jobs.awaiting(last)
       assert.deepInclude(yield* jobs.ended(cancelled), { status: "cancelled" })

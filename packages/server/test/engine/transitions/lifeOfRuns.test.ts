@@ -3,7 +3,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { randomInt } from "node:crypto"
+import { randomInt, randomUUID } from "node:crypto"
 import { type Dice, diceFrom } from "../../../../../proofs/fuzz/Dice.ts"
 import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
 import { register } from "../../../src/engine/Nodes.ts"
@@ -235,7 +235,7 @@ const enqueueOne = Effect.fnUntraced(function* (world: World) {
     Effect.gen(function* () {
       const locked = yield* sql`SELECT FROM tasks WHERE id = ${task.id} FOR UPDATE`
       if (locked.length === 0) return
-      const ended = [{ task_id: task.id, scheduled_for: new Date() }]
+      const ended = [{ id: randomUUID(), task_id: task.id, scheduled_for: new Date() }]
       const [inserted] = isRerun ? yield* rerun(sql, workspace, ended) : [yield* enqueue(sql, run)]
       if (inserted != null) world.added.add(inserted.id)
     })
@@ -455,8 +455,8 @@ const cancelOne = Effect.fnUntraced(function* (world: World) {
   const { model, sql } = world
   const run = someRun(world)
   if (run === undefined) return
-  const execution = { ...refOf(world, run.task), execution_id: run.id }
-  yield* sql.withTransaction(cancelRun(sql, execution))
+  const { workspace_id } = refOf(world, run.task)
+  yield* sql.withTransaction(cancelRun(sql, workspace_id, run.id))
   yield* compare(world, ({ nextStep }) => model.cancel([run], nextStep))
 })
 

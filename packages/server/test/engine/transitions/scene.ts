@@ -200,7 +200,7 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
   rerun: [
     {
       apply: (sql, { task: { task_id, workspace_id } }) =>
-        rerun(sql, workspace_id, [{ task_id, scheduled_for: new Date() }])
+        rerun(sql, workspace_id, [{ id: randomUUID(), task_id, scheduled_for: new Date() }])
     }
   ],
   fire: [
@@ -260,8 +260,7 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
   })),
   cancel: [
     {
-      apply: (sql, { task }, { id }) =>
-        sql.withTransaction(cancelRun(sql, { ...task, execution_id: id }))
+      apply: (sql, { task }, { id }) => sql.withTransaction(cancelRun(sql, task.workspace_id, id))
     }
   ],
   stop: [{ apply: stopAll("task") }, { apply: stopAll("workspace") }],

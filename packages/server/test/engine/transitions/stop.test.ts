@@ -147,10 +147,9 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
           task_id,
           run_at: new Date(Date.now() + 3_600_000)
         })
-        const execution = { task_id, execution_id: run.id }
-        assert.isNull(yield* queue.cancel({ ...execution, workspace_id: other }))
-        assert.strictEqual(yield* queue.cancel({ ...execution, workspace_id }), "cancelled")
-        assert.isNull(yield* queue.cancel({ ...execution, workspace_id }))
+        assert.isNull(yield* queue.cancel(other, run.id))
+        assert.strictEqual(yield* queue.cancel(workspace_id, run.id), "cancelled")
+        assert.isNull(yield* queue.cancel(workspace_id, run.id))
         const [row] = yield* history(workspace_id)
         assert.strictEqual(row?.status, "cancelled")
       })

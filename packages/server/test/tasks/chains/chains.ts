@@ -114,6 +114,7 @@ export interface Seen {
 /** A run of the list, as it is shown by itself, where nothing was answered. */
 export const unanswered = (run: Seen) => ({
   ...run,
+  input: null,
   steps: run.steps.map((step) => ({
     ...step,
     execution: step.execution === null ? null : { ...step.execution, response_body: null }

@@ -77,11 +77,10 @@ layer(testAppLayer())("executions of a cron task", (it) => {
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const { body: task } = yield* cron.create()
-      const { body: other } = yield* cron.create()
-      const cancel = (id: string, of = task.id) => cron.act(of, `executions/${id}/cancel`)
+      const cancel = (id: string, by = member) =>
+        ask("POST", `${member.workspace}/executions/${id}/cancel`, { token: by.access_token })
 
       const { body: queued } = yield* cron.act(task.id, "run")
-      assert.strictEqual(outcome(yield* cancel(queued.id, other.id)), "404 not_found")
       const cancelled = yield* cancel(queued.id)
       assert.strictEqual(cancelled.status, 200)
       assert.strictEqual(cancelled.body.status, "cancelled")
@@ -106,11 +105,10 @@ layer(testAppLayer())("executions of a cron task", (it) => {
       assert.strictEqual(outcome(missing), "404 not_found")
       assert.strictEqual(missing.body.detail.resource, "execution")
       const stranger = yield* signUp()
-      const path = `${stranger.workspace}/cron/${task.id}/executions/${ended}/cancel`
-      assert.strictEqual(
-        outcome(yield* ask("POST", path, { token: stranger.access_token })),
-        "404 not_found"
-      )
+      assert.strictEqual(outcome(yield* cancel(ended, stranger)), "404 not_found")
+      const theirs = `${stranger.workspace}/executions/${ended}/cancel`
+      const elsewhere = yield* ask("POST", theirs, { token: stranger.access_token })
+      assert.strictEqual(elsewhere.body.detail.resource, "execution")
     })
   )
 })

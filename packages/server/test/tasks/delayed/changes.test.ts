@@ -150,7 +150,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       const { delayed, member } = yield* begin
       const { body: task } = yield* delayed.create({ delay_seconds: 31_536_000 })
       const [run] = yield* runsOf(task.id)
-      const cancelled = yield* delayed.cancel(task.id, run?.id ?? "")
+      const cancelled = yield* delayed.cancel(run?.id ?? "")
       assert.strictEqual(cancelled.status, 200)
       assert.strictEqual(cancelled.body.status, "cancelled")
       const { body: record } = yield* delayed.get(task.id)
@@ -178,7 +178,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       const { delayed, member } = yield* begin
       const { body: task } = yield* delayed.create({ delay_seconds: 60 })
       const [run] = yield* runsOf(task.id)
-      const { body: cancelled } = yield* delayed.cancel(task.id, run?.id ?? "")
+      const { body: cancelled } = yield* delayed.cancel(run?.id ?? "")
       const sql = yield* SqlClient.SqlClient
       yield* sql`
         UPDATE executions
@@ -206,22 +206,21 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       const { body: task } = yield* delayed.create({ delay_seconds: 0 })
       const { body: other } = yield* delayed.create({ delay_seconds: 0 })
       const id: string = task.last_run.execution_id
-      assert.strictEqual(outcome(yield* delayed.cancel(other.id, id)), "404 not_found")
-      const cancelled = yield* delayed.cancel(task.id, id)
+      const cancelled = yield* delayed.cancel(id)
       assert.strictEqual(cancelled.status, 200)
       assert.strictEqual(cancelled.body.status, "cancelled")
       const { body: record } = yield* delayed.get(task.id)
       assert.strictEqual(record.status, "finished")
       assert.strictEqual(record.last_run.status, "cancelled")
-      assert.deepStrictEqual((yield* delayed.cancel(task.id, id)).body, cancelled.body)
+      assert.deepStrictEqual((yield* delayed.cancel(id)).body, cancelled.body)
 
       yield* startRun(other.id)
-      const requested = yield* delayed.cancel(other.id, other.last_run.execution_id)
+      const requested = yield* delayed.cancel(other.last_run.execution_id)
       assert.strictEqual(requested.status, 200)
       assert.strictEqual(requested.body.status, "running")
       assert.isTrue((yield* runsOf(other.id))[0]?.cancel_requested)
       const ended = yield* finishRun(member.workspace_id, other.id, now)
-      assert.strictEqual(outcome(yield* delayed.cancel(other.id, ended)), "409 conflict")
+      assert.strictEqual(outcome(yield* delayed.cancel(ended)), "409 conflict")
     })
   )
 })

@@ -129,7 +129,7 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
               delayed.update(task.id, { name: "Renamed" }),
               delayed.remove(task.id),
               delayed.run(due.id),
-              delayed.cancel(due.id, due.last_run.execution_id)
+              delayed.cancel(due.last_run.execution_id)
             ]),
             (answers) =>
               answers.map(({ body, status }) =>

@@ -22,8 +22,8 @@ export const delayedOf = ({
     remove: (id: string) => ask("DELETE", `${tasks}/${id}`, { token }),
     run: (id: string, headers: Readonly<Record<string, string>> = {}) =>
       ask("POST", `${tasks}/${id}/run`, { token, headers }),
-    cancel: (id: string, executionId: string) =>
-      ask("POST", `${tasks}/${id}/executions/${executionId}/cancel`, { token })
+    cancel: (executionId: string) =>
+      ask("POST", `${workspace}/executions/${executionId}/cancel`, { token })
   }
 }
 

@@ -13,6 +13,8 @@ interface Try {
   readonly status_code?: number
   readonly response_body?: string
   readonly error?: string
+  readonly node?: number
+  readonly exchange?: string
 }
 
 const insertAttempts = Effect.fnUntraced(function* (run: SomeRun, tries: ReadonlyArray<Try>) {
@@ -30,7 +32,9 @@ const firstTries: ReadonlyArray<Try> = [
     finished_at: new Date(now + 131),
     status_code: 503,
     response_body: 'busy "again"',
-    error: "http_status: answered with 503"
+    error: "http_status: answered with 503",
+    node: 7,
+    exchange: "1,2,,40\nvary: accept\nvary: cookie\nlast: cut o"
   },
   {
     number: 2,
@@ -40,16 +44,35 @@ const firstTries: ReadonlyArray<Try> = [
   }
 ]
 
+const unknown = {
+  response_headers: null,
+  duration_ms: null,
+  dns_ms: null,
+  connect_ms: null,
+  tls_ms: null,
+  wait_ms: null,
+  made_by: null,
+  request: null
+}
+
 const shownTries = [
   {
+    ...unknown,
     number: 1,
     started_at: "2026-06-01T12:00:00.000Z",
     finished_at: "2026-06-01T12:00:00.131Z",
     status_code: 503,
     response_body: 'busy "again"',
-    error: { code: "http_status", message: "answered with 503" }
+    error: { code: "http_status", message: "answered with 503" },
+    response_headers: { vary: "accept, cookie", last: "cut o" },
+    duration_ms: 131,
+    dns_ms: 1,
+    connect_ms: 2,
+    wait_ms: 40,
+    made_by: { kind: "node", id: "7", name: null }
   },
   {
+    ...unknown,
     number: 2,
     started_at: "2026-06-01T12:00:01.500Z",
     finished_at: null,
@@ -73,7 +96,7 @@ layer(testAppLayer())("getting an execution", (it) => {
       const { body, status } = yield* ask("GET", `${executions}/${run.id}`, { token })
       assert.strictEqual(status, 200)
       const { body: listed } = yield* ask("GET", executions, { token })
-      assert.deepStrictEqual(body, { ...listed.data[0], attempts: shownTries })
+      assert.deepStrictEqual(body, { ...listed.data[0], input: null, attempts: shownTries })
     })
   )
 
@@ -93,6 +116,8 @@ layer(testAppLayer())("getting an execution", (it) => {
       assert.deepStrictEqual(body.attempts, [
         ...shownTries,
         {
+          ...unknown,
+          made_by: { kind: "node", id: "1", name: null },
           number: 3,
           started_at: "2026-06-01T12:00:00.000Z",
           finished_at: null,

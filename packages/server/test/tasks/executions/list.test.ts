@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { SqlClient } from "effect/sql"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type Answer, ask, type Member, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
@@ -10,15 +11,25 @@ const hour = 3_600_000
 const day = 24 * hour
 const minute = 60_000
 
-const list = (member: Member, query: Readonly<Record<string, string>> = {}) =>
-  ask("GET", `${member.workspace}/executions?${new URLSearchParams(query)}`, {
+type Query = Readonly<Record<string, string | ReadonlyArray<string | number> | undefined>>
+
+/** A list of values repeats its parameter. */
+const parametersOf = (query: Query) =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value = []]) =>
+      [value].flat().map((one) => [name, String(one)])
+    )
+  )
+
+const list = (member: Member, query: Query = {}) =>
+  ask("GET", `${member.workspace}/executions?${parametersOf(query)}`, {
     token: member.access_token
   })
 
 /** All pages, one after the other. */
 const listAll = Effect.fnUntraced(function* (
   member: Member,
-  query: Readonly<Record<string, string>>,
+  query: Query,
   between: Effect.Effect<void, unknown, never> = Effect.void
 ) {
   const ids: Array<string> = []
@@ -49,6 +60,7 @@ const pick = <A>(values: ReadonlyArray<A>): A => {
 }
 
 const kinds = ["cron", "delayed", "chain"] as const
+const triggers = ["schedule", "manual", "rerun"] as const
 const statuses = ["queued", "running", "succeeded", "failed", "cancelled", "skipped"] as const
 
 layer(testAppLayer())("listing executions", (it) => {
@@ -137,7 +149,8 @@ layer(testAppLayer())("listing executions", (it) => {
             error: { code: "http_status", message: "answered with 503" }
           }
         ],
-        next_cursor: null
+        next_cursor: null,
+        total: null
       })
     })
   )
@@ -149,7 +162,7 @@ layer(testAppLayer())("listing executions", (it) => {
       const run = runAt(now - hour, { workspace_id: owner.workspace_id })
       const going = runAt(now, { workspace_id: owner.workspace_id, status: "running" })
       yield* insertRuns([run, going])
-      const empty = { data: [], next_cursor: null }
+      const empty = { data: [], next_cursor: null, total: null }
       assert.deepStrictEqual((yield* list(stranger)).body, empty)
       assert.deepStrictEqual((yield* list(stranger, { task_id: run.task_id })).body, empty)
       assert.deepStrictEqual((yield* list(stranger, { task_id: going.task_id })).body, empty)
@@ -182,51 +195,100 @@ layer(testAppLayer())("listing executions", (it) => {
     })
   )
 
-  it.effect("finds by any mix of kind, task, status and time, whichever table holds it", () =>
+  it.effect("finds and counts by any mix of filters and values, whichever table holds it", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { workspace_id } = member
-      const tasks = Array.from({ length: 4 }, () => randomUUID())
+      const tasks: ReadonlyArray<string> = Array.from({ length: 4 }, () => randomUUID())
       const runs = Array.from({ length: 150 }, () => {
         const at = now - Math.floor(Math.random() * 3 * day)
         // A fire that was missed runs hours later: its id is at most an hour older than its start.
+        const status = pick(statuses)
         const made = Math.random() < 0.2 ? Math.min(now, at + Math.floor(Math.random() * day)) : at
         return runAt(at, {
           workspace_id,
           id: makeRunId(at, made),
           task_id: pick(tasks),
           kind: pick(kinds),
-          status: pick(statuses)
+          trigger: pick(triggers),
+          status,
+          status_code: pick([200, 204, 404, 503, null]),
+          ...(isUnfinished({ status }) || status === "skipped"
+            ? {}
+            : { finished_at: new Date(at + pick([0, 20, 1_000, 60_000])) })
         })
       })
       yield* insertRuns(runs)
       const maybe = <A>(value: () => A) => (Math.random() < 0.5 ? value() : undefined)
-      for (let round = 0; round < 40; round++) {
-        const kind = maybe(() => pick(kinds))
-        const task_id = maybe(() => pick(tasks))
-        const status = maybe(() => pick(statuses))
+      const someOf = <A>(values: ReadonlyArray<A>) =>
+        maybe(() => pick([[pick(values)], [pick(values), pick(values)], [...values]]))
+      for (let round = 0; round < 25; round++) {
+        const kind = someOf(kinds)
+        const task_id = someOf(tasks)
+        const status = someOf(statuses)
+        const trigger = someOf(triggers)
+        const status_code = someOf([200, 404, 503])
+        const min_duration_ms = maybe(() => pick([0, 21, 1_000]))
         const from = maybe(() => pick(runs).scheduled_for)
         const later = maybe(() => pick(runs).scheduled_for)
         const to = from !== undefined && later !== undefined && later < from ? from : later
         const query = {
           limit: String(pick([3, 20, 100])),
-          ...(kind === undefined ? {} : { kind }),
-          ...(task_id === undefined ? {} : { task_id }),
-          ...(status === undefined ? {} : { status }),
-          ...(from === undefined ? {} : { from: from.toISOString() }),
-          ...(to === undefined ? {} : { to: to.toISOString() })
+          kind,
+          task_id,
+          status,
+          trigger,
+          status_code,
+          min_duration_ms: min_duration_ms?.toString(),
+          from: from?.toISOString(),
+          to: to?.toISOString()
         }
+        const durationOf = ({ finished_at, started_at }: SomeRun) =>
+          started_at === null || finished_at === null
+            ? -1
+            : finished_at.getTime() - started_at.getTime()
         const expected = runs.filter(
           (run) =>
-            (kind === undefined || run.kind === kind) &&
-            (task_id === undefined || run.task_id === task_id) &&
-            (status === undefined || run.status === status) &&
+            (kind === undefined || kind.includes(run.kind)) &&
+            (task_id === undefined || task_id.includes(run.task_id)) &&
+            (status === undefined || status.includes(run.status)) &&
+            (trigger === undefined || trigger.some((one) => one === run.trigger)) &&
+            (status_code === undefined || status_code.some((one) => one === run.status_code)) &&
+            (min_duration_ms === undefined || durationOf(run) >= min_duration_ms) &&
             (from === undefined || run.scheduled_for >= from) &&
             (to === undefined || run.scheduled_for < to)
         )
         const ids = yield* listAll(member, query)
         assert.deepStrictEqual(ids, newestFirst(expected), JSON.stringify(query))
+        const counted = yield* list(member, { ...query, limit: "1", total: "true" })
+        assert.strictEqual(counted.body.total, expected.length, JSON.stringify(query))
       }
+    })
+  )
+
+  it.effect("counts up to 10,000, and says 10,001 for more", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const sql = yield* SqlClient.SqlClient
+      const insert = (from: number, to: number) => sql`
+        INSERT INTO executions (
+          id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at, attempts_count
+        )
+        SELECT
+          (left(${makeRunId(now - hour, now - hour)}, 24) || lpad(to_hex(n), 12, '0'))::uuid,
+          ${member.workspace_id}, ${randomUUID()}, 'cron', 'schedule', 'cancelled',
+          ${new Date(now - hour)}, ${new Date(now - hour)}, 0
+        FROM generate_series(${from}::int, ${to}::int) AS n`
+      yield* insert(1, 10_000)
+      const exact = yield* list(member, { total: "true", limit: "1" })
+      assert.strictEqual(exact.body.total, 10_000)
+      yield* insert(10_001, 10_002)
+      const more = yield* list(member, {
+        total: "true",
+        limit: "1",
+        status: ["cancelled", "failed"]
+      })
+      assert.strictEqual(more.body.total, 10_001)
     })
   )
 
@@ -236,6 +298,11 @@ layer(testAppLayer())("listing executions", (it) => {
       const refused: ReadonlyArray<readonly [string, string]> = [
         ["kind", "webhook"],
         ["status", "done"],
+        ["trigger", "nobody"],
+        ["status_code", "99"],
+        ["status_code", "OK"],
+        ["min_duration_ms", "-1"],
+        ["total", "yes"],
         ["task_id", "7"],
         ["from", "yesterday"],
         ["to", "2026-06-01T12:00:00"],
@@ -246,7 +313,7 @@ layer(testAppLayer())("listing executions", (it) => {
       for (const [name, value] of refused) {
         const answer = yield* list(member, { [name]: value })
         assert.strictEqual(outcome(answer), "422 validation_failed", name)
-        assert.deepStrictEqual(answer.body.detail.issues[0].path, [name])
+        assert.strictEqual(answer.body.detail.issues[0].path[0], name)
       }
       const bounds = { from: "2026-06-01T12:00:01Z", to: "2026-06-01T12:00:00Z" }
       const inverted = yield* list(member, bounds)
@@ -254,7 +321,7 @@ layer(testAppLayer())("listing executions", (it) => {
       assert.deepStrictEqual(inverted.body.detail.issues[0].path, ["from"])
       const again = yield* ask("POST", `${member.workspace}/executions/rerun`, {
         token: member.access_token,
-        body: { status: "failed", ...bounds }
+        body: { status: ["failed"], ...bounds }
       })
       assert.strictEqual(outcome(again), "422 validation_failed")
     })

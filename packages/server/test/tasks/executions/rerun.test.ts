@@ -71,7 +71,11 @@ layer(testAppLayer())("running an execution again", (it) => {
         status_code: null,
         error: null
       })
-      assert.deepStrictEqual((yield* get(id)).body, { ...again.body, attempts: [] })
+      assert.deepStrictEqual((yield* get(id)).body, {
+        ...again.body,
+        input: null,
+        attempts: []
+      })
       const [queued, ...others] = yield* runsOf(task.id)
       assert.isEmpty(others)
       assert.isAbove(queued?.due_at.getTime() ?? 0, run.scheduled_for.getTime())
@@ -191,9 +195,9 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
         ended(12)
       ])
       const filter = {
-        status: "failed",
-        kind: "cron",
-        task_id: task.id,
+        status: ["failed"],
+        kind: ["cron"],
+        task_id: [task.id],
         from: "2026-06-01T11:49:00.000Z",
         to: "2026-06-01T11:51:00.000Z"
       }
@@ -220,9 +224,9 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       const { ended, rerunMany, task } = yield* beginWithTask
       const runs = Array.from({ length: 1_200 }, (_, index) => ended(1 + index / 100))
       yield* insertRuns([...runs, ended(0.5, { task_id: randomUUID() })])
-      const one = yield* rerunMany({ status: "failed" })
+      const one = yield* rerunMany({ status: ["failed"] })
       assert.strictEqual(one.body.count, 999)
-      const two = yield* rerunMany({ status: "failed", cursor: one.body.cursor })
+      const two = yield* rerunMany({ status: ["failed"], cursor: one.body.cursor })
       assert.deepStrictEqual(two.body, { count: 201, cursor: null })
       assert.strictEqual((yield* runsOf(task.id)).length, 1_200)
     })
@@ -250,11 +254,17 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
         ])
       ])
       const counts: Array<number> = []
-      for (const status of ["failed", "skipped", "cancelled"]) {
+      for (const filter of [
+        { status: ["failed"] },
+        { status: ["skipped"] },
+        { status: ["cancelled"] },
+        { status: ["failed", "skipped"] },
+        { status: ["failed"], trigger: ["chain"] }
+      ]) {
         const path = `${member.workspace}/executions/rerun`
-        counts.push((yield* ask("POST", path, { token, body: { status } })).body.count)
+        counts.push((yield* ask("POST", path, { token, body: filter })).body.count)
       }
-      assert.deepStrictEqual(counts, [1, 1, 0])
+      assert.deepStrictEqual(counts, [1, 1, 0, 2, 1])
     })
   )
 
@@ -263,7 +273,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       const { ended, member, rerunMany, task } = yield* beginWithTask
       const stranger = yield* beginWithTask
       yield* insertRuns([ended(1)])
-      const filter = { status: "failed", task_id: task.id }
+      const filter = { status: ["failed"], task_id: [task.id] }
       assert.deepStrictEqual((yield* stranger.rerunMany(filter)).body, { count: 0, cursor: null })
       const path = `${member.workspace}/executions/rerun`
       const { token } = stranger
@@ -279,10 +289,12 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
       const { rerunMany } = yield* beginWithTask
       for (const filter of [
         {},
-        { status: "succeeded" },
-        { status: "running" },
-        { status: "failed", limit: 5 },
-        { status: "failed", cursor: "x" }
+        { status: [] },
+        { status: "failed" },
+        { status: ["succeeded"] },
+        { status: ["running"] },
+        { status: ["failed"], limit: 5 },
+        { status: ["failed"], cursor: "x" }
       ]) {
         assert.strictEqual(outcome(yield* rerunMany(filter)), "422 validation_failed")
       }

@@ -146,12 +146,12 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       it.effect("cancels what is queued", () =>
         Effect.gen(function* () {
           const { executionOf, post, waitFor } = yield* begin
-          const { id, task } = yield* executionOf({
+          const { id } = yield* executionOf({
             url: "http://127.0.0.1:9/",
             delay_seconds: 600
           })
           const waiting = yield* waitFor(`/executions/${id}`)
-          yield* post(`/delayed/${task}/executions/${id}/cancel`)
+          yield* post(`/executions/${id}/cancel`)
           assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
         })
       )
@@ -160,9 +160,9 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         Effect.gen(function* () {
           const { executionOf, post, waitFor } = yield* begin
           const { url } = yield* gate
-          const { id, task } = yield* executionOf({ url, delay_seconds: 0 })
+          const { id } = yield* executionOf({ url, delay_seconds: 0 })
           const waiting = yield* waitFor(`/executions/${id}`)
-          yield* post(`/delayed/${task}/executions/${id}/cancel`)
+          yield* post(`/executions/${id}/cancel`)
           assert.deepInclude((yield* answered(waiting)).body, { id, status: "cancelled" })
         })
       )
@@ -265,7 +265,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         const chain = yield* post("/chains", { name: "a chain", steps })
         const { body: run } = yield* post(`/chains/${chain.body.id}/run`)
         const waiting = yield* waitFor(`/chains/${chain.body.id}/runs/${run.id}`)
-        yield* post(`/chains/${chain.body.id}/executions/${run.id}/cancel`)
+        yield* post(`/executions/${run.id}/cancel`)
         assert.deepInclude((yield* answered(waiting)).body, { id: run.id, status: "cancelled" })
       })
     )
@@ -273,8 +273,8 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
     it.effect("answers at once for finished executions, and for ids that do not exist", () =>
       Effect.gen(function* () {
         const { executionOf, member, post, token } = yield* begin
-        const { id, task } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
-        yield* post(`/delayed/${task}/executions/${id}/cancel`)
+        const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
+        yield* post(`/executions/${id}/cancel`)
         const wait = (execution: string, seconds: string) =>
           ask("GET", `${member.workspace}/executions/${execution}?wait_seconds=${seconds}`, {
             token

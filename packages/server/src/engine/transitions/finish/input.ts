@@ -1,5 +1,6 @@
 import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
+import { exchangeText } from "../../history/exchangeText.ts"
 import type { FollowUp } from "../../chains/ChainRuns.ts"
 import type { Settlement } from "../../Run.ts"
 import { columnsOf } from "../../../store/index.ts"
@@ -38,20 +39,21 @@ export const input = (
         ${column("int4", ({ status_code }) => status_code)},
         ${column("text", ({ response_body }) => storable(response_body))},
         ${column("text", ({ error }) => storable(error && errorLine(error)))},
+        ${column("text", ({ exchange }) => storable(exchangeText(exchange)))},
         ${column("uuid", (settlement) => nextOf(settlement)?.id)},
         ${column("int2", (settlement) => nextOf(settlement)?.step_index)},
         ${column("text", (settlement) => nextOf(settlement)?.step)},
         ${column("text", skippedOf)}
       ) AS input (
         workspace_id, id, attempt, lease_owner, awaited, row_at, status, retry_delay_ms, lost, started,
-        started_ms, finished_ms, status_code, response_body, error, next_id, next_step_index,
+        started_ms, finished_ms, status_code, response_body, error, exchange, next_id, next_step_index,
         next_step, skipped
       )
     )`
 }
 
 /** A NUL or half a surrogate pair in one answer would make the statement fail for all runs. */
-const storable = (text: string | null): string | null =>
+export const storable = (text: string | null): string | null =>
   text === null ? null : text.replaceAll("\0", "\ufffd").toWellFormed()
 
 /**

@@ -6,7 +6,8 @@ export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
       INSERT INTO executions (
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
         scheduled_for, started_at, finished_at, lateness_ms, duration_ms,
-        attempts_count, attempt_started_at, status_code, response_body, error
+        attempts_count, attempt_started_at, status_code, response_body, error,
+        node, worker_id, exchange
       )
       SELECT
         id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
@@ -17,13 +18,16 @@ export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
         CASE WHEN started AND finished_at IS NOT NULL THEN attempt_started_at END,
         status_code,
         CASE WHEN started AND finished_at IS NOT NULL THEN response_body END,
-        error
+        error,
+        CASE WHEN finished_at IS NOT NULL THEN node END,
+        CASE WHEN finished_at IS NOT NULL THEN worker_id END,
+        CASE WHEN started AND finished_at IS NOT NULL THEN exchange END
       FROM finished
       UNION ALL
       SELECT
         passed.id, workspace_id, task_id, kind, 'chain', chain_run_id,
         passed.step_index, passed.step, 'skipped',
-        now(), NULL, now(), NULL, NULL, 0, NULL, NULL, NULL, NULL
+        now(), NULL, now(), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM finished,
         json_to_recordset(skipped::json) AS passed (id uuid, step_index smallint, step text)
     )`
@@ -36,18 +40,18 @@ export const insertAttempts = (sql: SqlClient.SqlClient) => sql`
     attempts_written AS (
       INSERT INTO earlier_attempts (
         execution_id, number, workspace_id, started_at, finished_at,
-        status_code, response_body, error
+        status_code, response_body, error, node, worker_id, exchange
       )
       SELECT
         id, attempt, workspace_id, attempt_started_at, finished_at,
-        status_code, response_body, error
+        status_code, response_body, error, node, worker_id, exchange
       FROM finished
       WHERE started
         AND finished_at IS NULL
       UNION ALL
       SELECT
         id, attempt, workspace_id, attempt_started_at, finished_at,
-        status_code, response_body, error
+        status_code, response_body, error, node, worker_id, exchange
       FROM retried
       WHERE started
     )`

@@ -26,6 +26,19 @@ export const lockDelayedTasks = (
     )`
 }
 
+/**
+ * Who made the attempt, a node or the session of an agent, and how its exchange went. A run that
+ * awaited its completion was held by nobody, and has kept both since it was answered.
+ */
+const attemptColumns = `
+  CASE WHEN input.awaited THEN runs.called_by WHEN input.started THEN input.lease_owner END AS node,
+  CASE WHEN input.started AND runs.run_on IS NOT NULL THEN (
+    SELECT nodes.worker_id
+    FROM nodes
+    WHERE nodes.id = CASE WHEN input.awaited THEN runs.called_by ELSE input.lease_owner END
+  ) END AS worker_id,
+  CASE WHEN input.awaited THEN runs.exchange ELSE input.exchange END AS exchange`
+
 const deleteRuns = (where: string) => `
       DELETE FROM runs
       USING input
@@ -50,7 +63,7 @@ const deleteRuns = (where: string) => `
           THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
         END AS finished_at,
         CASE WHEN input.started THEN input.status_code ELSE runs.status_code END AS status_code,
-        input.response_body, input.error,
+        input.response_body, input.error, ${attemptColumns},
         input.next_id, input.next_step_index, input.next_step, input.skipped`
 
 /**
@@ -116,7 +129,7 @@ export const retry = (sql: SqlClient.SqlClient) => sql`
         CASE WHEN input.finished_ms IS NOT NULL
           THEN to_timestamp(greatest(input.finished_ms, input.started_ms) / 1000)
         END AS finished_at,
-        input.status_code, input.response_body, input.error
+        input.status_code, input.response_body, input.error, ${sql.literal(attemptColumns)}
     )`
 
 /**

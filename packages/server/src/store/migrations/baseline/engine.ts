@@ -62,6 +62,9 @@ export const engine = Effect.gen(function* () {
       -- The result of the last attempt.
       status_code integer,
       error text,
+      -- Who made the call that awaits its completion, and how it went.
+      called_by integer,
+      exchange text,
       -- The workers that may make the call, and how long the run waits for a worker.
       run_on jsonb,
       worker_wait_seconds integer,

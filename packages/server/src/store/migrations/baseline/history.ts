@@ -47,14 +47,20 @@ export const history = Effect.gen(function* () {
       status_code integer,
       response_body text,
       error text,
+      -- Who made the last attempt, and how its exchange went: see exchangeText.ts.
+      node integer,
+      worker_id uuid,
+      exchange text,
       ordinal bigint NOT NULL DEFAULT nextval('execution_ordinals'),
       stray boolean NOT NULL GENERATED ALWAYS AS (
         time_of_id(id) - scheduled_for NOT BETWEEN interval '-5 minutes' AND interval '5 minutes'
       ) STORED,
+      -- With the columns of all filters, so that a filter that few executions match reads this index
+      -- alone, and not a million rows.
       PRIMARY KEY (workspace_id, id)
+        INCLUDE (task_id, kind, trigger, status, status_code, duration_ms, scheduled_for)
     ) PARTITION BY RANGE (id)`
   yield* sql`CREATE INDEX executions_by_task ON executions (workspace_id, task_id, id DESC)`
-  yield* sql`CREATE INDEX executions_by_kind ON executions (workspace_id, kind, id DESC)`
   yield* sql`
     CREATE INDEX executions_unsuccessful ON executions (workspace_id, status, id DESC)
     WHERE status <> 'succeeded'`
@@ -82,6 +88,9 @@ export const history = Effect.gen(function* () {
       status_code integer,
       response_body text,
       error text,
+      node integer,
+      worker_id uuid,
+      exchange text,
       PRIMARY KEY (execution_id, number)
     ) PARTITION BY RANGE (execution_id)`
 
@@ -97,12 +106,13 @@ export const history = Effect.gen(function* () {
   yield* sql`
     CREATE VIEW attempts AS
     SELECT
-      execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error
+      execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error,
+      node, worker_id, exchange
     FROM earlier_attempts
     UNION ALL
     SELECT
       id, attempts_count, workspace_id, attempt_started_at, finished_at, status_code,
-      response_body, error
+      response_body, error, node, worker_id, exchange
     FROM executions
     WHERE attempt_started_at IS NOT NULL`
 
@@ -115,6 +125,16 @@ export const history = Effect.gen(function* () {
       lines jsonb NOT NULL
     )`
   yield* sql`CREATE INDEX progress_by_workspace ON progress (workspace_id)`
+
+  // The inputs of runs that people started, kept like progress. The id is that of the execution, or of
+  // the run of its chain, which all steps share.
+  yield* sql`
+    CREATE TABLE run_inputs (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      input json NOT NULL
+    )`
+  yield* sql`CREATE INDEX run_inputs_by_workspace ON run_inputs (workspace_id)`
 
   // Deleted workspaces whose history still has to be deleted.
   yield* sql`CREATE TABLE removed_workspaces (id uuid PRIMARY KEY)`

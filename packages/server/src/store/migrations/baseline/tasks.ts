@@ -19,7 +19,8 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX chain_versions_replaced ON chain_versions (id)
     WHERE replaced_at IS NOT NULL`
-  // `uses` are the indexes of the earlier steps whose responses the call uses. `weight` is the
+  // `uses` are the indexes of the earlier steps whose responses the call uses, and -1 if it uses the
+  // input of its run. `weight` is the
   // largest size of the call in bytes, with these responses filled in. `call_options` are options
   // that few calls have: what counts as a success, and how long to wait before the next attempt.
   yield* sql`
@@ -169,6 +170,60 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX tasks_with_ending_options ON tasks (id)
     WHERE ending_options IS NOT NULL`
+  // The calls that tasks had before they were changed or deleted, so that an attempt still shows what
+  // it sent. The last ten of a task are kept, as long as its history.
+  yield* sql`
+    CREATE TABLE replaced_calls (
+      task_id uuid NOT NULL,
+      replaced_at timestamptz NOT NULL,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      method text NOT NULL,
+      url text NOT NULL,
+      headers jsonb NOT NULL,
+      body text,
+      PRIMARY KEY (task_id, replaced_at)
+    )`
+  yield* sql`CREATE INDEX replaced_calls_by_workspace ON replaced_calls (workspace_id)`
+  yield* sql`CREATE INDEX replaced_calls_by_time ON replaced_calls (replaced_at)`
+  // A workspace that is being deleted has no row any more when its tasks are.
+  yield* sql`
+    CREATE FUNCTION keep_replaced_call() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    BEGIN
+      INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
+      SELECT OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body
+      FROM workspaces
+      WHERE id = OLD.workspace_id
+      ON CONFLICT DO NOTHING;
+      DELETE FROM replaced_calls
+      WHERE task_id = OLD.id
+        AND replaced_at <= (
+          SELECT replaced_at
+          FROM replaced_calls
+          WHERE task_id = OLD.id
+          ORDER BY replaced_at DESC
+          OFFSET 10
+          LIMIT 1
+        );
+      RETURN NULL;
+    END
+    $$`
+  yield* sql`
+    CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body ON tasks
+    FOR EACH ROW
+    WHEN (
+      OLD.method IS NOT NULL
+      AND (OLD.method, OLD.url, OLD.headers, OLD.body)
+        IS DISTINCT FROM (NEW.method, NEW.url, NEW.headers, NEW.body)
+    )
+    EXECUTE FUNCTION keep_replaced_call()`
+  yield* sql`
+    CREATE TRIGGER tasks_call_deleted AFTER DELETE ON tasks
+    FOR EACH ROW
+    WHEN (OLD.kind = 'cron' AND OLD.method IS NOT NULL)
+    EXECUTE FUNCTION keep_replaced_call()`
+
   yield* sql`
     CREATE TRIGGER tasks_lane BEFORE INSERT ON tasks
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`

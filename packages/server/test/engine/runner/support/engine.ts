@@ -59,6 +59,7 @@ export const callLayer = (
           retry_after_seconds: null,
           outcome: "success" as const,
           completes_later: false,
+          exchange: null,
           duration_ms: 0,
           ...result
         }))

@@ -20,6 +20,7 @@ export const settlement = (
   finished_ms: Date.now(),
   status_code: 200,
   response_body: null,
+  exchange: null,
   error:
     fields.status === "failed" || fields.status === null
       ? executionError("internal", "as the test says")

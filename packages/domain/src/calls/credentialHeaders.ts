@@ -1,0 +1,16 @@
+/** What is shown instead of a value that looks like a credential. */
+export const mask = "•••"
+
+const credential =
+  /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|scheduling-complete-url)$|token|secret|passw|api-?key|signature|credential/i
+
+/** Whether the value of a header is probably a credential, judged by the name of the header. */
+export const isCredentialHeader = (name: string): boolean => credential.test(name)
+
+/** The headers, with a mask for each value that looks like a credential. */
+export const maskedHeaders = (
+  headers: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, isCredentialHeader(name) ? mask : value])
+  )

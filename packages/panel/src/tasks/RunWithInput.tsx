@@ -1,0 +1,73 @@
+import type { RunRequest } from "@scheduling/sdk"
+import { useState } from "react"
+import { Button } from "../ui/actions/Button.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Textarea } from "../ui/forms/Field.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+
+/** Asks for the input of a run, as JSON. */
+export const RunWithInput = ({
+  isOpen,
+  name,
+  onClose,
+  onRun
+}: {
+  readonly isOpen: boolean
+  readonly name: string
+  readonly onClose: () => void
+  readonly onRun: (request: RunRequest) => Promise<unknown>
+}) => {
+  const [text, setText] = useState("{}")
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const [error, setError] = useState<string>()
+
+  const run = async () => {
+    const request = requestIn(text)
+    if (request === undefined) return setError("This is not JSON.")
+    setBusy(true)
+    try {
+      await onRun(request)
+      onClose()
+    } catch (refused) {
+      setProblem(refused)
+    }
+    setBusy(false)
+  }
+
+  return (
+    <Sheet isOpen={isOpen} onClose={onClose} title={`Run ${name} with an input`}>
+      <form
+        className="flex flex-col items-start gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setError(undefined)
+          setProblem(undefined)
+          void run()
+        }}
+      >
+        <div className="w-full">
+          <Field
+            label="Input, as JSON"
+            hint="It is kept with the run. Steps of a chain use it as {{ input }} or {{ input.key }}."
+            error={error}
+          >
+            <Textarea mono value={text} onChange={(event) => setText(event.target.value)} />
+          </Field>
+        </div>
+        <Problem error={problem} />
+        <Button type="submit" look="main" busy={isBusy}>
+          Run now
+        </Button>
+      </form>
+    </Sheet>
+  )
+}
+
+const requestIn = (text: string): RunRequest | undefined => {
+  try {
+    return { input: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,138 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type {
+  ExecutionKind,
+  ExecutionStatus,
+  ExecutionTrigger
+} from "@scheduling/domain/executions/Execution"
+import type { SqlClient, Statement } from "effect/sql"
+import { hasBegun, shownStatus } from "../../engine/index.ts"
+import { earliestIdAt, latestIdAt } from "./idRange.ts"
+
+export interface ExecutionFilter {
+  readonly kind?: ReadonlyArray<ExecutionKind> | undefined
+  readonly task_id?: ReadonlyArray<string> | undefined
+  readonly status?: ReadonlyArray<ExecutionStatus> | undefined
+  readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
+  readonly status_code?: ReadonlyArray<number> | undefined
+  readonly min_duration_ms?: number | undefined
+  /** Bounds of `scheduled_for`. `from` is included, `to` is not. */
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+  readonly now: Date
+}
+
+export type ScheduledFilter = Pick<ExecutionFilter, "kind" | "task_id" | "now">
+
+/**
+ * The run's time has come, or the run was started ahead of it. Nodes agree on the clock of the
+ * database. The bound by the node's clock keeps thousands of pending runs from being read.
+ */
+const isDue = (
+  sql: SqlClient.SqlClient,
+  now: Date,
+  hasStarted: "started_at IS NOT NULL" | "duration_ms IS NOT NULL"
+) => sql`
+  id < ${latestIdAt(now)} AND (scheduled_for <= now() OR ${sql.literal(hasStarted)})`
+
+/** The condition of a filter that is given. */
+const ifGiven = <Value>(
+  value: Value | undefined,
+  condition: (value: Value) => Statement.Fragment
+): ReadonlyArray<Statement.Fragment> => (value === undefined ? [] : [condition(value)])
+
+/**
+ * A literal, because with a parameter the partial index on the rarer statuses is of no use. The values
+ * are those of a closed list.
+ */
+const isOneOf = (
+  sql: SqlClient.SqlClient,
+  column: string,
+  values: ReadonlyArray<ExecutionKind | ExecutionStatus | ExecutionTrigger> | undefined
+) =>
+  ifGiven(values, (given) =>
+    sql.literal(`${column} IN (${given.map((value) => `'${value}'`).join(", ")})`)
+  )
+
+const isInTasks = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string> | undefined) =>
+  ifGiven(ids, (given) =>
+    given.length === 1 ? sql`task_id = ${given[0]}` : sql`task_id = ANY (${given}::uuid[])`
+  )
+
+/** The conditions of a filter for the rows of `runs` that are scheduled for later. */
+export const scheduledConditions = (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  { kind, now, task_id }: ScheduledFilter
+) => [
+  sql`workspace_id = ${workspaceId}`,
+  sql`id >= ${earliestIdAt(now)}`,
+  sql`NOT ${sql.literal(hasBegun())}`,
+  sql`NOT (${isDue(sql, now, "started_at IS NOT NULL")})`,
+  ...isOneOf(sql, "kind", kind),
+  ...isInTasks(sql, task_id)
+]
+
+type Conditions = ReadonlyArray<Statement.Fragment>
+
+const isFinished = (status: ExecutionStatus) => status !== "queued" && status !== "running"
+
+const commonConditions = (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  { from, kind, status_code, task_id, to, trigger }: ExecutionFilter
+): Conditions => [
+  sql`workspace_id = ${workspaceId}`,
+  ...isOneOf(sql, "kind", kind),
+  ...isInTasks(sql, task_id),
+  ...isOneOf(sql, "trigger", trigger),
+  ...ifGiven(status_code, (codes) => sql`status_code = ANY (${codes}::int4[])`),
+  ...ifGiven(from, (time) => sql`scheduled_for >= ${time}`),
+  ...ifGiven(to, (time) => sql`scheduled_for < ${time}`)
+]
+
+/** The conditions of a filter for rows of `executions`, whatever their ids. */
+export const finishedConditions = (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  filter: ExecutionFilter
+): Conditions => {
+  const { from, min_duration_ms, now, status } = filter
+  return [
+    ...commonConditions(sql, workspaceId, filter),
+    ...(status === undefined
+      ? [isDue(sql, now, "duration_ms IS NOT NULL")]
+      : isOneOf(sql, "status", status.filter(isFinished))),
+    ...ifGiven(min_duration_ms, (duration) => sql`duration_ms >= ${duration}`),
+    ...ifGiven(from, (time) => sql`id >= ${earliestIdAt(time)}`)
+  ]
+}
+
+/**
+ * The conditions of a filter for rows of `runs` and of `executions`, each at most once. With `to`, the
+ * stray executions have conditions of their own, because their ids say nothing of their times.
+ */
+export const executionConditions = (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  filter: ExecutionFilter
+): Readonly<Record<"runs" | "executions" | "strays", ReadonlyArray<Conditions>>> => {
+  const { min_duration_ms, now, status, to } = filter
+  const unfinished = status?.filter((one) => !isFinished(one))
+  const hasRuns = unfinished?.length !== 0 && min_duration_ms === undefined
+  const runs = () => [
+    ...commonConditions(sql, workspaceId, filter),
+    ...(unfinished === undefined || unfinished.includes("queued")
+      ? [isDue(sql, now, "started_at IS NOT NULL")]
+      : []),
+    ...isOneOf(sql, shownStatus(), unfinished)
+  ]
+  const hasExecutions = status === undefined || status.some(isFinished)
+  const executions = finishedConditions(sql, workspaceId, filter)
+  const until = to === undefined ? undefined : latestIdAt(to)
+  return {
+    runs: hasRuns ? [runs()] : [],
+    executions: hasExecutions ? [[...executions, ...ifGiven(until, (id) => sql`id < ${id}`)]] : [],
+    strays:
+      hasExecutions && until !== undefined ? [[...executions, sql`id >= ${until}`, sql`stray`]] : []
+  }
+}
