@@ -1,4 +1,5 @@
 /** A task that reports the result of each run to a program: `npx node examples/callbacks.ts` */
+import { unwrap } from "@scheduling/sdk/webhooks"
 import { demoAccount, receiver } from "./support/demo.ts"
 
 const client = await demoAccount()
@@ -6,14 +7,18 @@ let rows = 0
 await using target = await receiver(() => ({ status: rows === 0 ? 422 : 200 }))
 
 const finished = Promise.withResolvers<void>()
-await using program = await receiver(({ body, path }) => {
-  const { events } = JSON.parse(body) as {
-    readonly events: ReadonlyArray<{ readonly event: string; readonly reason: string | null }>
+await using program = await receiver(async ({ body, headers, path }) => {
+  const event = await unwrap(body, headers, secrets)
+  if (event.type === "execution.failed" || event.type === "execution.succeeded") {
+    const { error, id } = event.data.execution
+    console.log(`${path}: ${event.type}, ${id}, ${error?.message ?? "no error"}`)
   }
-  for (const { event, reason } of events) console.log(`${path}: ${event}, ${reason ?? "no reason"}`)
   if (path === "/done") finished.resolve()
   return { status: 200 }
 })
+
+const signing = await client.workspaces.signingSecrets({ url: program.url })
+const secrets = signing.data.map(({ message_secret }) => message_secret)
 
 const task = await client.cron.create({
   name: "Export",

@@ -1,22 +1,23 @@
 /** An alert for a failing task, and one for its recovery: `npx node examples/notifications.ts` */
+import { unwrap } from "@scheduling/sdk/webhooks"
 import { demoAccount, receiver } from "./support/demo.ts"
 
 const client = await demoAccount()
 let works = false
 await using target = await receiver(() => ({ status: works ? 200 : 400 }))
 
-const received: Array<string> = []
 const finished = Promise.withResolvers<void>()
-await using inbox = await receiver(({ body }) => {
-  const { events, title } = JSON.parse(body) as {
-    readonly title: string
-    readonly events: ReadonlyArray<{ readonly event: string }>
-  }
-  received.push(...events.map(({ event }) => event))
-  console.log(`Received: ${title}`)
-  if (received.includes("task.recovered")) finished.resolve()
+await using inbox = await receiver(async ({ body, headers }) => {
+  const event = await unwrap(body, headers, secrets)
+  console.log(`${event.type}: ${event.data.notice?.title}`)
+  // Events that happen together come as one message.
+  const events = event.type === "digest" ? event.data.events : [event]
+  if (events.some(({ type }) => type === "task.recovered")) finished.resolve()
   return { status: 200 }
 })
+
+const signing = await client.workspaces.signingSecrets({ url: inbox.url })
+const secrets = signing.data.map(({ message_secret }) => message_secret)
 
 const channel = await client.notifications.createChannel({
   name: "My inbox",
@@ -27,7 +28,7 @@ const { version } = await client.notifications.settings()
 await client.notifications.replaceSettings({
   version,
   group_seconds: 1,
-  rules: [{ events: ["task.failed", "task.recovered"], channel_ids: [channel.id] }]
+  rules: [{ events: ["execution.failed", "task.recovered"], channel_ids: [channel.id] }]
 })
 
 const task = await client.cron.create({

@@ -16,9 +16,11 @@ const patienceMs = 60_000
 
 interface Message {
   readonly workspace_id: string
-  readonly events_count: number
-  readonly events: ReadonlyArray<{ readonly at: string }>
+  readonly created_at: string
+  readonly data: { readonly events_count?: number }
 }
+
+const countOf = ({ data }: Message) => data.events_count ?? 1
 
 interface Receiver extends AsyncDisposable {
   readonly url: string
@@ -36,7 +38,7 @@ const startReceiver = async (): Promise<Receiver> => {
     response.end("ok")
   })
   const url = `http://127.0.0.1:${await listen(server)}/`
-  const eventsReceived = () => received.reduce((sum, { events_count }) => sum + events_count, 0)
+  const eventsOf = () => received.reduce((sum, message) => sum + countOf(message), 0)
   return {
     url,
     received,
@@ -70,7 +72,7 @@ const populate = async (service: string, count: number, receiver: string) => {
     const { version } = (await get(service, { path: `${at}/settings`, token: accessToken })) as {
       readonly version: number
     }
-    const rules = [{ events: ["monitor.down", "monitor.up"], channel_ids: [channelId] }]
+    const rules = [{ events: ["incident.opened", "incident.closed"], channel_ids: [channelId] }]
     await put(service, `${at}/settings`, { version, rules }, accessToken)
   }
   return workspaces
@@ -90,12 +92,10 @@ const measureIdle = async (service: string, receiver: Receiver) => {
     await setTimeout(idleEveryMs * (0.5 + Math.random()))
   }
   await receiver.receivedEvents(idleCount)
-  return receiver.received.map(({ events, receivedAt }) => receivedAt - timeOf(events[0]))
+  return receiver.received.map(({ created_at, receivedAt }) => receivedAt - Date.parse(created_at))
 }
 
-const timeOf = (event: { readonly at: string } | undefined) => Date.parse(event?.at ?? "")
-
-/** Measures a storm of events. Messages name at most ten events and count all, in their order. */
+/** Messages name ten events at most, and count them all: they tell of them in their order. */
 const measureStorm = async (service: string, database: string, receiver: Receiver) => {
   const workspaces = await populate(service, stormWorkspaces, receiver.url)
   const ids = workspaces.map(({ id }) => id)
@@ -113,9 +113,9 @@ const measureStorm = async (service: string, database: string, receiver: Receive
     )
     let received = 0
     for (const message of receiver.received.filter(({ workspace_id }) => workspace_id === id)) {
-      const own = began.slice(received, received + message.events_count)
+      const own = began.slice(received, received + countOf(message))
       late.push(...own.map(({ ms }) => message.receivedAt - ms))
-      received += message.events_count
+      received += countOf(message)
     }
   }
   if (late.length !== storm.count) {

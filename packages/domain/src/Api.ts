@@ -7,6 +7,7 @@ import { BillingApi } from "./billing/BillingApi.ts"
 import { ChainsApi } from "./chains/ChainsApi.ts"
 import { CronApi } from "./cron/CronApi.ts"
 import { DelayedApi } from "./delayed/DelayedApi.ts"
+import { WebhookEvent } from "./events/Event.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
 import { ForecastApi } from "./forecast/ForecastApi.ts"
@@ -62,6 +63,8 @@ export class Api extends HttpApi.make("scheduling")
   // Answers hold only what was checked when it came in. Checking again would cost a third of a
   // list's encoding.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
+  // The service sends it, so no endpoint mentions it.
+  .annotate(HttpApi.AdditionalSchemas, [WebhookEvent])
   .annotateMerge(
     OpenApi.annotations({
       title: "Scheduling Service",

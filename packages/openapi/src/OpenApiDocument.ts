@@ -4,7 +4,8 @@ import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import manifest from "../package.json" with { type: "json" }
 import { describeAccess, securitySchemes } from "./operations/access.ts"
 import { type Components, componentsOf, tidy } from "./operations/components.ts"
-import { type Endpoint, endpointsOf, holdsSecret } from "./contract/endpoints.ts"
+import { bodySchemas, type Endpoint, endpointsOf, holdsSecret } from "./contract/endpoints.ts"
+import { namedSchemas } from "./contract/syntax.ts"
 import { exampleOf } from "./schemas/examples.ts"
 import { componentHeaders, headerReferences } from "./responses/headers.ts"
 import { introduction } from "./introduction.ts"
@@ -44,7 +45,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
 ): OpenApiDocument => {
   const spec = OpenApi.fromApi(api, fromApiOptions)
   const endpoints = endpointsOf(api)
-  const components = componentsOf(spec, endpoints)
+  const components = componentsOf(spec, endpoints, namedSchemas(bodySchemas(api)))
   const paths: Record<string, Record<string, Operation>> = {}
   for (const endpoint of endpoints) {
     const operation = spec.paths[endpoint.path]?.[endpoint.method]
@@ -66,7 +67,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     paths: { ...paths, ...echoPaths, ...pingPaths, ...completionPaths },
     webhooks,
     components: {
-      ...tidy([paths, echoPaths], {
+      ...tidy([paths, echoPaths, webhooks], {
         schemas: {
           ...withPatches(described(components.schemas), bodiesOf(paths, components)),
           ...echoSchemas

@@ -60,7 +60,7 @@ export interface Operation {
   readonly "x-codeSamples": ReadonlyArray<CodeSample>
 }
 
-/** A call that the service makes: to the URL of a task or of a chain's step. */
+/** A request that the service makes: to the URL of a task or a step, of a callback or a channel. */
 export interface Webhook {
   readonly operationId: string
   readonly tags: ReadonlyArray<string>
@@ -70,7 +70,7 @@ export interface Webhook {
   readonly parameters: ReadonlyArray<Parameter>
   readonly requestBody: {
     readonly description: string
-    readonly content: Readonly<Record<string, { readonly schema: { readonly type: "string" } }>>
+    readonly content: Readonly<Record<string, MediaType>>
   }
   readonly responses: Readonly<Record<string, { readonly description: string }>>
 }

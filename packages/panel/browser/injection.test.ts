@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
     await client.notifications.test(channel.id)
     await client.notifications.replaceSettings({
       version: 0,
-      rules: [{ events: ["monitor.down"], channel_ids: [channel.id], tags: [all.slice(0, 50)] }]
+      rules: [{ events: ["incident.opened"], channel_ids: [channel.id], tags: [all.slice(0, 50)] }]
     })
     const certificate = await client.sslMonitors.create({
       name: all,

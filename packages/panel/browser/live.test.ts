@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)("a change", () => {
     const lastEventId = new Date(Date.now() - 1_000).toISOString()
     await ping("/fail")
     for await (const { type } of person.client.events.stream({ lastEventId })) {
-      if (type === "incident") break
+      if (type === "incident.opened") break
     }
     await look(page, "hidden")
     await page.clock.runFor(60_000)

@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     const { version } = await client.notifications.settings()
     await client.notifications.replaceSettings({
       version,
-      rules: [{ events: ["task.failed", "task.recovered"], channel_ids: [channel.id] }]
+      rules: [{ events: ["execution.failed", "task.recovered"], channel_ids: [channel.id] }]
     })
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/cron/new`)
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     const now = await client.notifications.settings()
     await client.notifications.replaceSettings({
       version: now.version,
-      rules: [{ events: ["monitor.down"], channel_ids: [channel.id] }]
+      rules: [{ events: ["incident.opened"], channel_ids: [channel.id] }]
     })
     await fetch(`${ping_url}/fail`)
     await page.goto(`${w}/incidents`)

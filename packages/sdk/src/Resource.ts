@@ -24,7 +24,8 @@ export class Resource {
         isStream: true,
         options: { ...options, headers: { ...options.headers, ...streamHeaders(id) } }
       })
-    return { [Symbol.asyncIterator]: () => follow<A>(open, lastEventId, options.signal) }
+    const first = lastEventId instanceof Date ? lastEventId.toISOString() : lastEventId
+    return { [Symbol.asyncIterator]: () => follow<A>(open, first, options.signal) }
   }
 
   protected pages<A, More = unknown>(call: Call): PagePromise<A, More> {

@@ -23,33 +23,38 @@ export interface ErrorDetail {
   readonly message: string
 }
 
-export interface ErrorAnswer<Detail extends ErrorDetail = ErrorDetail> {
+export interface ErrorAnswer {
   readonly status: number
-  readonly detail: Detail
+  readonly detail: ErrorDetail
   readonly headers: Headers
 }
 
-/** The service answered with a failure. Each code has a class of its own. */
-export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends SchedulingError {
+/**
+ * The service answered with a failure. Each code has a class of its own, which extends the class of
+ * its status if several codes share that.
+ */
+export class ApiError extends SchedulingError {
   override readonly name: string = "ApiError"
   readonly status: number
-  readonly detail: Detail
+  /** The code of the failure, for programs. It is stable. */
+  readonly code: string
+  readonly detail: ErrorDetail
+  /** The message without the status, to be shown to people. */
+  declare readonly reason: string
   /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined
   declare readonly headers: Headers
 
-  constructor(answer: ErrorAnswer<Detail>) {
-    super(messageOf(answer.detail))
-    this.status = answer.status
-    this.requestId = answer.headers.get("x-request-id") ?? undefined
-    this.detail = answer.detail
-    // Not enumerable, so that a logged error does not show twenty lines that say less than the four
-    // fields above.
-    Object.defineProperty(this, "headers", { value: answer.headers })
-  }
-
-  get code(): Detail["error"] {
-    return this.detail.error
+  constructor({ detail, headers, status }: ErrorAnswer) {
+    const reason = reasonOf(detail)
+    super(`${status} ${reason}`)
+    this.status = status
+    this.code = detail.error
+    this.requestId = headers.get("x-request-id") ?? undefined
+    this.detail = detail
+    // Not enumerable, so that a logged error does not show twenty lines that say less than the
+    // fields above, and no text twice.
+    Object.defineProperties(this, { headers: { value: headers }, reason: { value: reason } })
   }
 
   override toJSON(): Readonly<Record<string, unknown>> {
@@ -58,8 +63,33 @@ export class ApiError<Detail extends ErrorDetail = ErrorDetail> extends Scheduli
   }
 }
 
+/** 400: the request is malformed. */
+export class BadRequestError extends ApiError {
+  override readonly name: string = "BadRequestError"
+}
+
+/** 401: the credential is missing, not valid or expired. */
+export class AuthenticationError extends ApiError {
+  override readonly name: string = "AuthenticationError"
+}
+
+/** 403: the credential does not allow this. */
+export class PermissionError extends ApiError {
+  override readonly name: string = "PermissionError"
+}
+
+/** 409: the state of something does not allow this. */
+export class ConflictError extends ApiError {
+  override readonly name: string = "ConflictError"
+}
+
+/** 500 and above: the service, or a proxy before it, failed. */
+export class ServerError extends ApiError {
+  override readonly name: string = "ServerError"
+}
+
 /** The issues of a request belong in the line that people see in their logs. */
-const messageOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
+const reasonOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
   const issues = detail.issues.map(({ message }: { readonly message: string }) => message)
   return [detail.message, ...issues].join(" ")
@@ -75,14 +105,14 @@ export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError"
 }
 
-/** It had not ended within the `timeoutMs` of a wait. It goes on and can be waited for again. */
+/** The run had not finished within the `timeoutMs` of a wait. It goes on, and can be waited for again. */
 export class WaitTimeoutError extends SchedulingError {
   override readonly name: string = "WaitTimeoutError"
-  /** The id of the execution or of the chain's run. */
+  /** The id of the execution or of the chain run. */
   readonly id: string
 
   constructor(id: string, timeoutMs: number) {
-    super(`${id} had not ended within ${timeoutMs} ms; it goes on`)
+    super(`${id} had not finished within ${timeoutMs} ms; it goes on`)
     this.id = id
   }
 }

@@ -2,11 +2,16 @@ export { ApiPromise, type WithResponse } from "./ApiPromise.ts"
 export { type ClientOptions, type OtherSettings, SchedulingClient } from "./Client.ts"
 export {
   ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
   ConnectionError,
   type ErrorAnswer,
   type ErrorDetail,
   NoCredentialError,
+  PermissionError,
   SchedulingError,
+  ServerError,
   TimeoutError,
   WaitTimeoutError
 } from "./errors.ts"
@@ -34,3 +39,4 @@ export type { Logger, Observer, RequestEvent, ResponseEvent } from "./transport/
 export type { PageQuery } from "./reading/PageQuery.ts"
 export { type AtMost, Page, PagePromise } from "./reading/pagination.ts"
 export type { WaitOptions } from "./reading/waiting.ts"
+export * as webhooks from "./webhooks.ts"

@@ -10,7 +10,9 @@ import {
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { now } from "./transport/clock.ts"
 import { SchedulingError } from "./errors.ts"
-import type { ExecutionId } from "./generated/shared.ts"
+import type { ExecutionId, WebhookEvent } from "./generated/shared.ts"
+
+export type { WebhookEvent } from "./generated/shared.ts"
 
 /**
  * The body as it arrived. Parsed and serialized again it may differ, and then no signature matches.
@@ -23,14 +25,11 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** A verified request of the service. */
-export interface WebhookEvent {
+/** What the headers of a verified request say. */
+export interface VerifiedRequest {
   /** The `webhook-id`, the same for every attempt. Remember it to do the work only once. */
   readonly id: string
-  /**
-   * The execution that a call belongs to, or that a callback or another message is about. Null if a
-   * message is about no execution, or about several events.
-   */
+  /** The execution whose call this is. Null for an event, which names it in its `data`. */
   readonly executionId: ExecutionId | null
   /** When this attempt was sent. */
   readonly sentAt: Date
@@ -43,7 +42,7 @@ export interface VerifyOptions {
   readonly now?: Date | undefined
 }
 
-export type WebhookProblem = Problem | "missing_header" | "parsed_payload"
+export type WebhookProblem = Problem | "missing_header" | "parsed_payload" | "not_an_event"
 
 const explanations: Readonly<Record<WebhookProblem, string>> = {
   missing_header: `one of ${Object.values(header).join(", ")} is missing`,
@@ -53,7 +52,8 @@ const explanations: Readonly<Record<WebhookProblem, string>> = {
   malformed_timestamp: "the timestamp is not a number",
   timestamp_too_old: "the message is too old",
   timestamp_too_new: "the message is from the future",
-  no_matching_signature: "no signature was made with a secret of yours"
+  no_matching_signature: "no signature was made with a secret of yours",
+  not_an_event: "it is the call of a task; use verify instead of unwrap"
 }
 
 export class WebhookVerificationError extends SchedulingError {
@@ -67,21 +67,43 @@ export class WebhookVerificationError extends SchedulingError {
 }
 
 /**
- * Throws a `WebhookVerificationError` unless the service sent this recently to the origin whose
- * secret this is. Give the `call_secret` where tasks call, and the `message_secret` where callbacks
- * and messages of webhook channels arrive: then neither passes for the other. While a secret is
- * rotated, give both or only the new one: the service signs with both. An undefined secret, such as
- * a variable that is not set, verifies nothing.
+ * Verifies a callback or a message of a webhook channel, and returns its event. Compare the `type`
+ * to get the type of the `data`. Give the `message_secret` of the URL's origin.
  *
  * @example
- * const { id, executionId } = await verify(await request.text(), request.headers, secret)
+ * const event = await unwrap(await request.text(), request.headers, secret)
+ * if (event.type === "execution.failed") console.log(event.data.execution.error?.message)
+ */
+export const unwrap = async (
+  payload: Payload,
+  headers: WebhookHeaders,
+  secrets: string | ReadonlyArray<string> | undefined,
+  options: VerifyOptions = {}
+): Promise<WebhookEvent> => {
+  const { executionId } = await verify(payload, headers, secrets, options)
+  if (executionId !== null) throw new WebhookVerificationError("not_an_event")
+  const body = asBody(payload)
+  return JSON.parse(
+    typeof body === "string" ? body : new TextDecoder().decode(body)
+  ) as WebhookEvent
+}
+
+/**
+ * Throws a `WebhookVerificationError` unless the service sent this recently to the origin whose
+ * secret this is. Give the `call_secret` where tasks call. Callbacks and messages of webhook channels
+ * are signed with the `message_secret`, so neither passes for the other: use `unwrap` for them. While
+ * a secret is rotated, give both or only the new one: the service signs with both. An undefined
+ * secret, such as a variable that is not set, verifies nothing.
+ *
+ * @example
+ * const { executionId } = await verify(await request.text(), request.headers, secret)
  */
 export const verify = async (
   payload: Payload,
   headers: WebhookHeaders,
   secrets: string | ReadonlyArray<string> | undefined,
   options: VerifyOptions = {}
-): Promise<WebhookEvent> => {
+): Promise<VerifiedRequest> => {
   const { tolerance = defaultToleranceSeconds } = options
   if (!(tolerance > 0)) throw new SchedulingError("tolerance must be a number of seconds above 0")
   const list = asSecrets(secrets)
@@ -102,22 +124,8 @@ export const verify = async (
   const { id } = received
   return {
     id,
-    executionId: id.startsWith(messageIdPrefix) ? executionOf(received.body) : id,
+    executionId: id.startsWith(messageIdPrefix) ? null : id,
     sentAt: new Date(Number(received.timestamp) * 1000)
-  }
-}
-
-/** The execution that a message is about. The id of a message is signed, so this is its body. */
-const executionOf = (body: string | Uint8Array): ExecutionId | null => {
-  const text = typeof body === "string" ? body : new TextDecoder().decode(body)
-  try {
-    const { events, events_count } = JSON.parse(text) as {
-      readonly events?: ReadonlyArray<{ readonly execution_id?: ExecutionId | null }>
-      readonly events_count?: number
-    }
-    return (events_count === 1 && events?.[0]?.execution_id) || null
-  } catch {
-    return null
   }
 }
 
@@ -126,16 +134,16 @@ export const testHeaders = async (message: {
   readonly payload: Payload
   readonly secret: string
   readonly executionId?: string | undefined
-  /** The `id` in the body of a callback or another message. Makes the headers of that message. */
-  readonly messageId?: string | undefined
+  /** The `id` of an event. Makes the headers of its message instead of those of a call. */
+  readonly eventId?: string | undefined
   readonly sentAt?: Date | undefined
 }): Promise<Record<string, string>> => {
   const key = parseSecret(message.secret)
   if (key === undefined) throw new WebhookVerificationError("malformed_secret")
   const id =
-    message.messageId === undefined
+    message.eventId === undefined
       ? (message.executionId ?? "01900000-0000-7000-8000-000000000000")
-      : messageIdPrefix + message.messageId
+      : messageIdPrefix + message.eventId
   const timestamp = Math.floor((message.sentAt?.getTime() ?? now()) / 1000)
   const content = signedContent({ id, timestamp, body: asBody(message.payload) })
   return {

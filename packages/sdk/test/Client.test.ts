@@ -116,6 +116,15 @@ describe("every endpoint of the contract", () => {
   )
 })
 
+it("a Date is sent as the service reads times, in a body and in a query", async () => {
+  const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}), page([], null))
+  const at = new Date(Date.UTC(2026, 0, 31, 9, 30))
+  await client.delayed.create({ url: "https://example.com", run_at: at })
+  await client.executions.list({ from: at })
+  expect(sent[0]?.body).toMatchObject({ run_at: "2026-01-31T09:30:00.000Z" })
+  expect(sent[1]?.path).toContain("?from=2026-01-31T09%3A30%3A00.000Z")
+})
+
 describe("what cannot be sent is refused before it is", () => {
   const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" })
 

@@ -39,9 +39,14 @@ describe("each code of the contract is a class", () => {
     expect(error).toBeInstanceOf(Class)
     expect(error).toBeInstanceOf(Sdk.ApiError)
     expect(error).toBeInstanceOf(Sdk.SchedulingError)
-    expect(error).toMatchObject({ status, code, requestId: "req-1", message: `It is ${code}.` })
+    expect(error).toMatchObject({
+      status,
+      code,
+      requestId: "req-1",
+      message: `${status} It is ${code}.`
+    })
     // Minified class names say nothing, so the name is written out.
-    expect(error).toMatchObject({ name: expect.stringContaining(name.replace("Failed", "")) })
+    expect(error).toMatchObject({ name: expect.stringContaining(name.replace(/Failed|ed$/, "")) })
     expect(Sdk).toHaveProperty((error as Error).name, Class)
   })
 })
@@ -54,11 +59,11 @@ describe("the fields of an error", () => {
       { requiredScope: "tasks:write" }
     ],
     [new DomainErrors.NotFound({ resource: "chain" }), Sdk.NotFoundError, { resource: "chain" }],
-    [new DomainErrors.RateLimited({ retry_after: 7 }), Sdk.RateLimitedError, { retryAfter: 7 }],
+    [new DomainErrors.RateLimited({ retry_after: 7 }), Sdk.RateLimitError, { retryAfter: 7 }],
     [
       new DomainErrors.Conflict({ resource: "task", field: "key", message: "It exists." }),
-      Sdk.ConflictError,
-      { message: "It exists.", resource: "task", field: "key", existingId: null }
+      Sdk.ResourceConflictError,
+      { reason: "It exists.", resource: "task", field: "key", existingId: null }
     ],
     [
       new DomainErrors.QuotaExceeded({ quota: "cron_tasks", limit: 3, plan: "free" }),
@@ -72,7 +77,8 @@ describe("the fields of an error", () => {
         issues: [
           { path: ["a", 0], code: "too_long", message: "a[0] must be at most 5 characters long." }
         ],
-        message: "The request is not valid. a[0] must be at most 5 characters long."
+        message: "400 The request is not valid. a[0] must be at most 5 characters long.",
+        reason: "The request is not valid. a[0] must be at most 5 characters long."
       }
     ]
   ])("%s", async (sent, Class, fields) => {
@@ -82,15 +88,32 @@ describe("the fields of an error", () => {
   })
 })
 
-it("a code that this version does not know is an ApiError with all that was said", async () => {
-  const error = await errorOf(failure(418, "teapot", { spout: "short" }))
-  expect(error).toMatchObject({ name: "ApiError", code: "teapot", detail: { spout: "short" } })
+describe("a class for each status that several codes share", () => {
+  it.each([
+    [400, "malformed_json", Sdk.BadRequestError],
+    [401, "invalid_api_key", Sdk.AuthenticationError],
+    [403, "insufficient_scope", Sdk.PermissionError],
+    [409, "email_taken", Sdk.ConflictError],
+    [409, "conflict", Sdk.ConflictError],
+    [500, "internal_error", Sdk.ServerError],
+    [503, "unavailable", Sdk.ServerError]
+  ])("has the error of %i %s", async (status, code, Base) => {
+    expect(await errorOf(failure(status, code))).toBeInstanceOf(Base)
+    const unknown = await errorOf(failure(status, "unheard_of", { spout: "short" }))
+    expect(unknown).toBeInstanceOf(Base)
+    expect(unknown).toMatchObject({ name: Base.name, detail: { spout: "short" } })
+  })
+
+  it("leaves other unknown codes to ApiError", async () => {
+    const error = await errorOf(failure(418, "teapot", { spout: "short" }))
+    expect(error).toMatchObject({ name: "ApiError", code: "teapot", detail: { spout: "short" } })
+  })
 })
 
 it.each(["__proto__", "constructor", "toString"])(
   "the code %s is not taken for a class",
   async (code) => {
-    expect(await errorOf(failure(400, code))).toMatchObject({ name: "ApiError", code })
+    expect(await errorOf(failure(418, code))).toMatchObject({ name: "ApiError", code })
   }
 )
 
@@ -100,7 +123,7 @@ describe("in a log", () => {
     expect(JSON.parse(JSON.stringify({ error }))).toEqual({
       error: {
         name: "NotFoundError",
-        message: "It is not_found.",
+        message: "404 It is not_found.",
         status: 404,
         code: "not_found",
         requestId: "req-1",

@@ -15,8 +15,8 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     /^alan: 422, .+ at run_at\.$/m
   ],
   "callbacks.ts": [
-    /^\/failed: task\.failed, .+$/m,
-    "/done: task.succeeded, no reason",
+    /^\/failed: execution\.failed, [\da-f-]{36}, answered 422$/m,
+    /^\/done: execution\.succeeded, [\da-f-]{36}, no error$/m,
     /^2 deliveries, /m
   ],
   "chain.ts": [
@@ -45,7 +45,10 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     "An incident is open: The job said that it failed.",
     "fail: down, Error: the disk is full"
   ],
-  "notifications.ts": ["Received: Failed: Nightly report", "Received: Recovered: Nightly report"],
+  "notifications.ts": [
+    "execution.failed: Failed: Nightly report",
+    "task.recovered: Recovered: Nightly report"
+  ],
   "queue.ts": [
     /^\d are active and \d+ wait\.$/m,
     /^All 10 have finished, at most [12] at once\.$/m

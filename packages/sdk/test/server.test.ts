@@ -10,7 +10,7 @@ import {
   ValidationError
 } from "@scheduling/sdk"
 import * as EffectSdk from "@scheduling/sdk/effect"
-import { verify } from "@scheduling/sdk/webhooks"
+import { unwrap, verify } from "@scheduling/sdk/webhooks"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -209,7 +209,7 @@ describe("a task", () => {
       config: { url: alerts.url }
     })
     const { version } = await owner.notifications.settings()
-    const rules = [{ events: ["task.failed"] as const, channel_ids: [channel.id] }]
+    const rules = [{ events: ["execution.failed"] as const, channel_ids: [channel.id] }]
     await owner.notifications.replaceSettings({ version, rules })
     const task = await owner.cron.create({
       name: "Broken",
@@ -220,17 +220,20 @@ describe("a task", () => {
     const { id } = await owner.cron.run(task.id)
     const told = await callbacks.received
     const [secret] = secrets
-    const event = await verify(told.body, told.headers, secret?.message_secret)
-    expect(event.executionId).toBe(id)
-    expect(event.id).toBe(`msg_${JSON.parse(told.body.toString()).id}`)
-    const asCall = verify(told.body, told.headers, secret?.call_secret)
+    const event = await unwrap(told.body, told.headers, secret?.message_secret)
+    expect(event).toMatchObject({
+      type: "execution.failed",
+      data: { execution: { id, task_id: task.id, kind: "cron" } }
+    })
+    expect(told.headers["webhook-id"]).toBe(`msg_${event.id}`)
+    const asCall = unwrap(told.body, told.headers, secret?.call_secret)
     await expect(asCall).rejects.toMatchObject({ reason: "no_matching_signature" })
 
     const alert = await alerts.received
     const own = await owner.workspaces.signingSecrets({ url: alerts.url })
-    const message = await verify(alert.body, alert.headers, own.data[0]?.message_secret)
-    expect(message.executionId).toBe(id)
-    const elsewhere = verify(alert.body, alert.headers, secret?.message_secret)
+    const message = await unwrap(alert.body, alert.headers, own.data[0]?.message_secret)
+    expect(message.data).toEqual(event.data)
+    const elsewhere = unwrap(alert.body, alert.headers, secret?.message_secret)
     await expect(elsewhere).rejects.toMatchObject({ reason: "no_matching_signature" })
   })
 
@@ -240,8 +243,8 @@ describe("a task", () => {
     const heard: Array<string> = []
     const listening = (async () => {
       for await (const event of client.events.stream()) {
-        heard.push(event.type === "task" ? event.change : event.type)
-        if (event.type === "execution" && event.status === "succeeded") return
+        heard.push(event.type)
+        if (event.type === "execution.succeeded") return
       }
     })()
     const alsoHeard = Effect.runPromise(
@@ -269,8 +272,8 @@ describe("a task", () => {
       .toBe(true)
     await client.cron.run((await create()).id)
     await listening
-    expect(heard).toContain("created")
-    expect(await alsoHeard).toMatchObject({ value: { type: "execution" } })
+    expect(heard).toContain("task.created")
+    expect(await alsoHeard).toMatchObject({ value: { type: "execution.queued" } })
   })
 })
 

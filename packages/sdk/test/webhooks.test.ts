@@ -1,5 +1,7 @@
+import { webhooks } from "@scheduling/sdk"
 import {
   testHeaders,
+  unwrap,
   verify,
   WebhookVerificationError,
   type WebhookHeaders
@@ -186,29 +188,49 @@ it("testHeaders signs as the service does, at any time", async () => {
   expect(await verify(payload, fresh, secret)).toHaveProperty("executionId")
 })
 
-describe("the execution of a message", () => {
-  const told = (message: unknown) =>
-    testHeaders({ payload: JSON.stringify(message), secret, messageId: "m1" }).then((made) =>
-      verify(JSON.stringify(message), made, secret)
-    )
-
-  it.each([
-    ["is that of its event", { events_count: 1, events: [{ execution_id: "e1" }] }, "e1"],
-    ["is none if nothing ran", { events_count: 1, events: [{ execution_id: null }] }, null],
-    [
-      "is none if there are several",
-      { events_count: 2, events: [{ execution_id: "e1" }, { execution_id: "e2" }] },
-      null
-    ],
-    ["is none if it says nothing", null, null]
-  ])("%s", async (_, message, executionId) => {
-    expect(await told(message)).toMatchObject({ id: "msg_m1", executionId })
+describe("unwrap", () => {
+  const body = JSON.stringify({
+    id: "m1",
+    type: "execution.failed",
+    created_at: "2026-01-31T09:30:00.127Z",
+    workspace_id: "w1",
+    data: { execution: { id: "e1", status: "failed" }, notice: null }
   })
 
-  it("is not read from the body of a call, which an author chose", async () => {
-    const call = JSON.stringify({ events_count: 1, events: [{ execution_id: "e1" }] })
-    const given = await testHeaders({ payload: call, secret, executionId: "e2" })
-    expect(await verify(call, given, secret)).toMatchObject({ id: "e2", executionId: "e2" })
-    expect(await verify(Buffer.from(call), given, secret)).toHaveProperty("executionId", "e2")
+  it.each([
+    ["text", body],
+    ["bytes", Buffer.from(body)],
+    ["an ArrayBuffer", new TextEncoder().encode(body).buffer]
+  ])("returns the event of a message whose body is %s", async (_, given) => {
+    const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
+    expect(await unwrap(given, signed, [other, secret])).toEqual(JSON.parse(body))
+  })
+
+  it("narrows the data of an event by its type", async () => {
+    const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
+    const event = await unwrap(body, signed, secret)
+    if (event.type !== "execution.failed") throw new Error(event.type)
+    expect(event.data.execution.id).toBe("e1")
+  })
+
+  it("refuses the call of a task, whose body its author chose", async () => {
+    const signed = await testHeaders({ payload: body, secret, executionId: "e2" })
+    await expect(unwrap(body, signed, secret)).rejects.toMatchObject({ reason: "not_an_event" })
+    expect(await verify(body, signed, secret)).toHaveProperty("executionId", "e2")
+  })
+
+  it("refuses what the service did not sign", async () => {
+    const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
+    const forged = body.replace("failed", "succeeded")
+    await expect(unwrap(forged, signed, secret)).rejects.toMatchObject({
+      reason: "no_matching_signature"
+    })
+    await expect(unwrap(JSON.parse(body), signed, secret)).rejects.toMatchObject({
+      reason: "parsed_payload"
+    })
+  })
+
+  it("is also a function of the namespace that the client exports", () => {
+    expect(webhooks.unwrap).toBe(unwrap)
   })
 })

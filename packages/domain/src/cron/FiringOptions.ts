@@ -132,7 +132,7 @@ export const firingOptions = rareOptions({
       {
         description:
           "After this many failed runs in a row, the service pauses the task and announces " +
-          "`task.disabled`. A change or a resume resets the count. Never when absent or null.",
+          "`task.paused`. A change or a resume resets the count. Never when absent or null.",
         examples: [10]
       }
     ),

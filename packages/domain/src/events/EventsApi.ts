@@ -5,7 +5,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { RateLimited } from "../shared/Errors.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
-import { LiveEvent } from "./LiveEvent.ts"
+import { LiveEvent } from "./Event.ts"
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
@@ -25,20 +25,21 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(
         docs(
           "Follow what changes",
-          "Server-sent events, as they happen: each message has one event as JSON in `data`. An " +
-            "API key also needs `tasks:read` to hear of tasks and `monitors:read` to hear of " +
-            "monitors and incidents. It does not get the events of workers.\n\n" +
+          "Server-sent events, as they happen: each message has one event as JSON in `data`, in the " +
+            "form that webhooks and callbacks have too, without `notice`. An API key also needs " +
+            "`tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents. It " +
+            "does not get the events of workers.\n\n" +
             "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
             "minutes; an event may then come a second time, with the same id. It may also be a time in " +
             "UTC by the clock of the service, such as the `Date` of an earlier answer, as ISO 8601: " +
-            "the stream then begins with the events since that time. If events may be missing, the stream " +
-            "says so with a `reset`. A comment comes every 15 seconds. The " +
-            "stream ends when the credential does, and when its reader is too slow."
+            "the stream then begins with the events since that time. If events may be missing, the " +
+            "stream has a `reset`. A comment comes every 15 seconds. The stream ends when the " +
+            "credential does, and when its reader is too slow."
         )
       )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/events")
   .annotateMerge(
-    OpenApi.annotations({ title: "Events", description: "What changes, while it changes." })
+    OpenApi.annotations({ title: "Events", description: "Changes of a workspace as they happen." })
   ) {}

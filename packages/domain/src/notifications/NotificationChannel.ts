@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
+import { configOfKind } from "./channelConfigs.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
 import { Page } from "../shared/requests/Page.ts"
@@ -55,10 +56,9 @@ const definition = {
 
 const exampleDefinition = { name: "Operations", kind: "slack", config: configExample } as const
 
-export const NotificationChannelInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
-  identifier: "NotificationChannelInput",
-  examples: [exampleDefinition]
-})
+export const NotificationChannelInput = Schema.Struct({ ...definition, ...keyInput })
+  .check(configOfKind)
+  .annotate({ identifier: "NotificationChannelInput", examples: [exampleDefinition] })
 export type NotificationChannelInput = typeof NotificationChannelInput.Type
 
 export const NotificationChannelDefinition = Schema.Struct({

@@ -31,7 +31,7 @@ export const DeliveryKind = oneOf([...notificationKinds, "callback"], {
 export type DeliveryKind = typeof DeliveryKind.Type
 
 export const NotifiedEvent = Schema.Struct({
-  event: DeliveredEvent,
+  type: DeliveredEvent,
   subject_id: SubjectId.annotate({ description: "What it is about: a task, a monitor, a key." }),
   name: Schema.String.annotate({ description: "The name of what it is about." }),
   reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
@@ -41,7 +41,9 @@ export type NotifiedEvent = typeof NotifiedEvent.Type
 
 const fields = {
   id: NotificationDeliveryId.annotate({
-    description: "The recipient gets it as `Idempotency-Key`, the same at every attempt."
+    description:
+      "The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of " +
+      "the event in the body of a webhook or a callback."
   }),
   channel_id: Schema.NullOr(NotificationChannelId).annotate({
     description:
@@ -74,7 +76,7 @@ const example = {
   events_count: 1,
   events: [
     {
-      event: "task.failed",
+      type: "execution.failed",
       subject_id: SubjectId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       name: "Nightly report",
       reason: "connection refused",

@@ -1,49 +1,54 @@
 import { oneOf } from "../shared/oneOf.ts"
 
 export const notificationEvents = [
-  "task.failed",
+  "execution.failed",
+  "chain_run.failed",
   "task.recovered",
-  "task.disabled",
-  "chain.failed",
-  "chain.recovered",
-  "monitor.down",
-  "monitor.up",
+  "task.paused",
+  "incident.opened",
+  "incident.closed",
   "certificate.expiring",
   "certificate.changed",
   "worker.offline",
   "worker.online",
   "api_key.expiring",
   "quota.near",
-  "channel.disabled",
+  "channel.paused",
   "test"
 ] as const
 
+/** The types of the events that people are notified of. `events/Event.ts` has their schemas. */
 export const NotificationEvent = oneOf(notificationEvents, {
   identifier: "NotificationEvent",
   description:
-    "What happened. `failed`, `down` and `offline` begin a problem, and `recovered`, `up` and " +
-    "`online` end it. The end is sent only to channels that got the beginning. `api_key.expiring` " +
-    "is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100 % of a limit, " +
-    "`channel.disabled` to every other channel, and `test` to the channel that is tested.",
-  examples: ["task.failed"]
+    "What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline` " +
+    "begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent " +
+    "only to channels that got the beginning. `task.paused`: the service paused a task. " +
+    "`api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and " +
+    "100 % of a limit, `channel.paused` to every other channel, and `test` to the channel that is " +
+    "tested.",
+  examples: ["execution.failed"]
 })
 export type NotificationEvent = typeof NotificationEvent.Type
 
 /** The events of deliveries. Callbacks of tasks are about successes, too. */
-export const DeliveredEvent = oneOf([...notificationEvents, "task.succeeded", "chain.succeeded"], {
-  identifier: "DeliveredEvent",
-  description:
-    "What happened. `task.succeeded` and `chain.succeeded` are sent only to the `on_success` of " +
-    "the task.",
-  examples: ["task.failed"]
-})
+export const DeliveredEvent = oneOf(
+  [...notificationEvents, "execution.succeeded", "chain_run.succeeded"],
+  {
+    identifier: "DeliveredEvent",
+    description:
+      "What happened. `execution.succeeded` and `chain_run.succeeded` are sent only to the " +
+      "`on_success` of the task.",
+    examples: ["execution.failed"]
+  }
+)
 export type DeliveredEvent = typeof DeliveredEvent.Type
 
 /** The event that ends the problem that another event begins. */
 export const recoveries = {
-  "task.failed": "task.recovered",
-  "chain.failed": "chain.recovered",
-  "monitor.down": "monitor.up",
+  "execution.failed": "task.recovered",
+  "chain_run.failed": "task.recovered",
+  "incident.opened": "incident.closed",
   "worker.offline": "worker.online"
 } as const satisfies Partial<Record<NotificationEvent, NotificationEvent>>
 

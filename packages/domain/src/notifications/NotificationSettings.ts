@@ -18,7 +18,7 @@ const listOf = <S extends Schema.Top>(item: S, max: number, description: string)
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(max)).annotate({ description })
 
 const ruleExample = {
-  events: ["task.failed", "task.recovered"],
+  events: ["execution.failed", "task.recovered"],
   channel_ids: [NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")]
 } as const
 

@@ -42,9 +42,21 @@ interface Limited {
   readonly rate_per_second?: number | null
 }
 
+/** A queue whose limit is a number and not null. */
+const limited = (limit: keyof typeof limits, type: "integer" | "number") => ({
+  type: "object",
+  properties: { [limit]: { type, description: "The limit." } },
+  required: [limit]
+})
+
 const atLeastOne = Schema.makeFilter<Limited>(
   ({ max_concurrency = null, rate_per_second = null }) =>
-    max_concurrency === null && rate_per_second === null ? filterIssue(noLimitGiven) : undefined
+    max_concurrency === null && rate_per_second === null ? filterIssue(noLimitGiven) : undefined,
+  {
+    toJsonSchema: () => ({
+      anyOf: [limited("max_concurrency", "integer"), limited("rate_per_second", "number")]
+    })
+  }
 )
 
 const input = Schema.Struct({

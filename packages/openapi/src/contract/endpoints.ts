@@ -65,6 +65,14 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   return endpoints
 }
 
+/** The schemas of all bodies: of requests, of answers, and of what the service itself sends. */
+export const bodySchemas = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<Schema.Constraint> => [
+  ...endpointsOf(api).flatMap(({ payloads, successes }) => [...payloads, ...successes]),
+  ...Option.getOrElse(Context.getOption(api.annotations, HttpApi.AdditionalSchemas), () => [])
+]
+
 export const errorsOf = (
   middleware: Iterable<Pick<HttpApiMiddleware.AnyService, "error">>
 ): ReadonlySet<ErrorClass> =>

@@ -1,17 +1,14 @@
 import { Schema, SchemaAST } from "effect"
-import type { Endpoint } from "./endpoints.ts"
 import { subschemas } from "./subschemas.ts"
 
 /** The schemas of bodies that have names, by name. */
 export const namedSchemas = (
-  endpoints: ReadonlyArray<Endpoint>
+  bodies: ReadonlyArray<Schema.Constraint>
 ): ReadonlyMap<string, Schema.Codec<unknown>> => {
   const named = new Map<string, Schema.Codec<unknown>>()
-  for (const { payloads, successes } of endpoints) {
-    for (const part of [...payloads, ...successes].flatMap(({ ast }) => subschemas(ast))) {
-      const name = SchemaAST.resolveIdentifier(part)
-      if (name !== undefined && !named.has(name)) named.set(name, Schema.make(part))
-    }
+  for (const part of bodies.flatMap(({ ast }) => subschemas(ast))) {
+    const name = SchemaAST.resolveIdentifier(part)
+    if (name !== undefined && !named.has(name)) named.set(name, Schema.make(part))
   }
   return named
 }

@@ -6,7 +6,7 @@ import { exampleOf, withShownExamples } from "../schemas/examples.ts"
 import type { Response } from "../model.ts"
 import { componentName, errorExample, errorResponse } from "../responses/refusals.ts"
 import { mapSchema, opened, plain, reference, referenced } from "../schemas/rewriting.ts"
-import { annotationsOf, namedSchemas } from "../contract/syntax.ts"
+import { annotationsOf, type namedSchemas } from "../contract/syntax.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
@@ -26,7 +26,8 @@ export interface Components {
 
 export const componentsOf = (
   spec: OpenApi.OpenAPISpec,
-  endpoints: ReadonlyArray<Endpoint>
+  endpoints: ReadonlyArray<Endpoint>,
+  named: ReturnType<typeof namedSchemas>
 ): Components => {
   const errors = allErrors(endpoints)
   const errorNames = new Map(
@@ -43,7 +44,6 @@ export const componentsOf = (
     })
 
   const closed = reachable(requestBodies(spec), { schemas: spec.components.schemas })
-  const named = namedSchemas(endpoints)
   const bare: Record<string, Schema> = {}
   for (const [name, schema] of Object.entries(spec.components.schemas)) {
     const source = named.get(name)

@@ -1,4 +1,5 @@
 import type { Parameter, Webhook } from "../model.ts"
+import { reference } from "../schemas/rewriting.ts"
 
 const header = (name: string, description: string, example: string): Parameter => ({
   name,
@@ -11,12 +12,58 @@ const header = (name: string, description: string, example: string): Parameter =
 const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
+const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
+
+const signature = [
+  header("webhook-timestamp", "When the attempt was made, in seconds since 1970.", "1769851800"),
+  header(
+    "webhook-signature",
+    "`v1,` and the signature in base64. While a secret is rotated there are two, separated " +
+      "by a space.",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+  )
+]
+
 export const webhooksTag = {
   name: "Calls to your URLs",
-  description: "What the service sends to the URLs of tasks and of chains' steps."
+  description:
+    "What the service sends to the URLs of tasks and of chains' steps, of callbacks and of webhook " +
+    "channels."
+}
+
+const event: Webhook = {
+  operationId: "event",
+  tags: [webhooksTag.name],
+  summary: "An event",
+  description:
+    "What the service sends to the `on_failure` or `on_success` of a task, and to a webhook channel. " +
+    "The stream of live events has the same events.\n\n" +
+    "It is signed like the call of a task, but with the `message_secret` of the origin of the URL. " +
+    "`unwrap` of `@scheduling/sdk/webhooks` verifies it and returns the typed event. An event may come " +
+    "more than once, always with the same `id`.",
+  security: [],
+  parameters: [
+    header("webhook-id", "`msg_` and the `id` of the event.", `msg_${deliveryId}`),
+    ...signature,
+    header("idempotency-key", "The `id` of the event.", deliveryId)
+  ],
+  requestBody: {
+    description: "The event.",
+    content: { "application/json": { schema: reference("WebhookEvent") } }
+  },
+  responses: {
+    "2XX": { description: "The event has been delivered." },
+    "408": { description: "Tried again." },
+    "410": { description: "A webhook channel is disabled. A callback is not tried again." },
+    "425": { description: "Tried again." },
+    "429": { description: "Tried again, and not before `Retry-After`." },
+    "5XX": { description: "Tried again, and not before `Retry-After`." },
+    default: { description: "Not tried again. Redirects are not followed." }
+  }
 }
 
 export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
+  event: { post: event },
   taskCall: {
     post: {
       operationId: "taskCall",
@@ -35,17 +82,7 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
       security: [],
       parameters: [
         header("webhook-id", "The id of the execution.", executionId),
-        header(
-          "webhook-timestamp",
-          "When the attempt was made, in seconds since 1970.",
-          "1769851800"
-        ),
-        header(
-          "webhook-signature",
-          "`v1,` and the signature in base64. While a secret is rotated there are two, separated " +
-            "by a space.",
-          "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
-        ),
+        ...signature,
         header("idempotency-key", "The id of the execution, again.", executionId),
         header("x-scheduling-task-id", "The id of the task, or of the chain of a step.", taskId),
         header("x-scheduling-execution-id", "The id of the execution, once more.", executionId),

@@ -19,10 +19,16 @@ export const seedNotifications = async (
     version,
     rules: [
       {
-        events: ["task.failed", "task.recovered", "chain.failed", "monitor.down", "monitor.up"],
+        events: [
+          "execution.failed",
+          "task.recovered",
+          "chain_run.failed",
+          "incident.opened",
+          "incident.closed"
+        ],
         channel_ids: [day.id]
       },
-      { events: ["monitor.down"], channel_ids: [night.id], tags: ["billing"] }
+      { events: ["incident.opened"], channel_ids: [night.id], tags: ["billing"] }
     ],
     quiet_hours: { timezone: "Europe/Berlin", from: "02:00", to: "02:01" }
   })

@@ -6,6 +6,6 @@ export const throwAtField = (error: unknown): never => {
   if (error instanceof InvalidCredentialsError) {
     throw new FieldProblem("current_password", "The password is wrong.")
   }
-  if (error instanceof InvalidCodeError) throw new FieldProblem("code", error.message)
+  if (error instanceof InvalidCodeError) throw new FieldProblem("code", error.reason)
   throw error
 }

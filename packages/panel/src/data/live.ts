@@ -1,4 +1,9 @@
-import { ConnectionError, type LiveEvent, type WorkspaceId } from "@scheduling/sdk"
+import {
+  ConnectionError,
+  type ExecutionKind,
+  type LiveEvent,
+  type WorkspaceId
+} from "@scheduling/sdk"
 import { useEffect } from "react"
 import { clientOf } from "./client.ts"
 import { createStore } from "../ui/store.ts"
@@ -20,19 +25,20 @@ const unreachableMs = 3_000
 /** A list with more pages is not fetched again, because each refetch reads all of its pages. */
 const maxPages = 3
 
+const nounOfTask = (kind: ExecutionKind) => (kind === "chain" ? "chains" : kind)
+
 /** The parts of query keys whose data an event changes. */
 const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
-  if (event.type === "execution") {
-    return ["executions", event.kind === "chain" ? "chains" : event.kind]
-  }
-  if (event.type === "task") return [event.kind === "chain" ? "chains" : event.kind, "names"]
-  if (event.type === "incident") return ["monitors", "incidents"]
-  if (event.type === "monitor") {
+  const { data, type } = event
+  if ("task" in data) return [nounOfTask(data.task.kind), "names"]
+  if ("execution" in data) return ["executions", nounOfTask(data.execution.kind)]
+  if ("incident" in data) return ["monitors", "incidents"]
+  if ("monitor" in data) {
     // A monitor that goes down or comes back keeps its name.
-    const isEdited = event.change === "updated" || event.change === "deleted"
+    const isEdited = type === "monitor.updated" || type === "monitor.deleted"
     return ["monitors", "incidents", ...(isEdited ? ["monitor-names"] : [])]
   }
-  if (event.type === "worker") return ["workers"]
+  if ("worker" in data) return ["workers"]
   return []
 }
 
@@ -106,6 +112,8 @@ export const followFromNow = (workspaceId: WorkspaceId): void => {
   }
 }
 
+const executionOf = ({ data }: LiveEvent) => ("execution" in data ? data.execution : null)
+
 const isUnfinished = (status: string) => status === "queued" || status === "running"
 
 const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
@@ -117,8 +125,9 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   const gather = (event: LiveEvent) => {
     isReset ||= event.type === "reset"
     for (const noun of nounsOf(event)) nouns.add(noun)
-    if (event.type === "execution" && !isUnfinished(event.status)) {
-      finished.add(event.task_id)
+    const execution = executionOf(event)
+    if (execution !== null && !isUnfinished(execution.status)) {
+      finished.add(execution.task_id)
       statsTimer ??= window.setTimeout(() => {
         statsTimer = undefined
         void refetchStats(workspaceId, new Set(finished))

@@ -7,18 +7,17 @@ export const eventGroups: ReadonlyArray<
   [
     "Tasks",
     [
-      ["task.failed", "a task fails"],
-      ["task.recovered", "a task recovers"],
-      ["task.disabled", "the service pauses a task"],
-      ["chain.failed", "a chain fails"],
-      ["chain.recovered", "a chain recovers"]
+      ["execution.failed", "a task fails"],
+      ["chain_run.failed", "a chain fails"],
+      ["task.recovered", "a task or a chain recovers"],
+      ["task.paused", "the service pauses a task or a chain"]
     ]
   ],
   [
     "Monitors",
     [
-      ["monitor.down", "a monitor goes down"],
-      ["monitor.up", "a monitor comes back"],
+      ["incident.opened", "a monitor goes down"],
+      ["incident.closed", "a monitor comes back"],
       ["certificate.expiring", "a certificate expires soon"],
       ["certificate.changed", "a certificate changes"]
     ]
@@ -30,7 +29,7 @@ export const eventGroups: ReadonlyArray<
       ["worker.online", "a worker comes online"],
       ["api_key.expiring", "an API key expires soon"],
       ["quota.near", "a quota is nearly used up"],
-      ["channel.disabled", "the service disables a channel"]
+      ["channel.paused", "the service disables a channel"]
     ]
   ]
 ]
@@ -41,33 +40,32 @@ export const eventInWords = (event: NotificationEvent): string => words.get(even
 
 /** The predicates of the sentences about events. */
 const predicates: Readonly<Record<string, string>> = {
-  "task.failed": "failed",
+  "execution.failed": "failed",
+  "execution.succeeded": "succeeded",
+  "chain_run.failed": "failed",
+  "chain_run.succeeded": "succeeded",
   "task.recovered": "recovered",
-  "task.disabled": "was paused by the service",
-  "task.succeeded": "succeeded",
-  "chain.failed": "failed",
-  "chain.recovered": "recovered",
-  "chain.succeeded": "succeeded",
-  "monitor.down": "went down",
-  "monitor.up": "came back",
+  "task.paused": "was paused by the service",
+  "incident.opened": "went down",
+  "incident.closed": "came back",
   "certificate.expiring": "has a certificate that expires soon",
   "certificate.changed": "has a new certificate",
   "worker.offline": "went offline",
   "worker.online": "came online",
   "api_key.expiring": "expires soon",
   "quota.near": "is nearly used up",
-  "channel.disabled": "was disabled by the service",
+  "channel.paused": "was disabled by the service",
   test: "was tested"
 }
 
 /** `Nightly report failed`. */
 export const happened = ({
-  event,
-  name
+  name,
+  type
 }: {
-  readonly event: DeliveredEvent
   readonly name: string
-}) => `${name} ${predicates[event] ?? event}`
+  readonly type: DeliveredEvent
+}) => `${name} ${predicates[type] ?? type}`
 
 /** `Nightly report failed, and 2 more`. */
 export const titleOf = ({
@@ -85,11 +83,10 @@ export const listed = (items: ReadonlyArray<string>): string =>
 
 /** The events of a new rule: failures and recoveries. */
 export const usualEvents: ReadonlyArray<NotificationEvent> = [
-  "task.failed",
+  "execution.failed",
+  "chain_run.failed",
   "task.recovered",
-  "chain.failed",
-  "chain.recovered",
-  "monitor.down",
-  "monitor.up",
+  "incident.opened",
+  "incident.closed",
   "certificate.expiring"
 ]

@@ -1,4 +1,4 @@
-import type { Queue } from "@scheduling/sdk"
+import type { Queue, QueueInput } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
@@ -38,7 +38,8 @@ export const QueueSheet = ({
     latest: queue && (async () => queueValuesOf(await api.queues.get(queue.id))),
     send: sendInput(inputOf, async (input, patch) => {
       await (queue === undefined
-        ? api.queues.create(input)
+        ? // The service says that a limit is missing.
+          api.queues.create(input as QueueInput)
         : patch((changes) => api.queues.update(queue.id, changes)))
       notify(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
       void queueQueries.changed(workspaceId)

@@ -1,4 +1,4 @@
-import { ConflictError } from "@scheduling/sdk"
+import { ResourceConflictError } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../data/client.ts"
@@ -42,7 +42,7 @@ export const ForgotPasswordPage = () => {
               autoFocus
             />
           </Field>
-          {form.problem instanceof ConflictError && (
+          {form.problem instanceof ResourceConflictError && (
             <p className="text-soft">
               Ask the operator of this server for a token. The command for it is{" "}
               <code className="font-mono text-sm">npm run account</code>.

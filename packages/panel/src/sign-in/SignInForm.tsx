@@ -30,7 +30,7 @@ export const SignInForm = ({
         await session.signIn({ email, password, ...(totp !== "" && { totp }) })
       } catch (error) {
         if (error instanceof InvalidCredentialsError) passwordField.current?.focus()
-        if (error instanceof InvalidCodeError) throw new FieldProblem("totp", error.message)
+        if (error instanceof InvalidCodeError) throw new FieldProblem("totp", error.reason)
         if (!(error instanceof TotpRequiredError)) throw error
         onCode()
         return

@@ -37,6 +37,9 @@ const tsconfig = {
   include: ["*.ts"]
 }
 
+/** The recipes that also take events. */
+const unwraps: ReadonlySet<string> = new Set(["Express 5", "Express 4", "Fastify"])
+
 /** The command that starts each recipe, keyed by the name in its first line. */
 const programs = {
   "Express 5": ["out/express.js"],
@@ -122,7 +125,11 @@ const checkOne = async (
   const url = `http://127.0.0.1:${port}/webhooks`
   const [secret] = (await client.workspaces.signingSecrets({ url })).data
   if (secret === undefined) throw new Error("The workspace has no signing secret")
-  const env = environment({ PORT: String(port), SCHEDULING_SIGNING_SECRET: secret.call_secret })
+  const env = environment({
+    PORT: String(port),
+    SCHEDULING_CALL_SECRET: secret.call_secret,
+    SCHEDULING_MESSAGE_SECRET: secret.message_secret
+  })
   const child = spawn(process.execPath, args, {
     cwd: project,
     env,
@@ -132,6 +139,7 @@ const checkOne = async (
     const forged = await answerOf(url, AbortSignal.timeout(60_000))
     if (forged !== 401) throw new Error(`${name} answers a forged call with ${forged}`)
     for (const call of calls) await checkCall(name, { ...call, url }, client)
+    if (unwraps.has(name)) await checkEvent(name, url, client)
   } finally {
     child.kill("SIGKILL")
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
@@ -162,5 +170,22 @@ const checkCall = async (
   const { error, status } = await client.executions.get(id, { wait_seconds: 30 })
   if (status === "succeeded") return
   const body = "body" in call ? call.body.slice(0, 30) : "no body"
-  throw new Error(`${name}, ${call.method} with ${body}: ${status}, ${error}`)
+  throw new Error(`${name}, ${call.method} with ${body}: ${status}, ${error?.message}`)
+}
+
+/** A callback is delivered only if the recipe has verified it. */
+const checkEvent = async (name: string, url: string, client: SchedulingClient): Promise<void> => {
+  const events = url.replace(/webhooks$/, "events")
+  const forged = await answerOf(events, AbortSignal.timeout(10_000))
+  if (forged !== 401) throw new Error(`${name} answers a forged event with ${forged}`)
+  const schedule = "0 0 1 1 *"
+  const task = await client.cron.create({ name, schedule, url, on_success: { url: events } })
+  await client.cron.runAndWait(task.id)
+  for (const signal = AbortSignal.timeout(30_000); ; await pause(200)) {
+    signal.throwIfAborted()
+    const { data } = await client.notifications.deliveries({ kind: "callback" })
+    const delivery = data.find(({ events: [event] }) => event?.subject_id === task.id)
+    if (delivery?.status === "delivered") return
+    if (delivery?.status === "failed") throw new Error(`${name}, an event: ${delivery.error}`)
+  }
 }

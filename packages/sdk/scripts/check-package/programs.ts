@@ -58,7 +58,7 @@ const nodes = (): ReadonlyArray<string> => {
 
 const outputs: Readonly<Record<string, string>> = {
   promise: "Nightly report,task,019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41,2026-02-01T03:00:00.000Z,r1,1",
-  webhooks: "e1,true,no_matching_signature",
+  webhooks: "e1,true,no_matching_signature,w1",
   effect: "Nightly report,Acme production"
 }
 

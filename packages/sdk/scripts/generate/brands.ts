@@ -1,5 +1,6 @@
 import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { bodySchemas } from "@scheduling/openapi/contract/endpoints"
 
 /**
  * Says which fields and parameters hold which kind of id: `CronTask.id` → `CronTaskId`,
@@ -29,23 +30,24 @@ export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constrai
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      const bodies = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
-      for (const schema of [endpoint.params, endpoint.query, ...bodies, ...endpoint.success]) {
+      for (const schema of [endpoint.params, endpoint.query]) {
         if (schema !== undefined) visit(schema, `${group.identifier}.${endpoint.identifier}`)
       }
     }
   })
+  for (const schema of bodySchemas(api)) if (Schema.isSchema(schema)) visit(schema, "")
   return withoutValues(brands)
 }
 
-/**
- * Keeps only ids of one kind of record. A schedule, or the id of "a task or a chain", stays plain
- * text.
- */
+/** Keeps only ids of one kind of record. A schedule, or the id of any task, stays plain text. */
 const withoutValues = (brands: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const ofRecords = new Set([...brands].flatMap(([field, brand]) => (isOwnId(field) ? brand : [])))
+  ofRecords.delete(anyTask)
   return new Map([...brands].filter(([, brand]) => ofRecords.has(brand)))
 }
+
+/** The id of a cron task, a delayed task or a chain. Methods take the id of one of them. */
+const anyTask = "TaskId"
 
 const isOwnId = (field: string) => field.endsWith(".id")
 

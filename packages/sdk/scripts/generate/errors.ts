@@ -19,7 +19,7 @@ export const renderErrors = ({ errors, schemas }: Contract): string => {
   const imported = references.includes(`"date-time"`) ? [...named, "Timestamp"] : named
   const entries = errors.map((error) => `${error.code}: ${className(error)}`)
   return [
-    `import { ApiError } from "../errors.ts"`,
+    `import { ${["ApiError", ...Object.values(bases), serverError].toSorted().join(", ")} } from "../errors.ts"`,
     `import type { ${imported.join(", ")} } from "./shared.ts"`,
     ...[...details].map(([error, detail]) => renderError(error, detail)),
     comment("The class for each error code.") +
@@ -42,16 +42,41 @@ const renderError = (error: ErrorClass, detail: JsonSchema): string => {
   return [
     `export interface ${name}Detail {\n${renderFields(detail, where)}\n}`,
     comment(`${error.status} \`${error.code}\`${explained(error)}`) +
-      `export class ${name} extends ApiError<${name}Detail> {\n` +
-      [`override readonly name: string = "${name}"`, ...getters].join("\n\n") +
+      `export class ${name} extends ${baseOf(error)} {\n` +
+      [
+        `override readonly name: string = "${name}"\n` +
+          `declare readonly code: "${error.code}"\n` +
+          `declare readonly detail: ${name}Detail`,
+        ...getters
+      ].join("\n\n") +
       `\n}`
   ].join("\n\n")
 }
 
+/** The hand-written classes of statuses that several codes share. */
+const bases: Readonly<Record<number, string>> = {
+  400: "BadRequestError",
+  401: "AuthenticationError",
+  403: "PermissionError",
+  409: "ConflictError"
+}
+
+const serverError = "ServerError"
+
+const baseOf = ({ status }: ErrorClass) =>
+  status >= 500 ? serverError : (bases[status] ?? "ApiError")
+
 /**
- * `InternalError` already ends in "Error". `ValidationFailed` reads better as `ValidationError`.
+ * `InternalError` already ends in "Error". `ValidationFailed` reads better as `ValidationError`, and
+ * `ConflictError` is the class of the status.
  */
-const className = ({ identifier }: ErrorClass) => identifier.replace(/(?:Error|Failed)?$/, "Error")
+const className = ({ identifier }: ErrorClass) =>
+  renamed[identifier] ?? identifier.replace(/(?:Error|Failed)?$/, "Error")
+
+const renamed: Readonly<Record<string, string>> = {
+  Conflict: "ResourceConflictError",
+  RateLimited: "RateLimitError"
+}
 
 /** A message that depends on the fields has no description except the code. */
 const explained = (error: ErrorClass): string => {

@@ -41,7 +41,8 @@ const usedByHand = [
   "ChainRun",
   "ChainRunDetail",
   "ExecutionDetail",
-  "RunRequest"
+  "RunRequest",
+  "WebhookEvent"
 ]
 
 /** Where each type is: with the one group that reaches it, or else in `shared.ts`. */

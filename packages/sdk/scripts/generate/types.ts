@@ -37,7 +37,12 @@ const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): 
   const where = { owner: name, brands, isInput: schema.additionalProperties === false }
   const fields = isRecord(schema.properties) ? renderFields(schema, where) : undefined
   const choice = requiredChoice(schema)
+  const alternatives = alternativesOf(schema)
   if (fields === undefined) return `${doc}export type ${name} = ${renderSchema(schema, where)}`
+  if (alternatives !== undefined) {
+    const given = alternatives.map((one) => `{ ${renderFields(one, where)} }`)
+    return `${doc}export type ${name} = {\n${fields}\n} & (${given.join(" | ")})`
+  }
   if (choice === undefined) return `${doc}export interface ${name} {\n${fields}\n}`
   const given = choice.map((one) => renderChoice(one, choice, schema, where))
   const common = renderFields(schema, where, choice)
@@ -82,6 +87,22 @@ const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined =>
   return names.length === oneOf.length ? names : undefined
 }
 
+/**
+ * `anyOf` beside the fields means that at least one of these objects must fit. One that says only
+ * which fields are required has the fields of the whole.
+ */
+const alternativesOf = ({ anyOf, properties }: Schema): ReadonlyArray<Schema> | undefined =>
+  Array.isArray(anyOf)
+    ? anyOf.map(asSchema).map((one) => ({ properties: pick(properties, one.required), ...one }))
+    : undefined
+
+const pick = (properties: unknown, names: unknown) =>
+  Object.fromEntries(
+    Object.entries(isRecord(properties) ? properties : {}).filter(
+      ([name]) => Array.isArray(names) && names.includes(name)
+    )
+  )
+
 const renderChoice = (
   chosen: string,
   choice: ReadonlyArray<string>,
@@ -122,7 +143,7 @@ const renderType = (type: unknown, schema: Schema, where: Where, brand?: string)
     case "integer":
       return "number"
     case "string":
-      return brand ?? (schema.format === "date-time" ? "Timestamp" : "string")
+      return brand ?? (schema.format === "date-time" ? timestamp(where) : "string")
     case "array":
       return `ReadonlyArray<${renderSchema(asSchema(schema.items), where, brand)}>`
     case "object":
@@ -134,6 +155,9 @@ const renderType = (type: unknown, schema: Schema, where: Where, brand?: string)
       throw new Error(`${where.owner}: no type for ${JSON.stringify(schema)}`)
   }
 }
+
+/** `JSON.stringify` and the query write a `Date` as the service reads it. */
+const timestamp = ({ isInput }: Where) => (isInput ? "Timestamp | Date" : "Timestamp")
 
 const literals = (values: ReadonlyArray<unknown>) =>
   values.map((value) => JSON.stringify(value)).join(" | ")

@@ -131,6 +131,7 @@ const decoder = (
  */
 const onTheWire = (value: unknown, isText: boolean): unknown => {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
+  if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return value.map((item) => onTheWire(item, isText))
   if (typeof value === "object" && value !== null) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined)

@@ -547,9 +547,9 @@ export interface ChainDefinition {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -561,8 +561,8 @@ export interface ChainDefinition {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
@@ -614,9 +614,9 @@ export interface ChainInput {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -628,8 +628,8 @@ export interface ChainInput {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
@@ -782,9 +782,9 @@ export interface ChainUpdate {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. Null removes it. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. Null removes it. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -796,8 +796,8 @@ export interface ChainUpdate {
   /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Null: never. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /**

@@ -569,9 +569,9 @@ export interface CronTaskDefinition {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -583,8 +583,8 @@ export interface CronTaskDefinition {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
@@ -698,9 +698,9 @@ export interface CronTaskInput {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -712,8 +712,8 @@ export interface CronTaskInput {
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
@@ -816,9 +816,9 @@ export interface CronTaskUpdate {
    */
   readonly jitter_seconds?: number | null | undefined
   /** Slots before this time do not fire. Null removes it. */
-  readonly starts_at?: Timestamp | null | undefined
+  readonly starts_at?: Timestamp | Date | null | undefined
   /** Slots after this time do not fire. Null removes it. */
-  readonly ends_at?: Timestamp | null | undefined
+  readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
@@ -830,8 +830,8 @@ export interface CronTaskUpdate {
   /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.disabled`.
-   * A change or a resume resets the count. Null: never. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly disable_after_failures?: number | null | undefined
   /**
@@ -902,9 +902,9 @@ export interface CronPreviewQuery {
   /** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
   readonly precision?: Precision | undefined
   /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp | undefined
+  readonly starts_at?: Timestamp | Date | undefined
   /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp | undefined
+  readonly ends_at?: Timestamp | Date | undefined
   /** Dates on which nothing fires, with commas between them, at most 100. */
   readonly excluded_days?: string | undefined
   /**

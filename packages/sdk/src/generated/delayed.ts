@@ -392,7 +392,7 @@ export type DelayedTaskDefinition = {
 } & (
   | {
       /** At most 365 days ahead. A time in the past means now. */
-      readonly run_at: Timestamp
+      readonly run_at: Timestamp | Date
       readonly delay_seconds?: undefined
     }
   | {
@@ -482,7 +482,7 @@ export type DelayedTaskInput = {
 } & (
   | {
       /** At most 365 days ahead. A time in the past means now. */
-      readonly run_at: Timestamp
+      readonly run_at: Timestamp | Date
       readonly delay_seconds?: undefined
     }
   | {
@@ -572,7 +572,7 @@ export interface DelayedTaskUpdate {
   /** Gets each run that succeeded. Null: no callback. What is given replaces all of it. */
   readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
-  readonly run_at?: Timestamp | undefined
+  readonly run_at?: Timestamp | Date | undefined
   /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
   /**

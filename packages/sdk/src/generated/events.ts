@@ -3,28 +3,32 @@ import type { InWorkspace } from "../options.ts"
 import type { StreamOptions } from "../reading/events.ts"
 import { Resource } from "../Resource.ts"
 import type {
-  ExecutionKind,
-  ExecutionStatus,
-  MonitorKind,
-  MonitorStatus,
-  Timestamp
+  ChainRunEvent,
+  EventMonitor,
+  EventNotice,
+  ExecutionEvent,
+  IncidentEvent,
+  TaskEvent,
+  Timestamp,
+  WorkerEvent
 } from "./shared.ts"
 
-/** What changes, while it changes. */
+/** Changes of a workspace as they happen. */
 export class EventsResource extends Resource {
   /**
    * Follow what changes.
    *
-   * Server-sent events, as they happen: each message has one event as JSON in `data`. An API key
-   * also needs `tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents.
-   * It does not get the events of workers.
+   * Server-sent events, as they happen: each message has one event as JSON in `data`, in the form
+   * that webhooks and callbacks have too, without `notice`. An API key also needs `tasks:read` to
+   * hear of tasks and `monitors:read` to hear of monitors and incidents. It does not get the events
+   * of workers.
    *
    * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
    * an event may then come a second time, with the same id. It may also be a time in UTC by the
    * clock of the service, such as the `Date` of an earlier answer, as ISO 8601: the stream then
-   * begins with the events since that time. If events may be missing, the stream says so with a
-   * `reset`. A comment comes every 15 seconds. The stream ends when the credential does, and when
-   * its reader is too slow.
+   * begins with the events since that time. If events may be missing, the stream has a `reset`. A
+   * comment comes every 15 seconds. The stream ends when the credential does, and when its reader is
+   * too slow.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -39,115 +43,64 @@ export class EventsResource extends Resource {
 }
 
 /**
- * An execution came to this status. `queued`: a request added it, or an attempt failed and another
- * one follows. The first event of an execution that its schedule adds is its start.
- */
-export interface ExecutionEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
-  readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `execution`. */
-  readonly type: "execution"
-  /** The id of the execution. */
-  readonly execution_id: string
-  readonly kind: ExecutionKind
-  /** The id of a cron task, a delayed task or a chain. */
-  readonly task_id: string
-  /** The run that the step belongs to. Null outside of chains. */
-  readonly chain_run_id: string | null
-  readonly status: ExecutionStatus
-}
-
-/** What happened to the incident. */
-export type IncidentChange = "opened" | "closed" | "acknowledged"
-
-/** An incident opened or closed. */
-export interface IncidentEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
-  readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `incident`. */
-  readonly type: "incident"
-  readonly kind: MonitorKind
-  /** The id of the incident. */
-  readonly incident_id: string
-  /** The id of the monitor. */
-  readonly monitor_id: string
-  readonly change: IncidentChange
-}
-
-/**
- * What has changed. `type` says which of these it is; more may come, so pass over what you do not
- * know.
+ * What has changed. `type` says which of these it is. More types may come, so ignore the ones that
+ * you do not know.
  */
 export type LiveEvent =
   | ExecutionEvent
+  | ChainRunEvent
   | TaskEvent
-  | MonitorStatusEvent
+  | MonitorChangeEvent
   | IncidentEvent
   | WorkerEvent
   | ResetEvent
 
-/** `status_changed`: its status is now `status`. */
-export type MonitorChange = "created" | "updated" | "deleted" | "status_changed"
-
-/** The status of a monitor changed, or somebody changed the monitor. */
-export interface MonitorStatusEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
+/** A monitor has changed. */
+export interface MonitorChangeEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
   readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `monitor`. */
-  readonly type: "monitor"
-  readonly kind: MonitorKind
-  /** The id of the monitor. */
-  readonly monitor_id: string
-  readonly change: MonitorChange
-  /** Null unless the status changed. `late` is not announced, because it follows from the time alone. */
-  readonly status: MonitorStatus | null
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: string
+  /**
+   * `monitor.updated`: somebody changed it. `monitor.status_changed`: its status is now `status`.
+   * `late` is not announced, because it follows from the time alone.
+   */
+  readonly type:
+    | "monitor.created"
+    | "monitor.updated"
+    | "monitor.deleted"
+    | "monitor.status_changed"
+  /** What the event is about. */
+  readonly data: {
+    readonly monitor: EventMonitor
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
 }
 
-/** Some events may be missing before this one. Read again what you show. */
+/** Events may be missing before this one. */
 export interface ResetEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
   readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `reset`. */
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: string
+  /** Read again what you show. */
   readonly type: "reset"
-}
-
-/** Pausing and resuming are updates. */
-export type TaskChange = "created" | "updated" | "deleted"
-
-/** Somebody changed a cron task, a delayed task or a chain. */
-export interface TaskEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
-  readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `task`. */
-  readonly type: "task"
-  readonly kind: ExecutionKind
-  /** The id of a cron task, a delayed task or a chain. */
-  readonly task_id: string
-  readonly change: TaskChange
-}
-
-/** `offline`: its agent has stopped, or nothing was heard of it for 15 seconds. */
-export type WorkerChange = "online" | "offline"
-
-/** The agent of a worker came or went. API keys do not hear of it. */
-export interface WorkerEvent {
-  /** Resume from here: send it as `Last-Event-ID`. */
-  readonly id: string
-  /** When the event was sent. */
-  readonly at: Timestamp
-  /** Always `worker`. */
-  readonly type: "worker"
-  /** The id of the worker. */
-  readonly worker_id: string
-  readonly change: WorkerChange
+  /** What the event is about. */
+  readonly data: {
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
 }

@@ -81,7 +81,7 @@ export interface ForecastTask {
 
 export interface ForecastGetQuery {
   /** The start, inclusive. Now when absent or past. At most 365 days ahead. */
-  readonly from?: Timestamp | undefined
+  readonly from?: Timestamp | Date | undefined
   /** The end, exclusive. A day after `from` when absent, and at most 7 days after it. */
-  readonly to?: Timestamp | undefined
+  readonly to?: Timestamp | Date | undefined
 }

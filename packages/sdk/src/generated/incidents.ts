@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
   DeliveryStatus,
+  IncidentCause,
   IncidentId,
   MonitorId,
   MonitorKind,
@@ -16,13 +17,13 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** An incident is one outage of a monitor, until it recovers. */
+/** Each time that a monitor was down: one incident, until it came back. */
 export class IncidentsResource extends Resource {
   /**
    * List incidents.
    *
-   * The times when monitors were down, newest first. `from` (inclusive) and `to` (exclusive) refer
-   * to `opened_at`.
+   * When monitors were down, newest first. `from` (included) and `to` (not included) are of
+   * `opened_at`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -46,7 +47,7 @@ export class IncidentsResource extends Resource {
   /**
    * Get an incident.
    *
-   * When a monitor was down, why, and which messages were sent.
+   * When a monitor was down, why, and who was notified.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -66,7 +67,7 @@ export class IncidentsResource extends Resource {
   /**
    * Acknowledge an incident.
    *
-   * Records that somebody knows of the incident. Only the first acknowledgement counts.
+   * Says that somebody knows of it. Only the first time counts; acknowledging again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -96,55 +97,22 @@ export interface Incident {
   /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
-  /** When the monitor went down. For a missing ping, the end of its grace. */
+  /** When the monitor went down: for a ping that is missing, when its time was up. */
   readonly opened_at: Timestamp
-  /** When the monitor recovered or was paused. Null while it is down. */
+  /** When it came back, or was paused. Null while it is down. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
+  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
   readonly acknowledged_by: string | null
-  /** When the incident was acknowledged. Null if nobody has. */
+  /** When somebody said that they know of it. */
   readonly acknowledged_at: Timestamp | null
 }
 
-/** Why the monitor went down. */
-export interface IncidentCause {
-  readonly code: IncidentCode
-  /** The reason, as a sentence for people. */
-  readonly message: string
-}
-
-/**
- * Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started too
- * early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken rule
- * (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or
- * `worker_offline` if the worker has not reported.
- */
-export type IncidentCode =
-  | "missed"
-  | "overran"
-  | "too_soon"
-  | "failed"
-  | "expired"
-  | "not_yet_valid"
-  | "self_signed"
-  | "unknown_issuer"
-  | "incomplete_chain"
-  | "host_mismatch"
-  | "handshake_failed"
-  | "unreachable"
-  | "too_few"
-  | "too_many"
-  | "too_much_memory"
-  | "too_much_cpu"
-  | "not_allowed"
-  | "worker_offline"
-
-/** A message about the incident: about its start, its end, or a reminder. */
+/** A message that tells of the incident: of its beginning, its end, or again meanwhile. */
 export interface IncidentDelivery {
   /** The id of the delivery. */
   readonly id: NotificationDeliveryId
-  /** The channel of the message, which may have been deleted since. */
+  /** Where it went. The channel may be deleted by now. */
   readonly channel_id: NotificationChannelId
   readonly kind: NotificationKind
   readonly status: DeliveryStatus
@@ -154,7 +122,7 @@ export interface IncidentDelivery {
   readonly finished_at: Timestamp | null
 }
 
-/** An incident with the messages about it. */
+/** An incident with what people were sent about it. */
 export interface IncidentDetail {
   /** The id of the incident. */
   readonly id: IncidentId
@@ -163,29 +131,29 @@ export interface IncidentDetail {
   /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
-  /** When the monitor went down. For a missing ping, the end of its grace. */
+  /** When the monitor went down: for a ping that is missing, when its time was up. */
   readonly opened_at: Timestamp
-  /** When the monitor recovered or was paused. Null while it is down. */
+  /** When it came back, or was paused. Null while it is down. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
+  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
   readonly acknowledged_by: string | null
-  /** When the incident was acknowledged. Null if nobody has. */
+  /** When somebody said that they know of it. */
   readonly acknowledged_at: Timestamp | null
-  /** The first 100 messages, oldest first. */
+  /** The first 100, the first one first. */
   readonly deliveries: ReadonlyArray<IncidentDelivery>
 }
 
-/** Number of days for which closed incidents are kept. Older ones are not listed. */
+/** For how many days incidents that are over are kept. Older ones are not listed. */
 export type RetentionDays = number
 
 export interface IncidentsListQuery extends PageQuery {
   /** The id of the monitor. */
   readonly monitor_id?: MonitorId | undefined
-  /** Only open incidents (`true`) or only closed incidents (`false`). */
+  /** Shows those that go on, or those that are over. */
   readonly open?: "true" | "false" | undefined
   /** Opened at this time or later. */
-  readonly from?: Timestamp | undefined
+  readonly from?: Timestamp | Date | undefined
   /** Opened before this time. */
-  readonly to?: Timestamp | undefined
+  readonly to?: Timestamp | Date | undefined
 }

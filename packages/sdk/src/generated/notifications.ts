@@ -340,27 +340,26 @@ export class NotificationsResource extends Resource {
 }
 
 /**
- * What happened. `task.succeeded` and `chain.succeeded` are sent only to the `on_success` of the
- * task.
+ * What happened. `execution.succeeded` and `chain_run.succeeded` are sent only to the `on_success`
+ * of the task.
  */
 export type DeliveredEvent =
-  | "task.failed"
+  | "execution.failed"
+  | "chain_run.failed"
   | "task.recovered"
-  | "task.disabled"
-  | "chain.failed"
-  | "chain.recovered"
-  | "monitor.down"
-  | "monitor.up"
+  | "task.paused"
+  | "incident.opened"
+  | "incident.closed"
   | "certificate.expiring"
   | "certificate.changed"
   | "worker.offline"
   | "worker.online"
   | "api_key.expiring"
   | "quota.near"
-  | "channel.disabled"
+  | "channel.paused"
   | "test"
-  | "task.succeeded"
-  | "chain.succeeded"
+  | "execution.succeeded"
+  | "chain_run.succeeded"
 
 export interface DeliveryAttempt {
   /** Counted from 1. */
@@ -448,7 +447,7 @@ export interface NotificationChannelDefinition {
   readonly enabled?: boolean | undefined
 }
 
-export interface NotificationChannelInput {
+export type NotificationChannelInput = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
   readonly kind: NotificationKind
@@ -465,7 +464,215 @@ export interface NotificationChannelInput {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-}
+} & (
+  | {
+      /** The kind of the channel. */
+      readonly kind: "email"
+      /** What the kind needs. */
+      readonly config: {
+        /** The address. At most 254 characters. */
+        readonly to: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "webhook"
+      /** What the kind needs. */
+      readonly config: {
+        /**
+         * Where the message is POSTed to, signed with the `message_secret` of its origin. At most 2,048
+         * characters.
+         */
+        readonly url: string
+        /** The Authorization header, if it needs one. 1 to 500 characters. */
+        readonly authorization?: string | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "slack"
+      /** What the kind needs. */
+      readonly config: {
+        /** The URL of an incoming webhook: https://hooks.slack.com/…. At most 2,048 characters. */
+        readonly url: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "discord"
+      /** What the kind needs. */
+      readonly config: {
+        /** The URL of a webhook: https://discord.com/api/webhooks/…. At most 2,048 characters. */
+        readonly url: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "teams"
+      /** What the kind needs. */
+      readonly config: {
+        /**
+         * The URL of a workflow that posts to a channel when a webhook request is received. At most 2,048
+         * characters.
+         */
+        readonly url: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "google_chat"
+      /** What the kind needs. */
+      readonly config: {
+        /** The URL of a space's webhook: https://chat.googleapis.com/…. At most 2,048 characters. */
+        readonly url: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "mattermost"
+      /** What the kind needs. */
+      readonly config: {
+        /** The URL of an incoming webhook: https://…/hooks/…. At most 2,048 characters. */
+        readonly url: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "telegram"
+      /** What the kind needs. */
+      readonly config: {
+        /** The token of the bot: 123456:ABC…. 1 to 500 characters. */
+        readonly bot_token: string
+        /** The id of the chat, or @name of a public channel. 1 to 200 characters. */
+        readonly chat_id: string
+        /** The topic of a forum. 1 to 2,147,483,647. */
+        readonly thread_id?: number | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "pagerduty"
+      /** What the kind needs. */
+      readonly config: {
+        /** The integration key of a service (Events API v2). 1 to 500 characters. */
+        readonly routing_key: string
+        /** Where the account is. `us` when absent. */
+        readonly region?: "us" | "eu" | undefined
+        /** Of what fails. `error` when absent. */
+        readonly severity?: "critical" | "error" | "warning" | "info" | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "opsgenie"
+      /** What the kind needs. */
+      readonly config: {
+        /** The key of an API integration. 1 to 500 characters. */
+        readonly api_key: string
+        /** Where the account is. `us` when absent. */
+        readonly region?: "us" | "eu" | undefined
+        /** Of what fails. P2 when absent. */
+        readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "jira_service_management"
+      /** What the kind needs. */
+      readonly config: {
+        /** The id of the Atlassian site. 1 to 200 characters. */
+        readonly cloud_id: string
+        /** The address of the account of the API token. 1 to 200 characters. */
+        readonly email: string
+        /** An API token of that account. 1 to 500 characters. */
+        readonly api_token: string
+        /** Of what fails. P2 when absent. */
+        readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "ntfy"
+      /** What the kind needs. */
+      readonly config: {
+        /** The server. https://ntfy.sh when absent. At most 2,048 characters. */
+        readonly server?: string | undefined
+        /** The topic. 1 to 200 characters. */
+        readonly topic: string
+        /** An access token, if the topic needs one. 1 to 500 characters. */
+        readonly token?: string | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "gotify"
+      /** What the kind needs. */
+      readonly config: {
+        /** The server, with the path that it is under. At most 2,048 characters. */
+        readonly server: string
+        /** The token of an application. 1 to 500 characters. */
+        readonly token: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "pushover"
+      /** What the kind needs. */
+      readonly config: {
+        /** The token of an application. 1 to 500 characters. */
+        readonly token: string
+        /** The key of a user or a group. 1 to 500 characters. */
+        readonly user: string
+        /** What fails rings every minute for an hour, until somebody acknowledges it. */
+        readonly urgent?: boolean | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "twilio_sms"
+      /** What the kind needs. */
+      readonly config: {
+        /** The account: AC…. 1 to 200 characters. */
+        readonly account_sid: string
+        /** The token of the account. 1 to 500 characters. */
+        readonly auth_token: string
+        /** The number that sends, or a messaging service: MG…. 1 to 200 characters. */
+        readonly from: string
+        /** The number that receives, such as +4915112345678. 1 to 200 characters. */
+        readonly to: string
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "zulip"
+      /** What the kind needs. */
+      readonly config: {
+        /** The server: https://….zulipchat.com. At most 2,048 characters. */
+        readonly server: string
+        /** The address of the bot. 1 to 200 characters. */
+        readonly bot_email: string
+        /** The API key of the bot. 1 to 500 characters. */
+        readonly api_key: string
+        /** The channel. 1 to 60 characters. */
+        readonly channel: string
+        /** The topic. `alerts` when absent. 1 to 60 characters. */
+        readonly topic?: string | undefined
+      }
+    }
+  | {
+      /** The kind of the channel. */
+      readonly kind: "matrix"
+      /** What the kind needs. */
+      readonly config: {
+        /** The homeserver: https://matrix.org. At most 2,048 characters. */
+        readonly server: string
+        /** An access token. 1 to 500 characters. */
+        readonly access_token: string
+        /** The id of the room: !…:…. 1 to 200 characters. */
+        readonly room_id: string
+      }
+    }
+)
 
 /** Any of the fields. Absent fields keep their values. */
 export interface NotificationChannelUpdate {
@@ -488,7 +695,10 @@ export interface NotificationChannelUpdate {
 }
 
 export interface NotificationDelivery {
-  /** The recipient gets it as `Idempotency-Key`, the same at every attempt. */
+  /**
+   * The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of
+   * the event in the body of a webhook or a callback.
+   */
   readonly id: NotificationDeliveryId
   /**
    * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
@@ -517,7 +727,10 @@ export interface NotificationDelivery {
 
 /** A delivery with every attempt, the first one first. */
 export interface NotificationDeliveryDetail {
-  /** The recipient gets it as `Idempotency-Key`, the same at every attempt. */
+  /**
+   * The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of
+   * the event in the body of a webhook or a callback.
+   */
   readonly id: NotificationDeliveryId
   /**
    * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
@@ -547,26 +760,26 @@ export interface NotificationDeliveryDetail {
 }
 
 /**
- * What happened. `failed`, `down` and `offline` begin a problem, and `recovered`, `up` and
- * `online` end it. The end is sent only to channels that got the beginning. `api_key.expiring` is
- * sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100 % of a limit,
- * `channel.disabled` to every other channel, and `test` to the channel that is tested.
+ * What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline`
+ * begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
+ * only to channels that got the beginning. `task.paused`: the service paused a task.
+ * `api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100
+ * % of a limit, `channel.paused` to every other channel, and `test` to the channel that is tested.
  */
 export type NotificationEvent =
-  | "task.failed"
+  | "execution.failed"
+  | "chain_run.failed"
   | "task.recovered"
-  | "task.disabled"
-  | "chain.failed"
-  | "chain.recovered"
-  | "monitor.down"
-  | "monitor.up"
+  | "task.paused"
+  | "incident.opened"
+  | "incident.closed"
   | "certificate.expiring"
   | "certificate.changed"
   | "worker.offline"
   | "worker.online"
   | "api_key.expiring"
   | "quota.near"
-  | "channel.disabled"
+  | "channel.paused"
   | "test"
 
 export interface NotificationKindInfo {
@@ -594,7 +807,7 @@ export interface NotificationKinds {
  * and one with `monitor_ids` alone about no task.
  */
 export interface NotificationRule {
-  /** The events that the rule is about. 1 to 15 items. */
+  /** The events that the rule is about. 1 to 14 items. */
   readonly events: ReadonlyArray<NotificationEvent>
   /** The channels that are notified. 1 to 20 items. */
   readonly channel_ids: ReadonlyArray<NotificationChannelId>
@@ -656,7 +869,7 @@ export interface NotificationSettingsInput {
 }
 
 export interface NotifiedEvent {
-  readonly event: DeliveredEvent
+  readonly type: DeliveredEvent
   /** What it is about: a task, a monitor, a key. */
   readonly subject_id: string
   /** The name of what it is about. */

@@ -218,7 +218,7 @@ export interface Queue {
 }
 
 /** All that a queue is, except its key, which is in the path. An absent limit is none. */
-export interface QueueDefinition {
+export type QueueDefinition = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
   /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
@@ -228,10 +228,19 @@ export interface QueueDefinition {
    * 1,000.
    */
   readonly rate_per_second?: number | null | undefined
-}
+} & (
+  | {
+      /** The limit. */
+      readonly max_concurrency: number
+    }
+  | {
+      /** The limit. */
+      readonly rate_per_second: number
+    }
+)
 
 /** Give `max_concurrency`, `rate_per_second` or both. */
-export interface QueueInput {
+export type QueueInput = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
   /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
@@ -247,7 +256,16 @@ export interface QueueInput {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-}
+} & (
+  | {
+      /** The limit. */
+      readonly max_concurrency: number
+    }
+  | {
+      /** The limit. */
+      readonly rate_per_second: number
+    }
+)
 
 /** Any of the fields. Absent fields keep their values. One of the limits must be left. */
 export interface QueueUpdate {

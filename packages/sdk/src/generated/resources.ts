@@ -80,7 +80,7 @@ export class Resources {
   readonly forecast: ForecastResource
   /** What tasks of all kinds did last, and what they do next. */
   readonly activity: ActivityResource
-  /** What changes, while it changes. */
+  /** Changes of a workspace as they happen. */
   readonly events: EventsResource
   /** Monitors watch work that this service does not run. */
   readonly monitors: MonitorsResource

@@ -42,6 +42,28 @@ export type WorkspaceId = Id<"WorkspaceId">
 /** A moment: ISO 8601 in UTC, such as `2026-01-31T09:30:00.000Z`. */
 export type Timestamp = string
 
+/** An API key is about to expire. */
+export interface ApiKeyEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /** Sent 7 days and 1 day before the key expires. */
+  readonly type: "api_key.expiring"
+  /** What the event is about. */
+  readonly data: {
+    readonly api_key: EventApiKey
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
 export interface Attempt {
   /** Counted from 1. */
   readonly number: number
@@ -51,93 +73,27 @@ export interface Attempt {
   readonly finished_at: Timestamp | null
   /** The status code of the answer. Null if no answer came. */
   readonly status_code: number | null
-  /**
-   * The headers of the answer, the first 4 kB, with their names in lower case and without those
-   * about the connection. Values that look like credentials are masked. Null if no answer came.
-   */
-  readonly response_headers: Readonly<Record<string, string>> | null
   /** The first 10,000 bytes of the answer. */
   readonly response_body: string | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** From `started_at` to `finished_at`. Null if it has not finished. */
-  readonly duration_ms: number | null
-  /** To find the address. Null if the connection was open already. */
-  readonly dns_ms: number | null
-  /** To connect. Null if the connection was open already. */
-  readonly connect_ms: number | null
-  /** For the TLS handshake. Null without TLS, and if the connection was open. */
-  readonly tls_ms: number | null
-  /** From sending the request to the first byte of the answer. */
-  readonly wait_ms: number | null
-  /** Who made the call. Null if that is not known. */
-  readonly made_by: AttemptMaker | null
-  /**
-   * The request that was sent. Null if it cannot be told, because the task was changed at that
-   * moment or more than ten times since, and for API keys without `tasks:read`.
-   */
-  readonly request: AttemptRequest | null
 }
 
-export interface AttemptMaker {
-  readonly kind: AttemptMakerKind
-  /** The number of the node, or the id of the worker. */
-  readonly id: string
-  /** The name of the worker. Null for a node, and for a worker that was deleted. */
-  readonly name: string | null
-}
-
-/** `node`: the service. `worker`: the agent of a worker. */
-export type AttemptMakerKind = "node" | "worker"
-
-export interface AttemptRequest {
-  readonly method: CallMethod
-  /** The address that was called. */
-  readonly url: string
-  /**
-   * The headers of the task and those that the service adds, except the signature. Values that look
-   * like credentials are shown as `•••`.
-   */
-  readonly headers: Readonly<Record<string, string>>
-  /** Null if the request had none. */
-  readonly body: string | null
-}
-
-/** The `detail` of the error that a create of its own would have been answered with. */
+/** The body that a create of its own would have been answered with. */
 export interface BatchError {
-  /** The reason of the refusal. */
+  /** What went wrong. */
   readonly detail: {
     /** The code of the failure, for programs. It is stable. */
     readonly error: "validation_failed" | "conflict" | "quota_exceeded"
     /** A text for people, which may be reworded. */
     readonly message: string
     /** What is wrong with the item. Only with `validation_failed`. */
-    readonly issues?: ReadonlyArray<ValidationIssue>
-    /** The kind of record whose state does not allow the request. */
-    readonly resource?:
-      | "route"
-      | "workspace"
-      | "session"
-      | "member"
-      | "invitation"
-      | "api_key"
-      | "task"
-      | "chain"
-      | "chain_run"
-      | "execution"
-      | "monitor"
-      | "incident"
-      | "notification_channel"
-      | "notification_delivery"
-      | "worker"
-      | "queue"
-      | "user"
-      | "notification_settings"
-      | "subscription"
-    /** The field that conflicts. Only with `conflict`. */
-    readonly field?: string | null
-    /** The id of the record that is in the way. Only with `conflict`. */
-    readonly existing_id?: string | null
+    readonly issues?: ReadonlyArray<{
+      /** Where in the item it is. */
+      readonly path: ReadonlyArray<string | number>
+      /** A text for people, which may be reworded. */
+      readonly message: string
+    }>
     /** Which limit is reached. Only with `quota_exceeded`. */
     readonly quota?: string
     /** How many it allows. */
@@ -159,6 +115,31 @@ export interface Callback {
   readonly url: string
 }
 
+/** An SSL monitor has seen something about its certificate. */
+export interface CertificateEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * `certificate.expiring`: it expires within the days of `warn_days`. `certificate.changed`: the
+   * server shows another certificate.
+   */
+  readonly type: "certificate.expiring" | "certificate.changed"
+  /** What the event is about. */
+  readonly data: {
+    readonly monitor: EventMonitor
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
 /**
  * It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran after
  * it. Skipped steps do not count as failures. Cancelling a step's execution ends it as
@@ -176,7 +157,7 @@ export interface ChainRun {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStep>
@@ -199,12 +180,40 @@ export interface ChainRunDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
-  /** The input with which the run was started by hand. Null if there was none. */
-  readonly input: unknown | null
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
+}
+
+/** The run of a chain has finished. `execution` is the one of its last step. */
+export interface ChainRunEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * The status with which the run finished. A run fails if one of its steps failed, also if later
+   * steps succeeded.
+   */
+  readonly type:
+    | "chain_run.succeeded"
+    | "chain_run.failed"
+    | "chain_run.cancelled"
+    | "chain_run.skipped"
+  /** What the event is about. */
+  readonly data: {
+    readonly chain_run: EventChainRun
+    readonly execution: EventExecution
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
 }
 
 export interface ChainRunStep {
@@ -236,6 +245,31 @@ export type ChainRunStepStatus =
   | "cancelled"
   | "skipped"
 
+/** It is about a channel of notifications. */
+export interface ChannelEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * `channel.paused`: the service paused another channel, whose address or credential no longer
+   * exists. `test`: somebody tests this channel.
+   */
+  readonly type: "channel.paused" | "test"
+  /** What the event is about. */
+  readonly data: {
+    readonly channel: EventChannel
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
 /**
  * Each call carries a URL in `Scheduling-Complete-Url`. `callback`: an answer that counts as a
  * success only says that the job has begun, and a POST to the URL ends the attempt. `auto`: the
@@ -249,6 +283,31 @@ export type Completion = "callback" | "auto"
  * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
+
+/** What happened within `group_seconds` or during quiet hours, as one message to a channel. */
+export interface DigestEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /** Several events in one message. */
+  readonly type: "digest"
+  /** What the event is about. */
+  readonly data: {
+    /** How many events there were. */
+    readonly events_count: number
+    /** The first 10 of them. The id of each is the id of the message and a number. */
+    readonly events: ReadonlyArray<SingleEvent>
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
 
 /**
  * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
@@ -265,6 +324,107 @@ export interface Echo {
   readonly headers: Readonly<Record<string, string>>
   /** The first 4,096 characters of the body. Null if there was none. */
   readonly body: string | null
+}
+
+/** The API key. */
+export interface EventApiKey {
+  /** The id of the API key. */
+  readonly id: ApiKeyId
+}
+
+/** The run of a chain with all its steps. */
+export interface EventChainRun {
+  /** The id of the run. */
+  readonly id: ChainRunId
+  /** The id of the chain. */
+  readonly chain_id: ChainId
+  readonly status: ExecutionStatus
+}
+
+/** The channel. */
+export interface EventChannel {
+  /** The id of the channel. */
+  readonly id: NotificationChannelId
+}
+
+/** The execution, as it was at the event. */
+export interface EventExecution {
+  /** The id of the execution. */
+  readonly id: ExecutionId
+  readonly kind: ExecutionKind
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly task_id: string
+  /** The run that the step belongs to. Null outside of chains. */
+  readonly chain_run_id: ChainRunId | null
+  readonly status: ExecutionStatus
+  /** How many attempts were made so far. */
+  readonly attempts_count: number
+  /** The status code that answered the last attempt. Null if no answer came. */
+  readonly status_code: number | null
+  /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
+  readonly error: ExecutionError | null
+}
+
+/** The incident and its monitor. */
+export interface EventIncident {
+  /** Null if the incident was closed before, because its monitor was changed. */
+  readonly id: IncidentId | null
+  /** The id of the monitor. */
+  readonly monitor_id: MonitorId
+  readonly monitor_kind: MonitorKind
+  /** Why the monitor went down. Null if the id is null. */
+  readonly cause: IncidentCause | null
+}
+
+/** The monitor. */
+export interface EventMonitor {
+  /** The id of the monitor. */
+  readonly id: MonitorId
+  readonly kind: MonitorKind
+  /** The new status. Null if the event is not about the status. */
+  readonly status: MonitorStatus | null
+}
+
+/** The event in words. Programs should read the other fields, which keep their form. */
+export interface EventNotice {
+  /** What happened, in one line. */
+  readonly title: string
+  /** The name of the task, the monitor or whatever else the event is about. */
+  readonly name: string
+  /** Why, in one line. */
+  readonly reason: string | null
+  /** More that people may want to know. */
+  readonly facts: ReadonlyArray<{
+    /** What the value is. */
+    readonly name: string
+    /** The value as text. */
+    readonly value: string
+  }>
+  /** True if the problem was announced before and goes on. */
+  readonly is_reminder: boolean
+}
+
+/** The limit of the plan. */
+export interface EventQuota {
+  /** The name of the limit, as in the `quota` of a `quota_exceeded`. */
+  readonly name: string
+  /** How much is used. */
+  readonly used: number
+  /** How much the plan allows. */
+  readonly limit: number
+}
+
+/** The cron task, delayed task or chain. */
+export interface EventTask {
+  /** The id of a cron task, a delayed task or a chain. */
+  readonly id: string
+  readonly kind: ExecutionKind
+}
+
+/** The worker. */
+export interface EventWorker {
+  /** The id of the worker. */
+  readonly id: WorkerId
 }
 
 /** The calendar on whose days nothing fires, and what is known of it. */
@@ -301,7 +461,7 @@ export interface Execution {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
@@ -334,7 +494,7 @@ export interface ExecutionDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
@@ -348,8 +508,6 @@ export interface ExecutionDetail {
   readonly error: ExecutionError | null
   /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
-  /** The input with which the run was started by hand. Null if there was none. */
-  readonly input: unknown | null
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** The last 50 lines that the job sent to `/log`, oldest first. */
@@ -398,6 +556,38 @@ export type ExecutionErrorCode =
   | "internal"
   | "unknown"
 
+/** An execution of a task, or of a step of a chain, has a new status. */
+export interface ExecutionEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * The status that the execution has now. `execution.queued`: a request added it, or an attempt
+   * failed and another one follows. The first event of an execution that its schedule adds is
+   * `execution.running`.
+   */
+  readonly type:
+    | "execution.queued"
+    | "execution.running"
+    | "execution.succeeded"
+    | "execution.failed"
+    | "execution.cancelled"
+    | "execution.skipped"
+  /** What the event is about. */
+  readonly data: {
+    readonly execution: EventExecution
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
 /** The kind of task that the execution belongs to, and that `task_id` names. */
 export type ExecutionKind = "cron" | "delayed" | "chain"
 
@@ -420,32 +610,70 @@ export type ExecutionStatus =
  */
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
 
+/** Why the monitor went down. */
+export interface IncidentCause {
+  readonly code: IncidentCode
+  /** The reason in one line, for people. */
+  readonly message: string
+}
+
 /**
- * What kind of problem it is, for programs. `too_short` and `too_long` count characters or bytes
- * of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a record that
- * this workspace does not have. `invalid`: a rule that no other code describes.
+ * Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began too
+ * early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the rule that
+ * was broken (`too_...`), `not_allowed` if the agent refuses to look, or `worker_offline` if
+ * nothing was heard of the worker.
  */
-export type IssueCode =
-  | "required"
-  | "unknown_field"
-  | "invalid_type"
-  | "unknown_value"
-  | "out_of_range"
-  | "too_short"
-  | "too_long"
+export type IncidentCode =
+  | "missed"
+  | "overran"
+  | "too_soon"
+  | "failed"
+  | "expired"
+  | "not_yet_valid"
+  | "self_signed"
+  | "unknown_issuer"
+  | "incomplete_chain"
+  | "host_mismatch"
+  | "handshake_failed"
+  | "unreachable"
   | "too_few"
   | "too_many"
-  | "invalid_format"
-  | "duplicate"
-  | "not_found"
-  | "invalid"
+  | "too_much_memory"
+  | "too_much_cpu"
+  | "not_allowed"
+  | "worker_offline"
+
+/** A monitor went down or is up again, or somebody acknowledged that it is down. */
+export interface IncidentEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * `incident.opened`: the monitor went down. `incident.closed`: it is up again; in streams also if
+   * it was paused or changed. `incident.acknowledged` comes only in streams.
+   */
+  readonly type: "incident.opened" | "incident.closed" | "incident.acknowledged"
+  /** What the event is about. */
+  readonly data: {
+    readonly incident: EventIncident
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
 
 /** The latest execution. */
 export interface LastRun {
   /** The id of the execution. */
   readonly execution_id: ExecutionId
   readonly status: ExecutionStatus
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
 }
 
@@ -462,9 +690,9 @@ export type Missed = "skip" | "once"
 export type MonitorKind = "heartbeat" | "ssl" | "process"
 
 /**
- * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
- * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
- * the monitor is resumed.
+ * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
+ * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
+ * resumed.
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
@@ -504,7 +732,7 @@ export type Overlap = "allow" | "skip" | "queue"
 export interface PasswordChange {
   /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
-  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
+  /** Not the email address, and not one of the most common. 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -518,6 +746,28 @@ export interface ProgressLine {
   readonly attempt: number
   /** The first line, cut at 500 bytes. */
   readonly text: string
+}
+
+/** A limit of the plan is nearly used up. */
+export interface QuotaEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /** Sent at 80 % and at 100 % of the limit. */
+  readonly type: "quota.near"
+  /** What the event is about. */
+  readonly data: {
+    readonly quota: EventQuota
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
 }
 
 /** Retries with waits of their own. */
@@ -548,9 +798,9 @@ export interface RetryInput {
 }
 
 /**
- * The permissions of a member. `viewer`: read. `editor`: also change tasks, monitors and
- * notifications. `admin`: also manage keys, members, secrets and the name. `owner`: also delete
- * the workspace and appoint owners.
+ * What a member may do. `viewer`: read. `editor`: also change tasks, monitors and notifications.
+ * `admin`: also keys, members, secrets and the name. `owner`: also delete the workspace and make
+ * owners.
  */
 export type Role = "viewer" | "editor" | "admin" | "owner"
 
@@ -559,22 +809,13 @@ export interface RunOn {
   readonly labels: ReadonlyArray<string>
 }
 
-/** An online worker of the workspace with all these labels makes the call. */
+/** The call is made by an online worker of the workspace that has all these labels. */
 export interface RunOnInput {
   /** The labels that a worker must have. 1 to 20 items. */
   readonly labels: ReadonlyArray<string>
 }
 
-/** What a run by hand is started with. The body may be left out. */
-export interface RunRequest {
-  /**
-   * Any JSON of at most 64 KiB, which is kept with the execution. The steps of a chain use it as
-   * `{{ input }}` or `{{ input.<key> }}`.
-   */
-  readonly input?: unknown | undefined
-}
-
-/** A permission of an API key. GET requests need `:read`, all others `:write`. */
+/** What an API key may do. Reading needs `:read`, everything else `:write`. */
 export type Scope =
   | "tasks:read"
   | "tasks:write"
@@ -585,12 +826,24 @@ export type Scope =
   | "notifications:write"
   | "workspace:read"
 
+/** An event of a digest. `type` says which of these it is. */
+export type SingleEvent =
+  | ExecutionEvent
+  | ChainRunEvent
+  | TaskEvent
+  | IncidentEvent
+  | CertificateEvent
+  | WorkerEvent
+  | ApiKeyEvent
+  | QuotaEvent
+  | ChannelEvent
+
 export interface StepExecution {
   /** The id of the execution. */
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -607,7 +860,7 @@ export interface StepExecutionDetail {
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it finished. Null until then. */
+  /** When it ended. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -621,25 +874,47 @@ export interface StepExecutionDetail {
   readonly response_body: string | null
 }
 
+/** A cron task, a delayed task or a chain was changed, or works again. */
+export interface TaskEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /**
+   * `task.updated`: somebody changed, paused or resumed it. `task.paused`: the service paused it,
+   * because it fails or the plan does not allow it. `task.recovered`: the first success after
+   * failures that were announced. Streams have only the first three.
+   */
+  readonly type: "task.created" | "task.updated" | "task.deleted" | "task.paused" | "task.recovered"
+  /** What the event is about. */
+  readonly data: {
+    readonly task: EventTask
+    /** The execution that succeeded, of `task.recovered`. Otherwise null. */
+    readonly execution: EventExecution | null
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
 /** While `paused` the schedule does not fire. A manual run still works. */
 export type TaskStatus = "active" | "paused"
 
 export interface TokenPair {
-  /** The JWT to send as bearer token. */
+  /** The bearer credential of requests: a JWT. */
   readonly access_token: string
-  /** Gets the next token pair, once, within 30 days. */
+  /** Gives the next pair of tokens, once. It lives 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
-  /** Lifetime of the access token in seconds. */
+  /** How many seconds the access token lives. */
   readonly expires_in: number
 }
-
-/**
- * How many records there are on all pages: exact up to 10000, and 10001 if there are more. Null
- * unless `total=true` was asked for.
- */
-export type Total = number | null
 
 /** The account of a person. */
 export interface User {
@@ -647,9 +922,9 @@ export interface User {
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** True if a link that was mailed to the email has been opened. */
+  /** Whether a link that was sent to the email has been opened. */
   readonly email_verified: boolean
-  /** The new email, until the link that was mailed there is opened. Null if no change is pending. */
+  /** What the email will be when the link that was sent there is opened. */
   readonly pending_email: string | null
   /** The name of the user. Null if none was given. */
   readonly name: string | null
@@ -660,10 +935,25 @@ export interface User {
 export interface ValidationIssue {
   /** Where in the request it is: field names, and array indexes counted from 0. */
   readonly path: ReadonlyArray<string | number>
-  readonly code: IssueCode
-  /** A sentence for people, which may be reworded. */
+  /** A text for people, which may be reworded. */
   readonly message: string
 }
+
+/**
+ * The body of a callback or of a message to a webhook channel. `type` says which of these it is.
+ * More types may come, so ignore the ones that you do not know.
+ */
+export type WebhookEvent =
+  | ExecutionEvent
+  | ChainRunEvent
+  | TaskEvent
+  | IncidentEvent
+  | CertificateEvent
+  | WorkerEvent
+  | ApiKeyEvent
+  | QuotaEvent
+  | ChannelEvent
+  | DigestEvent
 
 export type WhoAmI =
   | {
@@ -674,21 +964,43 @@ export type WhoAmI =
   | {
       /** An API key. */
       readonly kind: "api_key"
-      /** The workspace of the key. */
+      /** The one workspace that the key works for. */
       readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, to identify it in lists. */
+      /** The first 12 characters of the key, to tell keys apart. */
       readonly key_prefix: string
-      /** The scopes of the key: what it is allowed to do. */
+      /** What the key may do. */
       readonly scopes: ReadonlyArray<Scope>
-      /** When the key expires. Null if it never does. */
+      /** When it expires. Null if it never expires. */
       readonly expires_at: Timestamp | null
     }
 
-/** A workspace separates tasks, keys and their history from those of other tenants. */
+/** The agent of a worker came or went. API keys do not hear of it in streams. */
+export interface WorkerEvent {
+  /**
+   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
+   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When it happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /** `worker.offline`: its agent has stopped, or nothing was heard of it for 15 seconds. */
+  readonly type: "worker.online" | "worker.offline"
+  /** What the event is about. */
+  readonly data: {
+    readonly worker: EventWorker
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
+/** Where tasks, keys and their history live. */
 export interface Workspace {
   /** The id of the workspace. */
   readonly id: WorkspaceId
-  /** The display name. */
+  /** The name for people. */
   readonly name: string
   /** When it was created. */
   readonly created_at: Timestamp

@@ -319,7 +319,7 @@ export interface WorkspacesAuditQuery extends PageQuery {
   /** Only changes of the resource with this id. 1 to 200 characters. */
   readonly target_id?: string | undefined
   /** At this time or later. */
-  readonly from?: Timestamp | undefined
+  readonly from?: Timestamp | Date | undefined
   /** Before this time. */
-  readonly to?: Timestamp | undefined
+  readonly to?: Timestamp | Date | undefined
 }

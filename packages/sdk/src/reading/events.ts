@@ -6,10 +6,10 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 
 export interface StreamOptions extends Omit<RequestOptions, "timeoutMs"> {
   /**
-   * The `id` of the last event that was seen before, or a time such as `2026-01-31T09:30:00Z` by
-   * the clock of the service, up to five minutes ago. The stream goes on after it.
+   * The `id` of the last event that was seen before, or a time by the clock of the service, up to
+   * five minutes ago. The stream goes on after it.
    */
-  readonly lastEventId?: string | undefined
+  readonly lastEventId?: string | Date | undefined
 }
 
 export interface StreamCall {

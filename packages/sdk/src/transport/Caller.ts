@@ -124,13 +124,16 @@ const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
     return encodeURIComponent(id)
   })
 
+const textOf = (value: unknown): string =>
+  value instanceof Date ? value.toISOString() : String(value)
+
 /** A list repeats its parameter. */
 const queryString = (query: object = {}): string => {
   const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
     [value]
       .flat()
       .filter((one) => one !== undefined)
-      .map((one) => [name, String(one)])
+      .map((one) => [name, textOf(one)])
   )
   const text = new URLSearchParams(given).toString()
   return text === "" ? "" : `?${text}`

@@ -63,8 +63,9 @@ export class Http {
     this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
     this.#headers = checkHeaders(settings.defaultHeaders)
     this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
-    const { logger, onRequest, onResponse } = settings
-    this.#observer = { logger, onRequest, onResponse }
+    const logger = variable("SCHEDULING_LOG") === "debug" ? console : undefined
+    const { onRequest, onResponse } = settings
+    this.#observer = { logger: settings.logger ?? logger, onRequest, onResponse }
   }
 
   /** Returns the answer if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */

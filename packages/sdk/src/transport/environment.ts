@@ -9,7 +9,11 @@ const runtime = (): Process | undefined => {
   return process
 }
 
-type Variable = "SCHEDULING_API_KEY" | "SCHEDULING_URL" | "SCHEDULING_WORKSPACE_ID"
+type Variable =
+  | "SCHEDULING_API_KEY"
+  | "SCHEDULING_LOG"
+  | "SCHEDULING_URL"
+  | "SCHEDULING_WORKSPACE_ID"
 
 /**
  * Returns a variable. One that is set to an empty text counts as not set: CI does that for a

@@ -33,7 +33,10 @@ export interface Observer {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
   /** Called after each attempt, whatever its result. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
-  /** Gets a line per attempt: `warn` if it will be retried, otherwise `debug`. */
+  /**
+   * Gets a line for each attempt: `warn` if it will be retried, otherwise `debug`. When absent, the
+   * `console` if `SCHEDULING_LOG` is `debug`.
+   */
   readonly logger?: Logger | undefined
 }
 

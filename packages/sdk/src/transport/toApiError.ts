@@ -1,4 +1,13 @@
-import { ApiError, type ErrorAnswer, type ErrorDetail } from "../errors.ts"
+import {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  type ErrorAnswer,
+  type ErrorDetail,
+  PermissionError,
+  ServerError
+} from "../errors.ts"
 import { errorClasses } from "../generated/errors.ts"
 
 /**
@@ -6,19 +15,30 @@ import { errorClasses } from "../generated/errors.ts"
  */
 const unexpectedAnswer = "unexpected_answer"
 
-type Make = new (answer: ErrorAnswer<never>) => ApiError
+type Make = new (answer: ErrorAnswer) => ApiError
 
 const classes = new Map<string, Make>(Object.entries(errorClasses))
+
+/** The class of a code that this version does not know. */
+const classOf = (status: number): Make =>
+  status >= 500 ? ServerError : (byStatus[status] ?? ApiError)
+
+const byStatus: Readonly<Record<number, Make>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  409: ConflictError
+}
 
 /** The error of an answer whose status is not 200 to 299, by its code. */
 export const toApiError = (response: Response, body: unknown): ApiError => {
   const { headers, status } = response
   const detail = detailOf(body)
   if (detail === undefined) {
-    const message = `What answered with ${status} is not the service: a proxy, or baseUrl is wrong`
-    return new ApiError({ status, headers, detail: { error: unexpectedAnswer, message } })
+    const message = `The answer is not from the service: a proxy answered, or baseUrl is wrong`
+    return new (classOf(status))({ status, headers, detail: { error: unexpectedAnswer, message } })
   }
-  return new (classes.get(detail.error) ?? ApiError)({ status, headers, detail } as never)
+  return new (classes.get(detail.error) ?? classOf(status))({ status, headers, detail })
 }
 
 const detailOf = (body: unknown): ErrorDetail | undefined => {

@@ -7,7 +7,7 @@ import {
   InsufficientScopeError,
   NotFoundError,
   type Page,
-  RateLimitedError,
+  RateLimitError,
   SchedulingClient,
   ValidationError
 } from "@scheduling/sdk"
@@ -34,8 +34,7 @@ export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
   } catch (error) {
     if (error instanceof NotFoundError) names.push(error.resource satisfies string)
     else if (error instanceof InsufficientScopeError) names.push(error.requiredScope)
-    else if (error instanceof RateLimitedError)
-      names.push(String(error.retryAfter satisfies number))
+    else if (error instanceof RateLimitError) names.push(String(error.retryAfter satisfies number))
     else if (error instanceof ValidationError) names.push(String(error.issues[0]?.path[0]))
     else if (error instanceof ApiError) names.push(error.code)
     else throw error
@@ -61,6 +60,19 @@ export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: Cr
   void client.delayed.create({ url })
   // @ts-expect-error both
   void client.delayed.create({ url, delay_seconds: 5, run_at: "2026-01-31T00:00:00Z" })
+  void client.queues.create({ name: "x", max_concurrency: 2 })
+  void client.queues.create({ name: "x", rate_per_second: 0.5, max_concurrency: null })
+  // @ts-expect-error no limit
+  void client.queues.create({ name: "x" })
+  // @ts-expect-error null is no limit
+  void client.queues.create({ name: "x", max_concurrency: null })
+  void client.delayed.create({ url, run_at: new Date() })
+  const name = "Operations"
+  void client.notifications.createChannel({ name, kind: "email", config: { to: "a@example.com" } })
+  // @ts-expect-error the config of another kind
+  void client.notifications.createChannel({ name, kind: "slack", config: { to: "a@example.com" } })
+  // @ts-expect-error no config
+  void client.notifications.createChannel({ name, kind: "slack", config: {} })
   // @ts-expect-error a PATCH changes something
   void client.cron.update(taskId)
   // @ts-expect-error takes no idempotency key

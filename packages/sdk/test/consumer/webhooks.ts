@@ -1,5 +1,5 @@
 /** A program of a user: type-checked here, and against the packed package by check-package.ts. */
-import { testHeaders, verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
+import { testHeaders, unwrap, verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
 
 export const main = async (): Promise<string> => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -12,5 +12,9 @@ export const main = async (): Promise<string> => {
     () => "none",
     (error: unknown) => (error instanceof WebhookVerificationError ? error.reason : "other")
   )
-  return [event.executionId, at.getTime() > 0, reason].join()
+  const body = JSON.stringify({ id: "m1", type: "worker.online", data: { worker: { id: "w1" } } })
+  const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
+  const message = await unwrap(body, signed, secret)
+  const worker: string = message.type === "worker.online" ? message.data.worker.id : ""
+  return [event.executionId, at.getTime() > 0, reason, worker].join()
 }

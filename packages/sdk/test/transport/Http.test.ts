@@ -87,7 +87,7 @@ describe("retries", () => {
     const limited = failure(429, "rate_limited", { retry_after: 900 }, { "retry-after": "900" })
     const { client, sent } = clientOf(limited)
     const error = await outcome(client.cron.get("t1"))
-    expect(error).toMatchObject({ name: "RateLimitedError", retryAfter: 900 })
+    expect(error).toMatchObject({ name: "RateLimitError", retryAfter: 900 })
     expect(sent).toHaveLength(1)
   })
 

@@ -36,6 +36,20 @@ describe("the environment", () => {
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_env")
   })
 
+  it("asks for a log of the requests, which has no key", async () => {
+    set({ SCHEDULING_LOG: "debug", SCHEDULING_API_KEY: "pak_env" })
+    const debug = vi.spyOn(console, "debug").mockReturnValue()
+    const { fetch } = answering(page([], null), page([], null))
+    await new SchedulingClient({ fetch, workspaceId: "ws" }).cron.list()
+    const line = expect.stringMatching(/^GET \S+\/v1\/workspaces\/ws\/cron: 200 after \d+ ms/)
+    expect(debug.mock.calls).toEqual([[line]])
+    expect(JSON.stringify(debug.mock.calls)).not.toContain("pak_env")
+    set({ SCHEDULING_LOG: "info" })
+    await new SchedulingClient({ fetch, workspaceId: "ws" }).cron.list()
+    expect(debug).toHaveBeenCalledTimes(1)
+    debug.mockRestore()
+  })
+
   it("gives way to what the client is given", async () => {
     set({ SCHEDULING_API_KEY: "pak_env", SCHEDULING_WORKSPACE_ID: "ws-env" })
     const { fetch, sent } = answering(page([], null))

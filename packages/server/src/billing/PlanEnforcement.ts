@@ -4,6 +4,7 @@ import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"
+import { TaskId } from "@scheduling/domain/executions/Execution"
 import { AppConfig, loop, runAllInTurn, shortMessage } from "../core/index.ts"
 import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
@@ -76,6 +77,7 @@ export class PlanEnforcement extends Context.Service<
 
       const pause = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
+        kind: PlannedKind,
         rows: ReadonlyArray<PlannedRow>,
         reason: string
       ) {
@@ -86,10 +88,10 @@ export class PlanEnforcement extends Context.Service<
         yield* outbox.announce(
           ...rows.map(({ id, name, workspace_id }) => ({
             workspace_id,
-            event: "task.disabled" as const,
+            event: "task.paused" as const,
             subject_id: id,
             at,
-            data: { name, reason }
+            data: { name, reason, about: { task: { id: TaskId.make(id), kind }, execution: null } }
           }))
         )
       })
@@ -115,7 +117,7 @@ export class PlanEnforcement extends Context.Service<
         if (tooFrequent.length > 0) {
           const rows = yield* repo.listActive(workspaceId, kind, batch, tooFrequent)
           const reason = `The plan ${plan.name} allows schedules that fire at most every ${seconds} seconds.`
-          yield* pause(workspaceId, rows, reason)
+          yield* pause(workspaceId, kind, rows, reason)
           if (rows.length === batch) return true
         }
         const isUsedUp = yield* isMonthUsedUp(workspaceId)
@@ -126,7 +128,8 @@ export class PlanEnforcement extends Context.Service<
           const reason = isUsedUp
             ? "The executions of this month are used up."
             : `The plan ${plan.name} allows ${allowed} active ${kind === "cron" ? "cron tasks" : "chains"}.`
-          yield* pause(workspaceId, yield* repo.listActive(workspaceId, kind, count), reason)
+          const rows = yield* repo.listActive(workspaceId, kind, count)
+          yield* pause(workspaceId, kind, rows, reason)
           return true
         }
         const paused =

@@ -80,8 +80,15 @@ export const disableFailing = Effect.fnUntraced(function* (
     ), announced AS (
       INSERT INTO outbox (workspace_id, event, subject_id, at, data)
       SELECT
-        workspace_id, 'task.disabled', id, now(),
-        jsonb_build_object('name', name, 'reason', paused_reason)
+        workspace_id, 'task.paused', id, now(),
+        jsonb_build_object(
+          'name', name,
+          'reason', paused_reason,
+          'about', jsonb_build_object(
+            'task', jsonb_build_object('id', id, 'kind', kind),
+            'execution', NULL
+          )
+        )
       FROM disabled
     )
     SELECT id, workspace_id, kind

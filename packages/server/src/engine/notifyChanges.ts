@@ -1,66 +1,118 @@
+import type { EventExecution } from "@scheduling/domain/events/Event"
+import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { TaskId } from "@scheduling/domain/executions/Execution"
-import { ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import type { Change, Changes } from "../events/index.ts"
+import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import { type Change, type Changes, taskChange } from "../events/index.ts"
 import type { Settled } from "./Settled.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
-type Status = Extract<Change, { readonly type: "execution" }>["status"]
-
-/** Publishes the changes of the runs that were written, and of the tasks that were disabled. */
+/** Sends the new statuses of runs whose results were written, and the tasks that were paused. */
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  settled: Pick<Settled, "ids" | "disabled">
+  settled: Pick<Settled, "ids" | "disabled" | "finished">
 ): void => {
   if (changes.isIdle) return
-  const written = new Set(settled.ids)
-  for (const { id, kind, workspace_id } of settled.disabled) {
-    changes.publish(workspace_id, [
-      { type: "task", kind, task_id: TaskId.make(id), change: "updated" }
-    ])
+  for (const { workspace_id, ...task } of settled.disabled) {
+    changes.publish(workspace_id, [taskChange("task.updated", task)])
   }
+  const written = new Set(settled.ids)
+  const finished = new Set(settled.finished)
   publishRuns(
     changes,
     settlements.filter(({ id }) => written.has(id)),
-    ({ completes_by_ms, status }) => status ?? (completes_by_ms === null ? "queued" : "running")
+    (settlement) => [
+      executionChange(settledExecution(settlement)),
+      ...chainRunChanges(settlement, finished)
+    ]
   )
 }
 
 export const notifyStarted = (changes: Changes, runs: ReadonlyArray<StartedRun>): void => {
-  if (!changes.isIdle) publishRuns(changes, runs, () => "running")
+  if (changes.isIdle) return
+  publishRuns(changes, runs, (run) => [
+    executionChange({
+      ...idsOf(run),
+      status: "running",
+      attempts_count: run.attempt,
+      status_code: null,
+      error: null
+    })
+  ])
 }
 
 export const notifyQueued = (changes: Changes, run: QueuedRun): void => {
-  const { chain_run_id, id, kind, task_id, workspace_id } = run
-  changes.publish(workspace_id, [changeOf({ id, kind, task_id, chain_run_id }, "queued")])
+  changes.publish(run.workspace_id, [
+    executionChange({
+      ...idsOf(run),
+      status: "queued",
+      attempts_count: 0,
+      status_code: null,
+      error: null
+    })
+  ])
 }
 
-const publishRuns = <
-  Run extends Pick<SettledRun, "id" | "workspace_id" | "task_id" | "kind" | "position">
->(
+const publishRuns = <Run extends { readonly workspace_id: string }>(
   changes: Changes,
   runs: ReadonlyArray<Run>,
-  statusOf: (run: Run) => Status
+  changesOf: (run: Run) => ReadonlyArray<Change>
 ): void => {
   const followed = runs.filter(({ workspace_id }) => changes.isFollowed(workspace_id))
   for (const [workspaceId, own] of Map.groupBy(followed, (run) => run.workspace_id)) {
-    changes.publish(
-      workspaceId,
-      own.map((run) =>
-        changeOf({ ...run, chain_run_id: run.position?.chain_run_id ?? null }, statusOf(run))
-      )
-    )
+    changes.publish(workspaceId, own.flatMap(changesOf))
   }
 }
 
-const changeOf = (
-  run: Pick<QueuedRun, "id" | "kind" | "task_id" | "chain_run_id">,
-  status: Status
-): Change => ({
-  type: "execution",
-  execution_id: ExecutionId.make(run.id),
-  kind: run.kind,
-  task_id: TaskId.make(run.task_id),
-  chain_run_id: run.chain_run_id === null ? null : ChainRunId.make(run.chain_run_id),
-  status
+const idsOf = (
+  run: Pick<SettledRun, "id" | "kind" | "task_id"> & {
+    readonly position?: SettledRun["position"]
+    readonly chain_run_id?: string | null
+  }
+) => {
+  const chain_run_id = run.chain_run_id ?? run.position?.chain_run_id
+  return {
+    id: ExecutionId.make(run.id),
+    kind: run.kind,
+    task_id: TaskId.make(run.task_id),
+    chain_run_id: chain_run_id === undefined ? null : ChainRunId.make(chain_run_id)
+  }
+}
+
+/** A settlement without a status is followed by another attempt, or by the completion of its job. */
+const settledExecution = (settlement: Settlement): EventExecution => {
+  const { attempt, completes_by_ms, error, started, status, status_code } = settlement
+  return {
+    ...idsOf(settlement),
+    status: status ?? (completes_by_ms === null ? "queued" : "running"),
+    attempts_count: started ? attempt : attempt - 1,
+    status_code,
+    error
+  }
+}
+
+const executionChange = (execution: EventExecution): Change => ({
+  type: `execution.${execution.status}`,
+  data: { execution }
 })
+
+/** The end of a chain run, if it finishes with this settlement. */
+const chainRunChanges = (
+  settlement: Settlement,
+  finished: ReadonlySet<string>
+): ReadonlyArray<Change> => {
+  const { kind, position, status, task_id } = settlement
+  const id = position?.chain_run_id ?? settlement.id
+  if (kind !== "chain" || status === null || !finished.has(id)) return []
+  const endStatus: FinishedStatus =
+    status === "succeeded" && position?.after_failure === true ? "failed" : status
+  const chain_run = {
+    id: ChainRunId.make(id),
+    chain_id: ChainId.make(task_id),
+    status: endStatus
+  }
+  const execution = settledExecution(settlement)
+  return [{ type: `chain_run.${endStatus}`, data: { chain_run, execution } }]
+}
+
+type FinishedStatus = Exclude<ExecutionStatus, "queued" | "running">

@@ -2,7 +2,7 @@ import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { loop, restartIfStuck, Waker } from "../core/index.ts"
 import { UnsentChanges } from "./UnsentChanges.ts"
-import { type Change, changeId, RecentChanges, type SentChange } from "./RecentChanges.ts"
+import { type Change, changeId, RecentChanges, resetChange, type SentChange } from "./RecentChanges.ts"
 import { Signals } from "./Signals.ts"
 
 type Announcement = "following" | "still-following"
@@ -112,7 +112,7 @@ export class Changes {
   connected(): void {
     this.#recent.restart(this.#nowMs)
     for (const workspaceId of this.#followers.keys()) {
-      this.#deliver(workspaceId, [this.#sent({ type: "reset" })])
+      this.#deliver(workspaceId, [this.#sent(resetChange)])
     }
     this.#announceAll()
   }
@@ -137,8 +137,8 @@ export class Changes {
       ...this.#announcements("following", following),
       ...this.#announcements("still-following", still),
       ...taken.flatMap(([id, changes]) =>
-        inParts(changes.map(this.#sent), changesInPayload).map(
-          (some) => `changed ${this.#node} ${id} ${JSON.stringify(some)}`
+        inPayloads(changes.map((change) => JSON.stringify(this.#sent(change)))).map(
+          (some) => `changed ${this.#node} ${id} [${some}]`
         )
       )
     ]
@@ -251,7 +251,24 @@ const notifyAgainMs = 1_000
 
 /** These limits keep the payload of a NOTIFY below PostgreSQL's limit of 8,000 bytes. */
 const workspacesInPayload = 200
-const changesInPayload = 20
+const changesInPayload = 7_800
+
+/** The texts joined by commas, in parts that fit into a payload each. */
+const inPayloads = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let bytes = changesInPayload
+  for (const text of texts) {
+    const more = Buffer.byteLength(text) + 1
+    const last = parts.at(-1)
+    bytes += more
+    if (last !== undefined && bytes <= changesInPayload) parts[parts.length - 1] = `${last},${text}`
+    else {
+      parts.push(text)
+      bytes = more
+    }
+  }
+  return parts
+}
 
 const inParts = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>

@@ -1,3 +1,5 @@
+import type { WebhookEvent } from "@scheduling/domain/events/Event"
+import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,13 +21,42 @@ export interface Announcement {
   readonly data: AnnouncementData
 }
 
-export interface AnnouncementData {
+/** The content of the message. It has no secrets. */
+export type AnnouncementData = Words &
+  (
+    | { readonly about: EventData; readonly run?: undefined }
+    /** Written by the statement that settles the run. */
+    | { readonly about?: undefined; readonly run: RunData }
+  )
+
+/** What people need to know at night. */
+interface Words {
   readonly name?: string
   readonly reason?: string
   /** Facts that the message shows below the reason, in this order. */
   readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  /** The incident that the event opens or closes. */
-  readonly incident_id?: string
+}
+
+type DataOf<Event> = Event extends { readonly type: "digest" }
+  ? never
+  : Event extends { readonly data: infer Data }
+    ? Omit<Data, "notice">
+    : never
+
+/** The `data` of an event as webhooks get it, without the words for people. */
+export type EventData = DataOf<WebhookEvent>
+
+/** The fields of a run that settling it writes to the outbox. */
+export interface RunData {
+  readonly kind: ExecutionKind
+  readonly execution_id: string
+  readonly chain_run_id: string | null
+  readonly step: string | null
+  readonly status: ExecutionStatus
+  readonly status_code: number | null
+  /** As it is stored with the execution. */
+  readonly error: string | null
+  readonly attempts: number
 }
 
 /**

@@ -1,11 +1,21 @@
-import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/Event"
+import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execution"
 import { Timestamp } from "@scheduling/domain/shared/Timestamp"
 import { Schema } from "effect"
 
-type Without<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
+type ChangeOf<Event> = Event extends { readonly type: infer Type; readonly data: infer Data }
+  ? { readonly type: Type; readonly data: Omit<Data, "notice"> }
+  : never
 
-/** A live event before it is sent, without id and time. */
-export type Change = Without<LiveEvent, "id" | "at">
+/** What an event says, without the fields that are the same in all events of a stream. */
+export type Change = ChangeOf<LiveEvent>
+
+export const taskChange = (
+  type: "task.created" | "task.updated" | "task.deleted",
+  { id, kind }: { readonly id: string; readonly kind: ExecutionKind }
+): Change => ({ type, data: { task: { id: TaskId.make(id), kind }, execution: null } })
+
+export const resetChange: Change = { type: "reset", data: {} }
 
 export interface SentChange {
   readonly id: string

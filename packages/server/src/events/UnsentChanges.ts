@@ -1,4 +1,4 @@
-import type { Change } from "./RecentChanges.ts"
+import { type Change, resetChange } from "./RecentChanges.ts"
 
 interface Gathered {
   readonly changes: Array<Change>
@@ -44,7 +44,7 @@ export class UnsentChanges {
       const hasPassed = gathered.sinceMs <= nowMs - 1_000
       if (gathered.hasOverflowed && (hasPassed || gathered.count <= this.#limits.perSecond)) {
         gathered.hasOverflowed = false
-        changes.push({ type: "reset" })
+        changes.push(resetChange)
       }
       if (hasPassed && !gathered.hasOverflowed) this.#gathered.delete(workspaceId)
       if (changes.length > 0) taken.push([workspaceId, changes])

@@ -1,12 +1,14 @@
-/** SQL for the data that an event contains about a finished run. */
-const dataOfRun = `jsonb_build_object(
+/** The data that an event keeps of a finished run. */
+const dataOfRun = `jsonb_build_object('run', jsonb_build_object(
           'execution_id', id,
           'chain_run_id', chain_run_id,
           'step', step,
           'kind', kind,
+          'status', status,
+          'status_code', status_code,
           'error', error,
-          'attempts', attempt
-        )`
+          'attempts', CASE WHEN started THEN attempt ELSE attempt - 1 END
+        ))`
 
 /**
  * Common table expressions that insert events of finished runs into the outbox, for a statement
@@ -27,14 +29,14 @@ export const announceFinished = `
       SELECT
         *,
         status = 'failed' OR (after_failure IS TRUE AND status = 'succeeded') AS has_failed,
-        CASE kind WHEN 'chain' THEN 'chain.' ELSE 'task.' END AS noun
+        CASE kind WHEN 'chain' THEN 'chain_run.' ELSE 'execution.' END AS noun
       FROM finished
       WHERE next_id IS NULL
         AND status IN ('succeeded', 'failed')
     ), notified AS (
       INSERT INTO outbox (workspace_id, event, subject_id, at, data)
       SELECT
-        workspace_id, noun || CASE WHEN has_failed THEN 'failed' ELSE 'recovered' END, task_id,
+        workspace_id, CASE WHEN has_failed THEN noun || 'failed' ELSE 'task.recovered' END, task_id,
         coalesce(finished_at, now()), ${dataOfRun}
       FROM results
       WHERE CASE

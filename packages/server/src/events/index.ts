@@ -12,9 +12,16 @@ import { Signals } from "./Signals.ts"
 export { type Changes, LiveChanges } from "./Changes.ts"
 export { EndSignals, type Watch } from "./EndSignals.ts"
 export { listenOn, SignalListenerLayer } from "./SignalListener.ts"
-export { type Announcement, type AnnouncementData, Outbox, subjectRemoved } from "./Outbox.ts"
+export {
+  type Announcement,
+  type AnnouncementData,
+  type EventData,
+  Outbox,
+  type RunData,
+  subjectRemoved
+} from "./Outbox.ts"
 export { OutboxWaker } from "./OutboxWaker.ts"
-export type { Change, SentChange } from "./RecentChanges.ts"
+export { type Change, resetChange, type SentChange, taskChange } from "./RecentChanges.ts"
 export { Signals } from "./Signals.ts"
 export { announceFinished } from "./announceFinished.ts"
 export { publishAfterCommit } from "./publishAfterCommit.ts"

@@ -1,13 +1,13 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
-import { beatSeconds } from "@scheduling/domain/events/LiveEvent"
+import { beatSeconds } from "@scheduling/domain/events/Event"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
-import { EndSignals, LiveChanges, type SentChange, type Watch } from "../events/index.ts"
+import { EndSignals, LiveChanges, resetChange, type SentChange, type Watch } from "../events/index.ts"
 import { beatText, beginningText, eventText, greetingText, maySee } from "./eventText.ts"
 
 /** The limits of open streams on a node, and of messages that a client has not read. */
@@ -80,18 +80,17 @@ export class EventStreams extends Context.Service<
         const send = (sent: ReadonlyArray<SentChange>) => {
           for (const one of sent) {
             if (!maySee(principal, one.change.type)) continue
-            if (!Queue.offerUnsafe(messages, eventText(one))) return cut()
+            if (!Queue.offerUnsafe(messages, eventText(workspaceId, one))) return cut()
           }
         }
         const { id, missed } = yield* changes.follow(workspaceId, after, send)
-        const first = missed ?? [
-          { id, atMs: clock.currentTimeMillisUnsafe(), change: { type: "reset" } }
-        ]
+        const first = missed ?? [{ id, atMs: clock.currentTimeMillisUnsafe(), change: resetChange }]
         // All missed changes are one message, because they may exceed the limit of unread messages.
         // The newest id comes last, so that a subscriber that is disconnected before it has read
         // all of them asks for the rest.
         const visible = first.filter(({ change }) => maySee(principal, change.type))
-        Queue.offerUnsafe(messages, visible.map(eventText).join("") + beginningText(id))
+        const texts = visible.map((one) => eventText(workspaceId, one))
+        Queue.offerUnsafe(messages, texts.join("") + beginningText(id))
       })
 
       /** Wakes the stream when the member is removed, so that the stream ends at once. */

@@ -1,12 +1,20 @@
 import type { UserPrincipal, ApiKeyPrincipal } from "@scheduling/domain/auth/Principal"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
-import type { LiveEvent } from "@scheduling/domain/events/LiveEvent"
+import type { LiveEvent } from "@scheduling/domain/events/Event"
+import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { SentChange } from "../events/index.ts"
 import { timestampOf } from "../store/index.ts"
 
-/** The scope that an API key needs for each type. Every stream requires `executions:read`. */
-const needs: Readonly<Record<LiveEvent["type"], Scope | "jwt" | undefined>> = {
+type Noun = LiveEvent["type"] extends infer Type
+  ? Type extends `${infer Before}.${string}`
+    ? Before
+    : Type
+  : never
+
+/** The scope that an API key needs to see a change. Every stream requires `executions:read`. */
+const needs: Readonly<Record<Noun, Scope | "jwt" | undefined>> = {
   execution: undefined,
+  chain_run: undefined,
   reset: undefined,
   task: "tasks:read",
   monitor: "monitors:read",
@@ -18,7 +26,7 @@ export const maySee = (
   principal: UserPrincipal | ApiKeyPrincipal,
   type: LiveEvent["type"]
 ): boolean => {
-  const scope = needs[type]
+  const scope = needs[type.split(".")[0] as Noun]
   return (
     principal.kind === "jwt" ||
     scope === undefined ||
@@ -26,8 +34,13 @@ export const maySee = (
   )
 }
 
-export const eventText = ({ atMs, change, id }: SentChange): string => {
-  const event = { id, at: timestampOf(new Date(atMs)), ...change } as LiveEvent
+/** One message of the stream, as `text/event-stream`. */
+export const eventText = (
+  workspace_id: WorkspaceId,
+  { atMs, change: { data, type }, id }: SentChange
+): string => {
+  const created_at = timestampOf(new Date(atMs))
+  const event = { id, type, created_at, workspace_id, data: { ...data, notice: null } }
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 

@@ -24,13 +24,10 @@ interface ChangedMonitor {
 }
 
 const toLiveChange =
-  (change: Extract<Change, { readonly type: "monitor" }>["change"]) =>
+  (type: Extract<Change["type"], `monitor.${string}`>) =>
   ({ kind, monitor_id, status }: ChangedMonitor): Change => ({
-    type: "monitor",
-    kind,
-    monitor_id: MonitorId.make(monitor_id),
-    change,
-    status: status ?? null
+    type,
+    data: { monitor: { id: MonitorId.make(monitor_id), kind, status: status ?? null } }
   })
 
 /** The fields of a monitor that notifications show. */
@@ -87,7 +84,7 @@ export class MonitorsRepo extends Context.Service<
               VALUES
                 (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
                  'new', ${created_at}, ${created_at}, ${created_at})`
-            yield* publish([{ kind, monitor_id: id, workspace_id }], toLiveChange("created"))
+            yield* publish([{ kind, monitor_id: id, workspace_id }], toLiveChange("monitor.created"))
           },
           (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
           orWorkspaceNotFound
@@ -106,7 +103,7 @@ export class MonitorsRepo extends Context.Service<
               WHERE workspace_id = ${workspace_id}
                 AND id = ${id}
               RETURNING kind, id AS monitor_id, workspace_id`
-            yield* publish(updated, toLiveChange("updated"))
+            yield* publish(updated, toLiveChange("monitor.updated"))
           },
           (change, { kind }, { key }) => keyIsTaken("monitor", nouns[kind], key)(change),
           Effect.catchTag("SqlError", Effect.die)
@@ -134,7 +131,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE monitors.id = changed.monitor_id
             RETURNING
               kind, monitors.id AS monitor_id, workspace_id, name, tags, monitors.status`
-          yield* publish(updated, toLiveChange("status_changed"))
+          yield* publish(updated, toLiveChange("monitor.status_changed"))
           return updated
         }, Effect.orDie),
 
@@ -144,7 +141,7 @@ export class MonitorsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
             RETURNING kind, id AS monitor_id, workspace_id`
-          yield* publish(removed, toLiveChange("deleted"))
+          yield* publish(removed, toLiveChange("monitor.deleted"))
         }, Effect.orDie)
       })
     })

@@ -1,4 +1,6 @@
+import type { EventIncident } from "@scheduling/domain/events/Event"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
+import { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
@@ -112,12 +114,12 @@ const newIncident = (
 }
 
 const toAnnouncement = (
-  { at, cause, endsFormerProblem = false, from, monitor_id, to, workspace_id }: StatusChange,
+  { at, cause, endsFormerProblem = false, from, kind, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
-  incident_id: string | undefined
+  incident: EventIncident | undefined
 ): ReadonlyArray<Announcement> => {
   const recovers = from === "down" || endsFormerProblem
-  const event = to === "down" ? "monitor.down" : recovers ? "monitor.up" : undefined
+  const event = to === "down" ? "incident.opened" : recovers ? "incident.closed" : undefined
   if (event === undefined || to === "paused" || to === "new" || monitor === undefined) return []
   const { name, tags } = monitor
   const reason = cause === null ? {} : { reason: cause.message }
@@ -128,10 +130,28 @@ const toAnnouncement = (
       subject_id: monitor_id,
       tags,
       at: new Date(at),
-      data: { name, ...reason, ...(incident_id === undefined ? {} : { incident_id }) }
+      data: {
+        name,
+        ...reason,
+        about: { incident: incident ?? unknownIncident(monitor_id, kind) }
+      }
     }
   ]
 }
+
+const unknownIncident = (monitor_id: string, kind: Monitor["kind"]): EventIncident => ({
+  id: null,
+  monitor_id: MonitorId.make(monitor_id),
+  monitor_kind: kind,
+  cause: null
+})
+
+const eventIncident = ({ cause, id, kind, monitor_id }: NewIncident): EventIncident => ({
+  id: IncidentId.make(id),
+  monitor_id: MonitorId.make(monitor_id),
+  monitor_kind: kind,
+  cause
+})
 
 /**
  * Maps each change to the incident that it opens or closes. `opened` has the order of the changes.
@@ -139,16 +159,16 @@ const toAnnouncement = (
 const matchIncidents = (
   changes: ReadonlyArray<StatusChange>,
   opened: ReadonlyArray<NewIncident>,
-  closed: ReadonlyMap<string, string>
-): ReadonlyMap<StatusChange, string> => {
+  closed: ReadonlyMap<string, EventIncident>
+): ReadonlyMap<StatusChange, EventIncident> => {
   const open = new Map(closed)
-  const found = new Map<StatusChange, string>()
-  let next = 0
+  const found = new Map<StatusChange, EventIncident>()
+  const toOpen = opened.map(eventIncident)
   for (const change of changes) {
-    const id = change.to === "down" ? opened[next++]?.id : open.get(change.monitor_id)
-    if (id === undefined) continue
-    found.set(change, id)
-    open.set(change.monitor_id, id)
+    const incident = change.to === "down" ? toOpen.shift() : open.get(change.monitor_id)
+    if (incident === undefined) continue
+    found.set(change, incident)
+    open.set(change.monitor_id, incident)
   }
   return found
 }

@@ -1,12 +1,12 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execution"
+import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { keyIsTaken } from "../core/index.ts"
-import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
+import { type Change, LiveChanges, taskChange, publishAfterCommit } from "../events/index.ts"
 import { FairQueue, yieldToEventLoop } from "../http/index.ts"
 import {
   batchPageReads,
@@ -271,15 +271,16 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
 ) => {
   const publish = publishAfterCommit(sql, changes)
   const ofKind = sql.literal(`kind = '${kind}'`)
-  const toChange =
-    (change: Extract<Change, { readonly type: "task" }>["change"]) =>
-    ({ id }: TaskRef): Change => ({ type: "task", kind, task_id: TaskId.make(id), change })
+  const changeOf =
+    (type: "task.created" | "task.updated" | "task.deleted") =>
+    ({ id }: TaskRef): Change =>
+      taskChange(type, { id, kind })
 
   const insertBy: InsertsBy<Row>["insertBy"] = (task, statement) =>
     statement(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
-      Effect.tap(publish([task], toChange("created"))),
+      Effect.tap(publish([task], changeOf("task.created"))),
       keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], task.key),
       orWorkspaceNotFound,
       Effect.withSpan("TasksRepo.insert")
@@ -312,7 +313,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
         WHERE workspace_id = ${workspace_id}
           AND ${ofKind}
           AND id = ${id}`
-      yield* publish([task], toChange("updated"))
+      yield* publish([task], changeOf("task.updated"))
     }, Effect.orDie),
 
     giveKey: Effect.fn("TasksRepo.giveKey")(
@@ -338,7 +339,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
           AND ${ofKind}
           AND id = ${id}
         RETURNING id, workspace_id`
-      yield* publish(removed, toChange("deleted"))
+      yield* publish(removed, changeOf("task.deleted"))
       return removed.length > 0
     }, Effect.orDie)
   }

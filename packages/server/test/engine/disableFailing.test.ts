@@ -72,7 +72,7 @@ const stateOf = (workspace: AuthorizedWorkspaceId, taskId: string) =>
           FROM outbox
           WHERE outbox.workspace_id = tasks.workspace_id
             AND subject_id = tasks.id
-            AND event = 'task.disabled'
+            AND event = 'task.paused'
         ) AS announced
       FROM tasks
       WHERE workspace_id = ${workspace}

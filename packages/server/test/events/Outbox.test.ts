@@ -11,6 +11,7 @@ import { QueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
 import { insertTask, insertWorkspace, step } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
+import { announcementData } from "../notifications/support/events.ts"
 
 const insertChannel = Effect.fnUntraced(function* (workspace: string) {
   const sql = yield* SqlClient.SqlClient
@@ -80,9 +81,11 @@ layer(
       assert.isTrue((yield* end(run, "failed")).announced)
       const [event] = yield* outboxOf(run.workspace_id)
       assert.containSubset(event, {
-        event: "task.failed",
+        event: "execution.failed",
         subject_id: run.task_id,
-        data: { kind: "cron", error: "connection: connection refused", attempts: 1 }
+        data: {
+          run: { kind: "cron", status: "failed", error: "connection: connection refused" }
+        }
       })
     })
   )
@@ -98,7 +101,10 @@ layer(
       yield* end(other, "failed")
       yield* end(run, "succeeded")
       yield* end(other, "succeeded")
-      assert.deepStrictEqual(yield* eventsOf(run.workspace_id), ["task.failed", "task.recovered"])
+      assert.deepStrictEqual(yield* eventsOf(run.workspace_id), [
+        "execution.failed",
+        "task.recovered"
+      ])
     })
   )
 
@@ -121,7 +127,7 @@ layer(
           settlement({ id: later, workspace_id, status: second, finished_ms: now + 20 }),
           settlement({ id: sooner, workspace_id, status: first, finished_ms: now + 10 })
         ])
-        const events = { failed: "task.failed", succeeded: "task.recovered" }
+        const events = { failed: "execution.failed", succeeded: "task.recovered" }
         assert.deepStrictEqual(yield* eventsOf(workspace_id), [events[first], events[second]])
       }
     })
@@ -134,7 +140,7 @@ layer(
       yield* insertChannel(run.workspace_id)
       yield* sql`
         INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
-        VALUES (${run.task_id}, ${run.workspace_id}, 'task.failed', 1, now(), '{}', '{}')`
+        VALUES (${run.task_id}, ${run.workspace_id}, 'execution.failed', 1, now(), '{}', '{}')`
       yield* end(run, "succeeded")
       assert.deepStrictEqual(yield* eventsOf(run.workspace_id), ["task.recovered"])
     })
@@ -175,7 +181,7 @@ layer(
         })
       ])
       const [event, ...more] = yield* outboxOf(workspace_id)
-      assert.deepInclude(event, { event: "chain.failed", subject_id: chain })
+      assert.deepInclude(event, { event: "chain_run.failed", subject_id: chain })
       assert.deepStrictEqual(more, [])
     })
   )
@@ -187,18 +193,18 @@ layer(
       const { task_id: subject_id, workspace_id } = yield* begin
       const announce = outbox.announce({
         workspace_id,
-        event: "monitor.down",
+        event: "incident.opened",
         subject_id,
         tags: ["db"],
         at: new Date(),
-        data: { name: "backup" }
+        data: announcementData("incident.opened", subject_id)
       })
       yield* sql
         .withTransaction(Effect.andThen(announce, Effect.fail("no")))
         .pipe(Effect.catch(() => Effect.void))
       assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
       yield* sql.withTransaction(announce)
-      assert.deepStrictEqual(yield* eventsOf(workspace_id), ["monitor.down"])
+      assert.deepStrictEqual(yield* eventsOf(workspace_id), ["incident.opened"])
       yield* outbox.forget({ workspace_id, subject_id })
       assert.deepStrictEqual(yield* eventsOf(workspace_id), [])
     })

@@ -5,7 +5,8 @@ import { Effect, Exit, Scope } from "effect"
 import { ask, createKey, signUp } from "../support/http.ts"
 import { runningConfig, signalledNodesLayer, startNode, TestApp } from "../support/TestApp.ts"
 import { agentOf } from "../workers/workers.ts"
-import { type Event, follow } from "./streams.ts"
+import type { LiveEvent } from "@scheduling/domain/events/Event"
+import { follow } from "./streams.ts"
 
 const begin = Effect.gen(function* () {
   const member = yield* signUp()
@@ -15,8 +16,16 @@ const begin = Effect.gen(function* () {
   return { member, token, workspace, post, url: `http://127.0.0.1:${port}/` }
 })
 
-const short = ({ change, status, type }: Readonly<Record<string, unknown>>) =>
-  `${type} ${change ?? status}`
+const typesOf = (events: ReadonlyArray<LiveEvent>) => events.map(({ type }) => type)
+
+const has = (type: LiveEvent["type"]) => (events: ReadonlyArray<LiveEvent>) =>
+  events.some((event) => event.type === type)
+
+/** The executions of the events that are about nothing else. */
+const executionsOf = (events: ReadonlyArray<LiveEvent>) =>
+  events.flatMap(({ data }) =>
+    "execution" in data && !("task" in data) && !("chain_run" in data) ? [data.execution] : []
+  )
 
 layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })("events", (it) => {
   describe.each(["url", "otherUrl"] as const)("at %s", (at) => {
@@ -28,32 +37,21 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         const task_id: string = created.body.id
         const run = yield* post(`/cron/${task_id}/run`)
         yield* ask("PATCH", `${workspace}/cron/${task_id}`, { token, body: { name: "b" } })
-        yield* stream.until("its end", (events) =>
-          events.some((one) => one["status"] === "succeeded")
-        )
+        yield* stream.until("its end", has("execution.succeeded"))
         yield* ask("DELETE", `${workspace}/cron/${task_id}`, { token })
-        const events = yield* stream.until("all of it", (all) =>
-          all.some((one) => one["change"] === "deleted")
-        )
-        assert.deepStrictEqual(events.filter(({ type }) => type === "task").map(short), [
-          "task created",
-          "task updated",
-          "task deleted"
+        const events = yield* stream.until("all of it", has("task.deleted"))
+        assert.deepStrictEqual(typesOf(events.filter(({ data }) => "task" in data)), [
+          "task.created",
+          "task.updated",
+          "task.deleted"
         ])
-        const executions = events.filter(({ type }) => type === "execution")
-        assert.deepStrictEqual(executions.map(short), [
-          "execution queued",
-          "execution running",
-          "execution succeeded"
+        const common = { id: run.body.id, kind: "cron", task_id, chain_run_id: null, error: null }
+        assert.deepStrictEqual<unknown>(executionsOf(events), [
+          { ...common, status: "queued", attempts_count: 0, status_code: null },
+          { ...common, status: "running", attempts_count: 1, status_code: null },
+          { ...common, status: "succeeded", attempts_count: 1, status_code: 200 }
         ])
-        for (const one of executions) {
-          assert.deepInclude(one, {
-            execution_id: run.body.id,
-            kind: "cron",
-            task_id,
-            chain_run_id: null
-          })
-        }
+        assert.isTrue(events.every(({ workspace_id }) => workspace.endsWith(workspace_id)))
         assert.strictEqual(new Set(events.map(({ id }) => id)).size, events.length)
       })
     )
@@ -74,7 +72,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         yield* post("/cron", task)
         const stream = yield* follow({ workspace, token, at, after: first })
         const missed = yield* stream.until("what was missed", (events) => events.length >= 2)
-        assert.deepStrictEqual(missed.map(short), ["task created", "task created"])
+        assert.deepStrictEqual(typesOf(missed), ["task.created", "task.created"])
         assert.notInclude(
           missed.map(({ id }) => id),
           first
@@ -91,21 +89,20 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       const witness = yield* follow({ workspace, token })
       yield* post("/cron", task)
       const [first] = yield* witness.until("the first task", ({ length }) => length === 1)
-      const after = String(first?.["at"])
+      const after = first?.created_at ?? ""
       const stream = yield* follow({ workspace, token, after })
       const ofKey = yield* follow({ workspace, token: key, after })
       const created = yield* post("/cron", task)
       yield* post(`/cron/${created.body.id}/run`)
-      const hasEnded = (events: ReadonlyArray<Event>) =>
-        events.some((one) => one["status"] === "succeeded")
+      const hasEnded = has("execution.succeeded")
       const seen = yield* witness.until("its end", hasEnded)
       const events = yield* stream.until("its end", hasEnded)
       assert.deepStrictEqual(
         events.map(({ id }) => id),
         seen.map(({ id }) => id)
       )
-      const eventsOfKey = yield* ofKey.until("its end", hasEnded)
-      assert.deepStrictEqual(new Set(eventsOfKey.map(({ type }) => type)), new Set(["execution"]))
+      const heard = yield* ofKey.until("its end", hasEnded)
+      assert.isTrue(heard.every(({ data }) => "execution" in data && !("task" in data)))
       const late = yield* follow({ workspace, token, after })
       const missed = yield* late.until("what was missed", hasEnded)
       assert.strictEqual(new Set(missed.map(({ id }) => id)).size, missed.length)
@@ -123,18 +120,26 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       const chain = yield* post("/chains", { name: "c", steps: [step, { ...step, name: "b" }] })
       const stream = yield* follow({ workspace, token })
       const run = yield* post(`/chains/${chain.body.id}/run`)
-      const events = yield* stream.until(
-        "both steps",
-        (all) => all.filter((one) => one["status"] === "succeeded").length === 2
-      )
-      assert.deepStrictEqual(events.map(short).slice(0, 5), [
-        "execution queued",
-        "execution running",
-        "execution queued",
-        "execution running",
-        "execution succeeded"
+      const events = yield* stream.until("its end", has("chain_run.succeeded"))
+      assert.deepStrictEqual(typesOf(events).slice(0, 5), [
+        "execution.queued",
+        "execution.running",
+        "execution.queued",
+        "execution.running",
+        "execution.succeeded"
       ])
-      assert.isTrue(events.every((one) => one["chain_run_id"] === run.body.id))
+      assert.deepInclude(executionsOf(events)[2], {
+        attempts_count: 1,
+        status_code: 503,
+        error: { code: "http_status", message: "answered 503" }
+      })
+      assert.isTrue(executionsOf(events).every(({ chain_run_id }) => chain_run_id === run.body.id))
+      const end = events.find(({ type }) => type === "chain_run.succeeded")
+      assert.deepStrictEqual<unknown>(end?.data, {
+        chain_run: { id: run.body.id, chain_id: chain.body.id, status: "succeeded" },
+        execution: executionsOf(events).findLast(({ status }) => status === "succeeded"),
+        notice: null
+      })
     })
   )
 
@@ -149,10 +154,8 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       })
       const execution = String(list.body.data[0].id)
       yield* post(`/executions/${execution}/cancel`)
-      const events = yield* stream.until("an event", (all) =>
-        all.some((one) => one["status"] === "cancelled")
-      )
-      assert.deepInclude(events.at(-1), { execution_id: execution, kind: "delayed" })
+      const events = yield* stream.until("an event", has("execution.cancelled"))
+      assert.deepInclude<unknown>(executionsOf(events).at(-1), { id: execution, kind: "delayed" })
     })
   )
 
@@ -167,12 +170,11 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       const { session } = (yield* agent.hello()).body
       yield* agent.beat(session, { leaving: true })
       yield* post("/cron", { name: "a", url: "https://example.com", schedule: "0 0 1 1 *" })
-      const isLast = (all: ReadonlyArray<Event>) => all.some(({ type }) => type === "task")
-      const events = yield* stream.until("all of it", isLast)
-      assert.deepStrictEqual(events.map(short), ["worker online", "worker offline", "task created"])
-      assert.strictEqual(events[0]?.["worker_id"], worker.id)
-      const eventsOfKey = yield* ofKey.until("the task", isLast)
-      assert.deepStrictEqual(eventsOfKey.map(short), ["task created"])
+      const events = yield* stream.until("all of it", has("task.created"))
+      assert.deepStrictEqual(typesOf(events), ["worker.online", "worker.offline", "task.created"])
+      assert.deepStrictEqual<unknown>(events[0]?.data, { worker: { id: worker.id }, notice: null })
+      const heard = yield* ofKey.until("the task", has("task.created"))
+      assert.deepStrictEqual(typesOf(heard), ["task.created"])
     })
   )
 
@@ -189,23 +191,34 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       yield* ask("GET", path)
       yield* ask("PATCH", `${workspace}/monitors/heartbeat/${id}`, { token, body: { name: "n" } })
       yield* ask("DELETE", `${workspace}/monitors/heartbeat/${id}`, { token })
-      const events = yield* stream.until("all of it", (all) =>
-        all.some((one) => one["change"] === "deleted")
-      )
+      const events = yield* stream.until("all of it", has("monitor.deleted"))
       assert.sameMembers(
-        events.map((one) => `${short(one)} ${one["status"] ?? ""}`.trim()),
+        events.map(({ data, type }) =>
+          "monitor" in data && data.monitor.status !== null
+            ? `${type} ${data.monitor.status}`
+            : type
+        ),
         [
-          "monitor created",
-          "incident opened",
-          "monitor status_changed down",
-          "incident acknowledged",
-          "incident closed",
-          "monitor status_changed up",
-          "monitor updated",
-          "monitor deleted"
+          "monitor.created",
+          "incident.opened",
+          "monitor.status_changed down",
+          "incident.acknowledged",
+          "incident.closed",
+          "monitor.status_changed up",
+          "monitor.updated",
+          "monitor.deleted"
         ]
       )
-      assert.isTrue(events.every((one) => one["monitor_id"] === id && one["kind"] === "heartbeat"))
+      const { cause, id: incidentId } = open.body.data[0]
+      for (const { data } of events) {
+        if ("monitor" in data) assert.deepInclude(data.monitor, { id, kind: "heartbeat" })
+        else {
+          assert.deepStrictEqual<unknown>(data, {
+            incident: { id: incidentId, monitor_id: id, monitor_kind: "heartbeat", cause },
+            notice: null
+          })
+        }
+      }
     })
   )
 
@@ -221,13 +234,12 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       yield* mine.post("/monitors/heartbeat", { name: "m", period_seconds: 3_600 })
       const created = yield* mine.post("/cron", task)
       yield* mine.post(`/cron/${created.body.id}/run`)
-      const ended = (events: ReadonlyArray<object>) =>
-        events.some((one) => "status" in one && one.status === "succeeded")
+      const ended = has("execution.succeeded")
       const events = yield* narrow.until("its end", ended)
-      assert.isTrue(events.every(({ type }) => type === "execution"))
+      assert.isTrue(events.every(({ type }) => type.startsWith("execution.")))
       const all = yield* wide.until("its end", ended)
       assert.deepStrictEqual(
-        all.filter(({ type }) => type === "task").map((one) => one["task_id"]),
+        all.flatMap(({ data }) => ("task" in data ? [data.task.id as string] : [])),
         [created.body.id]
       )
     })

@@ -1,14 +1,14 @@
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { LiveEvent } from "@scheduling/domain/events/Event"
+import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { TestApp } from "../support/TestApp.ts"
 import { eventually } from "../support/ServerProcess.ts"
 
-export interface Event {
-  readonly id: string
-  readonly type: string
-  readonly [field: string]: unknown
-}
+/** Every event of every test must be what the contract says. */
+const parseEvent = Schema.decodeUnknownSync(Schema.fromJsonString(LiveEvent), {
+  onExcessProperty: "error"
+})
 
 interface Following {
   readonly workspace: string
@@ -50,8 +50,7 @@ export const follow = Effect.fnUntraced(function* ({
     }
   }
   void read()
-  const events = () =>
-    [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as Event)
+  const events = () => [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => parseEvent(data))
   yield* eventually("a stream that has begun", async () => text.includes("id: ") || end)
   return {
     response,
@@ -59,7 +58,7 @@ export const follow = Effect.fnUntraced(function* ({
     end: () => end,
     events,
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "",
-    until: (what: string, holds: (events: ReadonlyArray<Event>) => boolean) =>
+    until: (what: string, holds: (events: ReadonlyArray<LiveEvent>) => boolean) =>
       eventually(what, async () => holds(events()) && events(), 60_000),
     untilEnd: eventually("the end of the stream", async () => end, 60_000)
   }

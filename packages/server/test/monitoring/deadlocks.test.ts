@@ -28,6 +28,7 @@ import { UsageRepo } from "../../src/plans/UsageRepo.ts"
 import { testConfig } from "../support/TestApp.ts"
 import { untilWaiting } from "../support/collide.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
+import { announcementData } from "../notifications/support/events.ts"
 
 const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRepo.layer).pipe(
   Layer.provide(Limits.layer),
@@ -187,10 +188,10 @@ describe.skipIf(!onPostgres)("A status change of a monitor", () => {
         const [{ id = "", kind = "ssl" } = {}] = monitors
         yield* outbox.announce({
           workspace_id,
-          event: "monitor.down",
+          event: "incident.opened",
           subject_id: id,
           at: new Date(),
-          data: { name: "db" }
+          data: announcementData("incident.opened", id)
         })
         const isLocked = yield* Deferred.make<void>()
         const canContinue = yield* Deferred.make<void>()

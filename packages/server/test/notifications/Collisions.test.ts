@@ -11,6 +11,7 @@ import { alerts, callbacks, Sender } from "../../src/notifications/sending/Sende
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
+import { runData } from "./support/events.ts"
 
 const TestLayer = Layer.mergeAll(stepsLayer(), WorkspacesRepo.layer).pipe(
   Layer.provideMerge(TestDatabaseLayer)
@@ -80,8 +81,8 @@ describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it"
           yield* sql`
             INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)
             VALUES (
-              ${workspace_id}, 'task.failed', ${subject_id}, now(),
-              '{"kind": "cron", "name": "often"}', ${callback_url}
+              ${workspace_id}, 'execution.failed', ${subject_id}, now(),
+              ${JSON.stringify({ name: "often", run: runData() })}::jsonb, ${callback_url}
             )`
         }
         yield* (yield* Router).route

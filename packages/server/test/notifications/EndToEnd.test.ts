@@ -15,6 +15,7 @@ import {
 } from "../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 import { httpReceiver, smtpReceiver } from "./support/receivers.ts"
+import { eventsIn } from "./support/events.ts"
 
 const secret = "a secret for tests, thirty-two bytes and more"
 
@@ -90,10 +91,10 @@ it.live(
           ...settings.rules,
           {
             events: [
-              "task.failed",
+              "execution.failed",
               "task.recovered",
-              "monitor.down",
-              "monitor.up",
+              "incident.opened",
+              "incident.closed",
               "certificate.expiring",
               "certificate.changed"
             ],
@@ -126,7 +127,7 @@ it.live(
         state: "down",
         title: "Failed: Nightly report <b>",
         events_count: 1,
-        events: [{ event: "task.failed", subject_id: task.id, reason: "answered 400" }]
+        events: [{ event: "execution.failed", subject_id: task.id, reason: "answered 400" }]
       })
       assert.containSubset(up?.body, {
         state: "up",
@@ -153,8 +154,8 @@ it.live(
 
       const eventsOf = (monitor: { readonly id: string }): ReadonlyArray<string> =>
         hook.received.flatMap(({ body }) =>
-          body.events.flatMap((one: { readonly event: string; readonly subject_id: string }) =>
-            one.subject_id === monitor.id ? [one.event] : []
+          eventsIn(body).flatMap(({ data, type }) =>
+            "incident" in data && data.incident.monitor_id === monitor.id ? [type] : []
           )
         )
       const mailsAbout = (name: string) =>
@@ -173,7 +174,7 @@ it.live(
       yield* ping("")
       yield* eventually("that it is up", async () => eventsOf(heartbeat).length === 2, 20_000)
       yield* eventually("mails of both", async () => mailsAbout("Hourly backup") === 2, 20_000)
-      assert.deepStrictEqual(eventsOf(heartbeat), ["monitor.down", "monitor.up"])
+      assert.deepStrictEqual(eventsOf(heartbeat), ["incident.opened", "incident.closed"])
       const { body: incidents } = yield* ask("GET", `/incidents?monitor_id=${heartbeat.id}`)
       assert.lengthOf(incidents.data, 1)
       const { body: incident } = yield* ask("GET", `/incidents/${incidents.data[0].id}`)

@@ -29,9 +29,9 @@ const insert = Effect.fnUntraced(function* (
 })
 
 layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
-  "deliveries that are over",
+  "finished deliveries",
   (it) => {
-    it.effect("are removed when their time is up, callbacks that were delivered sooner", () =>
+    it.effect("are removed after their time, delivered callbacks sooner", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const repo = yield* DeliveriesRepo
@@ -58,7 +58,7 @@ layer(DeliveriesRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
       })
     )
 
-    it.effect("are found without reading those that stay", () =>
+    it.effect("are found without reading the ones that stay", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         for (const isCallback of [false, true]) {

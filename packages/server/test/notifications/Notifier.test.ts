@@ -15,10 +15,11 @@ import {
   SecretsLayer
 } from "./support/nodes.ts"
 import { httpReceiver } from "./support/receivers.ts"
+import { announcementData, countIn, eventsIn, titleIn, typesIn } from "./support/events.ts"
 
 const happens = Effect.fnUntraced(function* (
   workspace_id: string,
-  event: "monitor.down" | "monitor.up",
+  event: "incident.opened" | "incident.closed",
   subjects: ReadonlyArray<string>
 ) {
   const outbox = yield* Outbox
@@ -29,7 +30,7 @@ const happens = Effect.fnUntraced(function* (
       event,
       subject_id,
       at,
-      data: { name: `monitor ${subject_id}` }
+      data: announcementData(event, subject_id, `monitor ${subject_id}`)
     }))
   )
   return at.getTime()
@@ -57,7 +58,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 0 })
       const waited: Array<number> = []
       for (let round = 0; round < 20; round++) {
-        const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+        const at = yield* happens(workspace, "incident.opened", [randomUUID()])
         yield* waitFor(() => receiver.received.length > round)
         waited.push((receiver.received[round]?.at ?? Infinity) - at)
       }
@@ -72,38 +73,35 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       yield* insertChannels(workspace, [{ config: { url: receiver.url } }], { group_seconds: 4 })
       const subjects = many(10_000)
       const happenedAt: Array<number> = []
-      const counted = () =>
-        receiver.received.reduce((sum, { body }) => sum + Number(body.events_count), 0)
+      const counted = () => receiver.received.reduce((sum, { body }) => sum + countIn(body), 0)
 
       for (let from = 0; from < subjects.length; from += 250) {
-        const at = yield* happens(workspace, "monitor.down", subjects.slice(from, from + 250))
+        const at = yield* happens(workspace, "incident.opened", subjects.slice(from, from + 250))
         for (let n = 0; n < 250; n++) happenedAt.push(at)
       }
       yield* waitFor(() => counted() === 10_000, 60_000)
       assert.isBelow(receiver.received.length, 8)
-      assert.match(receiver.received.at(-1)?.body.title, /^[\d,]+ failing$/)
-      assert.lengthOf(receiver.received.at(-1)?.body.events, 10)
+      assert.match(titleIn(receiver.received.at(-1)?.body), /^[\d,]+ failing$/)
+      assert.lengthOf(eventsIn(receiver.received.at(-1)?.body), 10)
       const waited = receiver.received.flatMap(({ at, body }, index) => {
         const before = receiver.received
           .slice(0, index)
-          .reduce((sum, one) => sum + Number(one.body.events_count), 0)
-        return happenedAt
-          .slice(before, before + Number(body.events_count))
-          .map((happened) => at - happened)
+          .reduce((sum, one) => sum + countIn(one.body), 0)
+        return happenedAt.slice(before, before + countIn(body)).map((happened) => at - happened)
       })
       assert.lengthOf(waited, 10_000)
       // The first windows, on a machine that is slow: 0.4 + 0.8 + 1.6 + 3.2 s, and what sorting takes.
       assert.isBelow(percentile(waited, 0.95), 12_000)
 
       const downs = receiver.received.length
-      yield* happens(workspace, "monitor.up", subjects)
+      yield* happens(workspace, "incident.closed", subjects)
       yield* waitFor(() => counted() === 20_000, 60_000)
       assert.isBelow(receiver.received.length - downs, 8)
-      assert.strictEqual(receiver.received.at(-1)?.body.state, "up")
+      assert.match(titleIn(receiver.received.at(-1)?.body), /recovered$/)
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 
-  it.effect("keeps a storm from an incident tool, and closes what it opened", () =>
+  it.effect("opens few incidents in a storm, and closes all of them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* newWorkspace
@@ -113,21 +111,21 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       // Nobody answers there, so that what is to be sent can be read.
       yield* sql`UPDATE notification_channels SET held_until = now() + interval '1 hour' WHERE id = ${channel}`
       const subjects = many(1_000)
-      yield* happens(workspace, "monitor.down", subjects)
+      yield* happens(workspace, "incident.opened", subjects)
       const opened = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 0)
       assert.lengthOf(opened, 21)
       assert.strictEqual(
         opened.reduce((sum, { events }) => sum + events, 0),
         1_000
       )
-      yield* happens(workspace, "monitor.up", subjects)
+      yield* happens(workspace, "incident.closed", subjects)
       const all = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 21)
       // One message for each event that was sent alone, and one for all the others.
       assert.lengthOf(all, 42)
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 
-  it.effect("shares the work between two nodes, and sends nothing twice", () =>
+  it.effect("shares the work between two nodes and sends nothing twice", () =>
     Effect.gen(function* () {
       const receiver = yield* httpReceiver()
       const workspaces = yield* Effect.replicateEffect(newWorkspace, 40)
@@ -137,12 +135,16 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         })
       }
       const subjects = new Map(workspaces.map((workspace) => [workspace, randomUUID()]))
-      for (const event of ["monitor.down", "monitor.up", "monitor.down", "monitor.up"] as const) {
+      for (const event of [
+        "incident.opened",
+        "incident.closed",
+        "incident.opened",
+        "incident.closed"
+      ] as const) {
         for (const [workspace, subject] of subjects) yield* happens(workspace, event, [subject])
         yield* Effect.sleep("150 millis")
       }
-      const told = () =>
-        receiver.received.reduce((sum, { body }) => sum + Number(body.events_count), 0)
+      const told = () => receiver.received.reduce((sum, { body }) => sum + countIn(body), 0)
       yield* waitFor(() => told() >= 160)
       yield* Effect.sleep("500 millis")
       const ids = receiver.received.map(({ headers }) => headers["idempotency-key"])
@@ -150,13 +152,18 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       for (const workspace of workspaces) {
         const events = receiver.received
           .filter(({ url }) => url === `/${workspace}`)
-          .flatMap(({ body }) => body.events.map(({ event }: { readonly event: string }) => event))
-        assert.deepStrictEqual(events, ["monitor.down", "monitor.up", "monitor.down", "monitor.up"])
+          .flatMap(({ body }) => typesIn(body))
+        assert.deepStrictEqual(events, [
+          "incident.opened",
+          "incident.closed",
+          "incident.opened",
+          "incident.closed"
+        ])
       }
     }).pipe(Effect.provide(notifierLayer()), Effect.provide(notifierLayer()))
   )
 
-  it.effect("lets a channel that hangs, and one that fails, delay no other", () =>
+  it.effect("delays no channel because another one hangs or fails", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
       const hanging = yield* httpReceiver(() => ({ hangs: true }))
@@ -168,7 +175,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         { group_seconds: 0 }
       )
       for (let round = 1; round <= 10; round++) {
-        const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+        const at = yield* happens(workspace, "incident.opened", [randomUUID()])
         yield* waitFor(() => well.received.length === round)
         assert.isBelow((well.received.at(-1)?.at ?? Infinity) - at, 8_000)
       }
@@ -179,7 +186,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 
-  it.effect("lets a tenant with 10,000 dead channels delay no other", () =>
+  it.effect("delays no tenant because another one has 10,000 dead channels", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const dead = yield* httpReceiver(() => ({ hangs: true }))
@@ -209,7 +216,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       yield* Effect.gen(function* () {
         yield* Effect.sleep("1 second")
         for (let round = 1; round <= 10; round++) {
-          const at = yield* happens(workspace, "monitor.down", [randomUUID()])
+          const at = yield* happens(workspace, "incident.opened", [randomUUID()])
           yield* waitFor(() => well.received.length === round)
           assert.isBelow((well.received.at(-1)?.at ?? Infinity) - at, 8_000)
         }

@@ -1,6 +1,7 @@
 // @tags processes postgres long
 import { assert, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { EventExecution } from "@scheduling/domain/events/Event"
+import { Effect, type Scope, Struct } from "effect"
 import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
 import {
   call,
@@ -10,6 +11,7 @@ import {
   temporaryFolder
 } from "../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
+import { eventsIn } from "./support/events.ts"
 import { httpReceiver, type Reply } from "./support/receivers.ts"
 
 const withinMs = 60_000
@@ -40,6 +42,7 @@ const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
     ask,
     hook,
     target,
+    workspace_id: workspace.split("/").at(-1),
     callbacks: {
       on_failure: { url: `${hook.url}/failed` },
       on_success: { url: `${hook.url}/succeeded` }
@@ -54,7 +57,7 @@ const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
       }),
     arrived: (count: number) =>
       eventually(
-        `${count} call-backs`,
+        `${count} callbacks`,
         async () => hook.received.length >= count && hook.received,
         withinMs
       ),
@@ -67,7 +70,7 @@ it.live(
   "Each run of a cron task, a delayed task and a chain leads to a signed callback, where one is set",
   () =>
     Effect.gen(function* () {
-      const { arrived, ask, callbacks, deliveries, hook, target } = yield* begin()
+      const { arrived, ask, callbacks, deliveries, hook, target, workspace_id } = yield* begin()
       const { body: secrets } = yield* ask("GET", `/signing-secrets?url=${hook.url}`)
       const { call_secret, message_secret } = secrets.data[0]
 
@@ -87,11 +90,24 @@ it.live(
       const [first, second] = hook.received
       assert.strictEqual(first?.url, "/failed")
       assert.strictEqual(first?.method, "POST")
-      assert.containSubset(first?.body, {
-        state: "down",
-        title: "Failed: Nightly",
-        events_count: 1,
-        events: [{ event: "task.failed", subject_id: cron.id, reason: "answered 400" }]
+      const [run] = (yield* ask("GET", `/executions?task_id=${cron.id}&limit=100`)).body.data.slice(
+        -1
+      )
+      assert.deepStrictEqual(first?.body, {
+        id: first?.headers["idempotency-key"],
+        type: "execution.failed",
+        created_at: run.finished_at,
+        workspace_id,
+        data: {
+          execution: Struct.pick(run, Object.keys(EventExecution.fields)),
+          notice: {
+            title: "Failed: Nightly",
+            name: "Nightly",
+            reason: "answered 400",
+            facts: [{ name: "Execution", value: run.id }],
+            is_reminder: false
+          }
+        }
       })
       assert.strictEqual(first?.headers["idempotency-key"], first?.body.id)
       const message = {
@@ -116,10 +132,12 @@ it.live(
       assert.strictEqual(delayed.status, 201, JSON.stringify(delayed.body))
       yield* arrived(3)
       assert.strictEqual(hook.received[2]?.url, "/succeeded")
-      assert.containSubset(hook.received[2]?.body, {
-        state: "up",
-        events: [{ event: "task.succeeded", subject_id: delayed.body.id, reason: null }]
-      })
+      assert.containSubset(eventsIn(hook.received[2]?.body), [
+        {
+          type: "execution.succeeded",
+          data: { execution: { task_id: delayed.body.id, status: "succeeded", error: null } }
+        }
+      ])
 
       const { body: chain } = yield* ask("POST", "/chains", {
         name: "Two steps",
@@ -129,12 +147,18 @@ it.live(
         ],
         ...callbacks
       })
-      const { body: run } = yield* ask("POST", `/chains/${chain.id}/run`)
+      const { body: chainRun } = yield* ask("POST", `/chains/${chain.id}/run`)
       yield* arrived(4)
-      assert.containSubset(hook.received[3]?.body, {
-        title: "Succeeded: Two steps",
-        events: [{ event: "chain.succeeded", facts: [{ name: "Execution", value: run.id }] }]
-      })
+      assert.containSubset(eventsIn(hook.received[3]?.body), [
+        {
+          type: "chain_run.succeeded",
+          data: {
+            chain_run: { id: chainRun.id, chain_id: chain.id, status: "succeeded" },
+            execution: { chain_run_id: chainRun.id, status: "succeeded" },
+            notice: { title: "Succeeded: Two steps" }
+          }
+        }
+      ])
 
       // A removed callback gets nothing, and the other one stays.
       const { body: changed } = yield* ask("PATCH", `/cron/${cron.id}`, {
@@ -168,7 +192,7 @@ it.live(
       assert.containSubset(resent.body, { channel_id: null, kind: "callback" })
       yield* arrived(6)
       assert.strictEqual(hook.received[5]?.body.id, resent.body.id)
-      assert.deepStrictEqual(hook.received[5]?.body.events, hook.received[4]?.body.events)
+      assert.deepStrictEqual(hook.received[5]?.body.data, hook.received[4]?.body.data)
     }),
   { timeout: 180_000 }
 )
@@ -209,7 +233,7 @@ it.live(
       const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
       hangs = true
       yield* ask("POST", `/cron/${task.id}/run`)
-      yield* eventually("its call-back", async () => arrivals().length === 1, withinMs)
+      yield* eventually("its callback", async () => arrivals().length === 1, withinMs)
       yield* replaceNode(() => {
         hangs = false
       })

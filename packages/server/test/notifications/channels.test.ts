@@ -62,7 +62,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("keeps a secret that comes back masked, or not at all", () =>
+  it.effect("keeps a secret that is sent masked or not at all", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const ntfy = { server: "https://ntfy.example.com", topic: "a", token: "tk_abcdefghijkl" }
@@ -78,7 +78,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("sends no secret to a server that it was not given for", () =>
+  it.effect("sends no secret to another server than the one it was given for", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
@@ -153,7 +153,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("is replaced by its key, with what its definition says and no more", () =>
+  it.effect("is replaced as a whole by a PUT to its key", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const server = "https://ntfy.example.com"
@@ -181,7 +181,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("keeps a secret from another server when it is put by its key", () =>
+  it.effect("keeps a secret from another server in a PUT to its key", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
@@ -208,7 +208,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("is tested, and the answer says what came of it", () =>
+  it.effect("is tested, and the answer has the result", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const { body } = yield* channels.create({ config: { url: "http://nowhere.invalid/" } })
@@ -228,13 +228,13 @@ layer(testAppLayer())("A channel", (it) => {
       assert.strictEqual((yield* channels.test(body.id)).headers.get("retry-after"), "20")
       const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=failed`)
       assert.lengthOf(list.data, 7)
-      assert.strictEqual(list.data[0].events[0].event, "test")
+      assert.strictEqual(list.data[0].events[0].type, "test")
       const shown = yield* channels.get(body.id)
       assert.deepInclude(shown.body.last_delivery, { delivered: false })
     })
   )
 
-  it.effect("describes its kind as a form can be drawn from it", () =>
+  it.effect("describes its kind, so that a form can be made from it", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const { body } = yield* channels.kinds
@@ -253,7 +253,7 @@ layer(testAppLayer())("A channel", (it) => {
 })
 
 layer(testAppLayer())("The settings", (it) => {
-  it.effect("are replaced as a whole, by whoever read the latest", () =>
+  it.effect("are replaced as a whole, by whoever read the latest version", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const first = yield* channels.settings
@@ -269,7 +269,7 @@ layer(testAppLayer())("The settings", (it) => {
       const { body: channel } = yield* channels.create()
       const input = {
         version: 0,
-        rules: [{ events: ["task.failed"], channel_ids: [channel.id], tags: ["db"] }],
+        rules: [{ events: ["execution.failed"], channel_ids: [channel.id], tags: ["db"] }],
         task_failure_threshold: 3,
         remind_every_seconds: 3_600,
         quiet_hours: { timezone: "europe/berlin", from: "22:00", to: "07:00" },
@@ -293,7 +293,7 @@ layer(testAppLayer())("The settings", (it) => {
     })
   )
 
-  it.effect("name no channel of anybody else", () =>
+  it.effect("refuse channels of other workspaces", () =>
     Effect.gen(function* () {
       const [mine, theirs] = [yield* begin, yield* begin]
       const { body: own } = yield* mine.channels.create()
@@ -301,7 +301,7 @@ layer(testAppLayer())("The settings", (it) => {
       for (const id of [foreign.id, theirs.member.workspace_id]) {
         const refused = yield* mine.channels.replace({
           version: 0,
-          rules: [{ events: ["task.failed"], channel_ids: [own.id, id] }]
+          rules: [{ events: ["execution.failed"], channel_ids: [own.id, id] }]
         })
         assert.strictEqual(outcome(refused), "422 validation_failed")
         assert.deepStrictEqual(issues(refused), [
@@ -315,21 +315,21 @@ layer(testAppLayer())("The settings", (it) => {
     })
   )
 
-  it.effect("lose a channel that is deleted", () =>
+  it.effect("lose a deleted channel", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const ids = [(yield* channels.create()).body.id, (yield* channels.create()).body.id]
       yield* channels.replace({
         version: 0,
         rules: [
-          { events: ["task.failed"], channel_ids: ids },
+          { events: ["execution.failed"], channel_ids: ids },
           { events: ["task.recovered"], channel_ids: [ids[0]] }
         ]
       })
       yield* channels.remove(ids[0])
       const { body } = yield* channels.settings
       assert.strictEqual(body.version, 2)
-      assert.deepStrictEqual(body.rules, [{ events: ["task.failed"], channel_ids: [ids[1]] }])
+      assert.deepStrictEqual(body.rules, [{ events: ["execution.failed"], channel_ids: [ids[1]] }])
     })
   )
 
@@ -355,7 +355,7 @@ layer(testAppLayer())("The settings", (it) => {
 })
 
 layer(testAppLayer())("A delivery", (it) => {
-  it.effect("is sent again as one of its own, while its channel is there", () =>
+  it.effect("is sent again as a new delivery, while its channel exists", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const { body: channel } = yield* channels.create({
@@ -383,7 +383,7 @@ layer(testAppLayer())("A delivery", (it) => {
     })
   )
 
-  it.effect("of a callback is sent again to the URL that it was for", () =>
+  it.effect("of a callback is sent again to its URL", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const sql = yield* SqlClient.SqlClient
@@ -414,7 +414,7 @@ layer(testAppLayer())("A delivery", (it) => {
     })
   )
 
-  it.effect("says nothing of the secrets of its channel, whatever the provider echoes", () =>
+  it.effect("shows no secret of its channel, whatever the provider echoes", () =>
     Effect.gen(function* () {
       const { logs } = yield* TestApp
       assert.notInclude(logs.join("\n"), "verysecretpart")
@@ -423,7 +423,7 @@ layer(testAppLayer())("A delivery", (it) => {
 })
 
 layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there", (it) => {
-  it.effect("says nothing of a token that its server cites alone, or late in a long answer", () =>
+  it.effect("shows no token that its server quotes alone, or late in a long answer", () =>
     Effect.gen(function* () {
       const channels = notificationsOf(yield* signUp())
       const token = "gT".repeat(25)

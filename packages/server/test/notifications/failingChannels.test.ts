@@ -14,6 +14,7 @@ import {
   SecretsLayer
 } from "./support/nodes.ts"
 import { httpReceiver } from "./support/receivers.ts"
+import { announcementData, countIn } from "./support/events.ts"
 
 let share = 3_000
 
@@ -26,7 +27,8 @@ const begin = Effect.fnUntraced(function* (urls: ReadonlyArray<string>) {
     const { announce } = yield* Outbox
     const at = yield* DateTime.nowAsDate
     const subject_id = randomUUID()
-    yield* announce({ workspace_id, event: "monitor.down", subject_id, at, data: { name: "db" } })
+    const data = announcementData("incident.opened", subject_id)
+    yield* announce({ workspace_id, event: "incident.opened", subject_id, at, data })
   })
   return { somethingHappens, ids }
 })
@@ -63,9 +65,9 @@ const within = <E, R>(
 
 type Receiver = Effect.Success<ReturnType<typeof httpReceiver>>
 
-/** How many events the receiver got, each message counted once. */
+/** How many events the receiver was told of, each message once. */
 const eventsReceivedBy = ({ received }: Receiver): number => {
-  const counts = new Map(received.map(({ body }) => [body.id, Number(body.events_count)]))
+  const counts = new Map(received.map(({ body }) => [body.id, countIn(body)]))
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
@@ -87,7 +89,7 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
   timeout: "120 seconds"
 })("Failing channels", (it) => {
   it.effect(
-    "delay no other, when one hangs and one answers 500 for an hour",
+    "do not delay others while one hangs and one answers 500 for an hour",
     () =>
       Effect.gen(function* () {
         let isFailing = true
@@ -122,7 +124,7 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
   )
 
   it.effect(
-    "delay no other of their workspace, when they are many",
+    "do not delay others of their workspace when there are many",
     () =>
       Effect.gen(function* () {
         const provider = yield* httpReceiver(() => ({ hangs: true }))

@@ -132,7 +132,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
     })
   )
 
-  it.live("keeps to the vendor's limits, and lets no name mention anybody or add a header", () =>
+  it.live("keeps to the limits of the vendor, and no name mentions anybody or adds a header", () =>
     Effect.gen(function* () {
       const { requests, result } = yield* sendBy(kind, config, nasty, ok)
       assert.strictEqual(result.outcome, "delivered", result.error ?? "")
@@ -154,7 +154,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
   )
 })
 
-it.live("Every kind is tried again where nobody answers", () =>
+it.live("Every kind is retried if there is no answer", () =>
   Effect.forEach(
     http,
     Effect.fnUntraced(function* ({ config, kind, name }) {
@@ -189,7 +189,7 @@ describe("An incident", () => {
   )
 })
 
-it.live("An alert that Jira does not know any more counts as closed", () =>
+it.live("An alert that Jira no longer knows counts as closed", () =>
   Effect.gen(function* () {
     const vendor = http.find(({ name }) => name === "jira_service_management")
     assert(vendor !== undefined)

@@ -51,7 +51,7 @@ layer(withMail)("An email channel", (it) => {
       ])
       const { body: settings } = yield* channels.settings
       assert.deepInclude(settings.rules[0], { channel_ids: [body.data[0].id] })
-      assert.includeMembers(settings.rules[0].events, ["task.failed", "task.recovered"])
+      assert.includeMembers(settings.rules[0].events, ["execution.failed", "task.recovered"])
     })
   )
 

@@ -12,6 +12,14 @@ import { insertTask } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { deliveriesTo, insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
 import { httpReceiver, type Reply } from "./support/receivers.ts"
+import {
+  announcementData,
+  eventsIn,
+  incidentOf,
+  runData,
+  titleIn,
+  typesIn
+} from "./support/events.ts"
 
 const noon = Date.UTC(2026, 5, 1, 12)
 
@@ -30,11 +38,12 @@ const begin = Effect.fnUntraced(function* (
   )
   const outbox = yield* Outbox
   const say = Effect.fnUntraced(function* (
-    event: "monitor.down" | "monitor.up" | "task.failed" | "certificate.expiring",
+    event: "incident.opened" | "incident.closed" | "execution.failed" | "certificate.expiring",
     subject_id: string = randomUUID()
   ) {
     const at = yield* DateTime.nowAsDate
-    yield* outbox.announce({ workspace_id, event, subject_id, at, data: { name: "db" } })
+    const data = announcementData(event, subject_id)
+    yield* outbox.announce({ workspace_id, event, subject_id, at, data })
   })
   return { workspace_id, receiver, channel, say }
 })
@@ -73,11 +82,11 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       yield* sql`
         INSERT INTO outbox (workspace_id, event, subject_id, at, data)
         VALUES (
-          ${workspace_id}, 'task.failed', ${task}, ${at},
-          '{"kind":"cron","error":"connection: connection refused","attempts":1}'
+          ${workspace_id}, 'execution.failed', ${task}, ${at},
+          ${JSON.stringify({ run: runData() })}::jsonb
         )`
       yield* step
-      assert.include(receiver.received[0]?.body.title, "Nightly backup")
+      assert.include(titleIn(receiver.received[0]?.body), "Nightly backup")
       const used = yield* sql`
         SELECT day::text, notifications::int
         FROM usage_days
@@ -92,10 +101,10 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         quiet_hours: { timezone: "UTC", from: "11:00", to: "13:00" }
       })
       const subject = randomUUID()
-      yield* say("monitor.down", subject)
+      yield* say("incident.opened", subject)
       yield* step
       yield* TestClock.adjust("30 minutes")
-      yield* say("monitor.up", subject)
+      yield* say("incident.closed", subject)
       yield* say("certificate.expiring")
       yield* step
       assert.isEmpty(receiver.received)
@@ -104,33 +113,32 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       yield* TestClock.adjust("1 minute")
       yield* send
       assert.lengthOf(receiver.received, 1)
-      assert.deepStrictEqual(
-        receiver.received[0]?.body.events.map((one: { readonly event: string }) => one.event),
-        ["monitor.down", "monitor.up", "certificate.expiring"]
-      )
+      assert.deepStrictEqual(typesIn(receiver.received[0]?.body), [
+        "incident.opened",
+        "incident.closed",
+        "certificate.expiring"
+      ])
     })
   )
 
-  it.effect(
-    "events that wait for the morning come with events after the quiet hours were ended",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { channel, receiver, say, workspace_id } = yield* begin({
-          quiet_hours: { timezone: "UTC", from: "11:00", to: "19:00" }
-        })
-        yield* say("monitor.down")
-        yield* step
-        assert.isEmpty(receiver.received)
-        yield* sql`
+  it.effect("a held message is sent with the next event once quiet hours are switched off", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { channel, receiver, say, workspace_id } = yield* begin({
+        quiet_hours: { timezone: "UTC", from: "11:00", to: "19:00" }
+      })
+      yield* say("incident.opened")
+      yield* step
+      assert.isEmpty(receiver.received)
+      yield* sql`
         UPDATE notification_settings
         SET settings = settings || '{"quiet_hours": null}'
         WHERE workspace_id = ${workspace_id}`
-        yield* say("monitor.down")
-        yield* step
-        assert.deepStrictEqual(yield* statuses(channel), ["delivered"])
-        assert.lengthOf(receiver.received[0]?.body.events, 2)
-      })
+      yield* say("incident.opened")
+      yield* step
+      assert.deepStrictEqual(yield* statuses(channel), ["delivered"])
+      assert.lengthOf(eventsIn(receiver.received[0]?.body), 2)
+    })
   )
 
   for (const kind of ["cron", "chain"] as const) {
@@ -150,7 +158,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           yield* sql`INSERT INTO executions ${sql.insert({ id, ...own, ...place, ...times, error })}`
           return id
         })
-        const noun = kind === "chain" ? "chain" : "task"
+        const noun = kind === "chain" ? "chain_run" : "execution"
         yield* end("succeeded", 5)
         const failed = yield* end("failed", 10)
         if (kind === "chain") yield* end("succeeded", 15, failed)
@@ -158,22 +166,22 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           INSERT INTO outbox (workspace_id, event, subject_id, at, data)
           VALUES (
             ${workspace_id}, ${`${noun}.failed`}, ${task_id}, ${new Date(noon)},
-            ${JSON.stringify({ kind, execution_id: failed, attempts: 1 })}::jsonb
+            ${JSON.stringify({ run: runData({ kind, execution_id: failed }) })}::jsonb
           )`
-        const states = Effect.andThen(
+        const types = Effect.andThen(
           Effect.andThen(remind, step),
-          Effect.sync(() => receiver.received.map(({ body }) => body.state))
+          Effect.sync(() => receiver.received.flatMap(({ body }) => typesIn(body)))
         )
         yield* step
         // Nothing has succeeded since.
         yield* TestClock.adjust("41 seconds")
-        assert.deepStrictEqual(yield* states, ["down"])
+        assert.deepStrictEqual(yield* types, [`${noun}.failed`])
         yield* sql`
           UPDATE problems
           SET check_at = ${new Date(noon)}
           WHERE subject_id = ${task_id}`
         yield* end("succeeded", 20)
-        assert.deepStrictEqual(yield* states, ["down", "up"])
+        assert.deepStrictEqual(yield* types, [`${noun}.failed`, "task.recovered"])
       })
     )
   }
@@ -183,7 +191,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })
       const { remind } = yield* Router
       const subject = randomUUID()
-      yield* say("monitor.down", subject)
+      yield* say("incident.opened", subject)
       yield* step
       for (const hours of [1, 2]) {
         yield* TestClock.adjust("59 minutes")
@@ -193,14 +201,14 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         yield* TestClock.adjust("1 minute")
         yield* remind
         yield* step
-        assert.match(receiver.received.at(-1)?.body.title, /^Still down: db$/)
+        assert.strictEqual(titleIn(receiver.received.at(-1)?.body), "Still down: db")
       }
-      yield* say("monitor.up", subject)
+      yield* say("incident.closed", subject)
       yield* step
       yield* TestClock.adjust("2 hours")
       yield* remind
       yield* step
-      assert.strictEqual(receiver.received.at(-1)?.body.state, "up")
+      assert.deepStrictEqual(typesIn(receiver.received.at(-1)?.body), ["incident.closed"])
       assert.lengthOf(receiver.received, 4)
     })
   )
@@ -219,8 +227,8 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         UPDATE notification_settings
         SET settings = jsonb_set(settings, '{rules,0,channel_ids}', to_jsonb(ARRAY[${channel}]))
         WHERE workspace_id = ${workspace_id}`
-      yield* say("monitor.down")
-      yield* say("monitor.down")
+      yield* say("incident.opened")
+      yield* say("incident.opened")
       yield* step
       yield* step
       const [row] = yield* sql<{
@@ -235,18 +243,18 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         disabled_reason: "answered 410: no •••• here any more"
       })
       assert.lengthOf(other.received, 1)
-      assert.strictEqual(other.received[0]?.body.events[0].event, "channel.disabled")
+      assert.deepStrictEqual(typesIn(other.received[0]?.body), ["channel.paused"])
       assert.deepStrictEqual(yield* statuses(channel), ["failed"])
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* step
       assert.lengthOf(yield* statuses(channel), 1)
     })
   )
 
-  it.effect("what fails is tried with growing waits, for a day", () =>
+  it.effect("a failing delivery is retried with growing waits, for a day", () =>
     Effect.gen(function* () {
       const { channel, receiver, say } = yield* begin({}, () => ({ status: 500 }))
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* step
       const began = receiver.received.length
       assert.strictEqual(began, 1)
@@ -265,16 +273,16 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("a provider that says when to come back is left alone until then", () =>
+  it.effect("nothing is sent to a provider before its Retry-After", () =>
     Effect.gen(function* () {
       let isBusy = true
       const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
         isBusy ? { status: 429, headers: { "retry-after": "600" } } : {}
       )
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* step
       isBusy = false
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* TestClock.adjust("599 seconds")
       yield* step
       assert.lengthOf(receiver.received, 1)
@@ -285,16 +293,16 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("an end waits for its beginning, and nothing else does", () =>
+  it.effect("a recovery waits for the message about its problem, and nothing else does", () =>
     Effect.gen(function* () {
       let failures = 1
       const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
         failures-- > 0 ? { status: 500 } : {}
       )
       const subject = randomUUID()
-      yield* say("monitor.down", subject)
+      yield* say("incident.opened", subject)
       yield* step
-      yield* say("monitor.up", subject)
+      yield* say("incident.closed", subject)
       yield* say("certificate.expiring")
       // The channel is asked again after a second, what failed after about two.
       yield* TestClock.adjust("1 second")
@@ -304,17 +312,17 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       yield* TestClock.adjust("1 second")
       yield* send
       assert.deepStrictEqual(
-        receiver.received.map(({ body }) => body.events[0].event),
-        ["monitor.down", "certificate.expiring", "monitor.down", "monitor.up"]
+        receiver.received.flatMap(({ body }) => typesIn(body)),
+        ["incident.opened", "certificate.expiring", "incident.opened", "incident.closed"]
       )
     })
   )
 
-  it.effect("a node that is lost after sending is replaced, with the same id", () =>
+  it.effect("a delivery of a lost node is sent again with the same id", () =>
     Effect.gen(function* () {
       const { channel, receiver, say } = yield* begin()
       const sender = yield* Sender
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* route
       const lost = yield* sender.claim(alerts, [])
       assert.lengthOf(lost, 1)
@@ -331,7 +339,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   )
 
   it.effect(
-    "what is paused or deleted closes the incidents that were opened, and says no more",
+    "a paused or deleted subject closes its incidents, and is announced to nobody else",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -345,13 +353,13 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         // The rules select only beginnings, and incidents are closed all the same.
         yield* sql`
         UPDATE notification_settings
-        SET settings = jsonb_set(settings, '{rules,0,events}', '["monitor.down"]')
+        SET settings = jsonb_set(settings, '{rules,0,events}', '["incident.opened"]')
         WHERE workspace_id = ${workspace_id}`
         const [known, unknown] = [randomUUID(), randomUUID()]
-        yield* say("monitor.down", known)
+        yield* say("incident.opened", known)
         yield* route
-        // This problem is gone before anybody was notified of it.
-        yield* say("monitor.down", unknown)
+        // This one is gone before anybody has heard of it.
+        yield* say("incident.opened", unknown)
         for (const subject_id of [known, unknown, known])
           yield* forget({ workspace_id, subject_id })
         yield* route
@@ -365,9 +373,9 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         WHERE channel_id IN (${pagerduty}, ${webhook})
         ORDER BY channel_id = ${webhook}, ordinal`
         assert.deepStrictEqual(yield* keys, [
-          { channel_id: pagerduty, incident_key: known, events: ["monitor.down"] },
-          { channel_id: pagerduty, incident_key: known, events: ["monitor.up"] },
-          { channel_id: webhook, incident_key: null, events: ["monitor.down"] }
+          { channel_id: pagerduty, incident_key: known, events: ["incident.opened"] },
+          { channel_id: pagerduty, incident_key: known, events: ["incident.closed"] },
+          { channel_id: webhook, incident_key: null, events: ["incident.opened"] }
         ])
         const left = yield* sql`SELECT 1 FROM problems WHERE workspace_id = ${workspace_id}`
         assert.isEmpty(left)
@@ -383,12 +391,13 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       const incidents = [randomUUID(), randomUUID()]
       const at = yield* DateTime.nowAsDate
       for (const [index, incident_id] of incidents.entries()) {
+        const subject_id = randomUUID()
         yield* announce({
           workspace_id,
-          event: "monitor.down",
-          subject_id: randomUUID(),
+          event: "incident.opened",
+          subject_id,
           at,
-          data: { name: `db ${index}`, incident_id }
+          data: { name: `db ${index}`, about: { incident: incidentOf(subject_id, incident_id) } }
         })
         yield* route
       }
@@ -408,7 +417,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { receiver, say, workspace_id } = yield* begin()
-      yield* say("monitor.down")
+      yield* say("incident.opened")
       yield* sql`DELETE FROM workspaces WHERE id = ${workspace_id}`
       yield* step
       assert.isEmpty(receiver.received)

@@ -56,7 +56,7 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
 
       const { body: channel } = yield* channels.create({ config: { url: hook.url } })
       const settings = (yield* channels.settings).body
-      const rules = [{ events: ["monitor.down"], channel_ids: [channel.id] }]
+      const rules = [{ events: ["incident.opened"], channel_ids: [channel.id] }]
       const { status } = yield* channels.replace({ version: settings.version, rules })
       assert.strictEqual(status, 200)
       // A job reports its failure, which needs no check by a node.

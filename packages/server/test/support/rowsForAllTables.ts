@@ -145,10 +145,10 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${workspace}, 2, ${json}, ${t})`,
     `INSERT INTO incident_deliveries (incident_id, delivery_id) VALUES (${incident}, ${delivery})`,
     `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data, callback_url)
-     VALUES (${workspace}, 'monitor.down', ${heartbeat}, ${array}, ${t}, ${json}, NULL),
-            (${workspace}, 'task.succeeded', ${cron}, '{}', ${t}, ${json}, 'https://api.example.com/done')`,
+     VALUES (${workspace}, 'incident.opened', ${heartbeat}, ${array}, ${t}, ${json}, NULL),
+            (${workspace}, 'execution.succeeded', ${cron}, '{}', ${t}, ${json}, 'https://api.example.com/done')`,
     `INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
-     VALUES (${heartbeat}, ${workspace}, 'monitor.down', 1, ${t}, ${array}, ${json})`,
+     VALUES (${heartbeat}, ${workspace}, 'incident.opened', 1, ${t}, ${array}, ${json})`,
     `INSERT INTO notified_channels (channel_id, subject_id, incident_key)
      VALUES (${channel}, ${heartbeat}, ${heartbeat})`
   ]

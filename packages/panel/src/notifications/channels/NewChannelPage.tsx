@@ -1,4 +1,4 @@
-import type { NotificationKindInfo } from "@scheduling/sdk"
+import type { NotificationChannelInput, NotificationKindInfo } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
@@ -100,7 +100,9 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
         }
         onSend={async (input) => {
-          const { id, name } = await api.notifications.createChannel({ ...input, kind: kind.kind })
+          // The form was made from the schema of the kind, so the config is one of this kind.
+          const channel = { ...input, kind: kind.kind } as NotificationChannelInput
+          const { id, name } = await api.notifications.createChannel(channel)
           notify(`${name} was created`)
           void notificationsChanged(workspaceId)
           await navigate({

@@ -54,10 +54,10 @@ export const DeliveryPage = () => {
             </Card>
             <Section title="Message">
               <Card className="divide-y divide-line">
-                {delivery.events.map(({ at, event, name, reason, subject_id }) => (
-                  <div key={subject_id + event} className="flex gap-4 px-5 py-3">
+                {delivery.events.map(({ at, name, reason, subject_id, type }) => (
+                  <div key={subject_id + type} className="flex gap-4 px-5 py-3">
                     <div className="min-w-0 grow">
-                      <p className="font-medium break-words">{happened({ event, name })}</p>
+                      <p className="font-medium break-words">{happened({ name, type })}</p>
                       {reason !== null && (
                         <p className="break-words text-soft">
                           <Message text={reason} />

@@ -8,9 +8,11 @@ import { CopyText } from "../values/Copy.tsx"
 export const messageOf = (error: unknown): string =>
   error instanceof ConnectionError
     ? "The service cannot be reached. It may be restarting."
-    : error instanceof Error
-      ? error.message
-      : String(error)
+    : error instanceof ApiError
+      ? error.reason
+      : error instanceof Error
+        ? error.message
+        : String(error)
 
 /** True if repeating the request may help. A refusal stays a refusal. */
 const mayHelp = (error: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { ApiKeyId } from "@scheduling/domain/shared/Ids"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Outbox } from "../../events/index.ts"
@@ -32,7 +33,8 @@ export const ExpiringKeysLayer: Layer.Layer<
             data: {
               name,
               reason: `The API key expires at ${timestampOf(expires_at)}.`,
-              facts: [{ name: "Key", value: `${key_prefix}…` }]
+              facts: [{ name: "Key", value: `${key_prefix}…` }],
+              about: { api_key: { id: ApiKeyId.make(id) } }
             }
           }))
       )

@@ -8,6 +8,7 @@ import {
 } from "@scheduling/domain/incidents/Incident"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type { DeliveryStatus } from "@scheduling/domain/notifications/NotificationDelivery"
+import type { EventIncident } from "@scheduling/domain/events/Event"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
@@ -62,17 +63,33 @@ export interface NewIncident {
   readonly cause: IncidentCause
 }
 
-type ChangedIncident = Pick<NewIncident, "id" | "workspace_id" | "monitor_id" | "kind">
+type ChangedIncident = Pick<
+  IncidentRow,
+  "id" | "workspace_id" | "monitor_id" | "kind" | "cause_code" | "cause_message"
+>
+
+const eventIncident = (row: ChangedIncident): EventIncident => ({
+  id: row.id,
+  monitor_id: row.monitor_id,
+  monitor_kind: row.kind,
+  cause: { code: row.cause_code, message: row.cause_message }
+})
 
 const toLiveChange =
-  (change: Extract<Change, { readonly type: "incident" }>["change"]) =>
-  ({ id, kind, monitor_id }: ChangedIncident): Change => ({
-    type: "incident",
-    kind,
-    incident_id: IncidentId.make(id),
-    monitor_id: MonitorId.make(monitor_id),
-    change
-  })
+  (type: "incident.closed" | "incident.acknowledged") =>
+  (row: ChangedIncident): Change => ({ type, data: { incident: eventIncident(row) } })
+
+const opening = ({ cause, id, kind, monitor_id }: NewIncident): Change => ({
+  type: "incident.opened",
+  data: {
+    incident: {
+      id: IncidentId.make(id),
+      monitor_id: MonitorId.make(monitor_id),
+      monitor_kind: kind,
+      cause
+    }
+  }
+})
 
 export const toIncident = (row: IncidentRow): Incident => ({
   id: row.id,
@@ -108,12 +125,12 @@ export class IncidentsRepo extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<IncidentRow>>
     /**
-     * Closes the open incidents of these monitors, and returns their ids by monitor. The
+     * Closes the open incidents of these monitors, and returns them by monitor. The
      * transaction must hold the locks of the monitors.
      */
     readonly updateClosed: (
       ends: ReadonlyArray<{ readonly monitor_id: string; readonly at: number }>
-    ) => Effect.Effect<ReadonlyMap<string, string>>
+    ) => Effect.Effect<ReadonlyMap<string, EventIncident>>
     readonly insert: (incidents: ReadonlyArray<NewIncident>) => Effect.Effect<void>
     /** Acknowledges the incident, unless somebody has done so before. */
     readonly updateAcknowledged: (
@@ -174,9 +191,9 @@ export class IncidentsRepo extends Context.Service<
             ) AS ends (monitor_id, at)
             WHERE incidents.monitor_id = ends.monitor_id
               AND incidents.closed_at IS NULL
-            RETURNING id, workspace_id, incidents.monitor_id, kind`
-          yield* publish(closed, toLiveChange("closed"))
-          return new Map(closed.map(({ id, monitor_id }) => [monitor_id, id]))
+            RETURNING id, workspace_id, incidents.monitor_id, kind, cause_code, cause_message`
+          yield* publish(closed, toLiveChange("incident.closed"))
+          return new Map(closed.map((row) => [row.monitor_id, eventIncident(row)]))
         }, Effect.orDie),
 
         insert: Effect.fn("IncidentsRepo.insert")(function* (incidents) {
@@ -201,7 +218,7 @@ export class IncidentsRepo extends Context.Service<
             ) AS begun (
               id, workspace_id, monitor_id, kind, opened_ms, closed_ms, cause_code, cause_message
             )`
-          yield* publish(incidents, toLiveChange("opened"))
+          yield* publish(incidents, opening)
         }, Effect.orDie),
 
         updateAcknowledged: Effect.fn("IncidentsRepo.updateAcknowledged")(function* (
@@ -216,8 +233,8 @@ export class IncidentsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
               AND acknowledged_at IS NULL
-            RETURNING id, workspace_id, monitor_id, kind`
-          yield* publish(acknowledged, toLiveChange("acknowledged"))
+            RETURNING id, workspace_id, monitor_id, kind, cause_code, cause_message`
+          yield* publish(acknowledged, toLiveChange("incident.acknowledged"))
         }, Effect.orDie),
 
         listDeliveries: Effect.fn("IncidentsRepo.listDeliveries")(function* (workspaceId, id) {

@@ -1,3 +1,4 @@
+import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { type TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
@@ -198,11 +199,12 @@ const toRecords = (
 
 const toAnnouncements = (
   { host, id, name, tags, workspace_id }: SslRow,
-  { expiringDays, isChanged, state: { certificate } }: CheckDecision,
+  { expiringDays, isChanged, state: { certificate, status } }: CheckDecision,
   at: Date
 ): ReadonlyArray<Announcement> => {
   if (certificate === null) return []
-  const about = { workspace_id, subject_id: id, tags, at }
+  const base = { workspace_id, subject_id: id, tags, at }
+  const about = { monitor: { id: MonitorId.make(id), kind: "ssl", status } } as const
   const first = [certificate, ...certificate.chain].reduce((a, b) =>
     a.valid_to <= b.valid_to ? a : b
   )
@@ -213,17 +215,18 @@ const toAnnouncements = (
     { name: "Expires", value: new Date(first.valid_to).toISOString() }
   ]
   const changed: Announcement = {
-    ...about,
+    ...base,
     event: "certificate.changed",
-    data: { name, reason: `${host} shows a new certificate.`, facts }
+    data: { name, reason: `${host} shows a new certificate.`, facts, about }
   }
   const expiring: Announcement = {
-    ...about,
+    ...base,
     event: "certificate.expiring",
     data: {
       name,
       reason: `${first === certificate ? "The certificate" : `An issuer of the certificate, ${first.subject},`} expires on ${new Date(first.valid_to).toISOString().slice(0, 10)}.`,
-      facts
+      facts,
+      about
     }
   }
   return [...(isChanged ? [changed] : []), ...(expiringDays === null ? [] : [expiring])]

@@ -14,11 +14,11 @@ export interface SealedConfig {
   readonly sealed_secrets: string
 }
 
-/** A secret as it is shown. Nothing of a short one is shown, as four characters would be half of it. */
+/** A masked secret. A short one is masked completely, because four characters would be half of it. */
 export const mask = (secret: string): string =>
   secret.length < 12 ? "••••" : `••••${secret.slice(-4)}`
 
-/** The channel's id keeps what is sealed from being moved to another one. */
+/** The seal includes the id of the channel, so that secrets cannot be moved to another channel. */
 export const sealConfig = (
   ring: KeyRing,
   channelId: string,
@@ -134,10 +134,10 @@ const partsOf = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-/** As long as an answer gets before the rest of it is left out; a last character may be missing. */
+/** The length at which answers are cut. The cut may drop a last character. */
 const isCut = (text: string) => Buffer.byteLength(text) >= maxResponseBodyBytes - 3
 
-/** Of a secret in the middle of which an answer was cut, the beginning is left. */
+/** Replaces the beginning of a secret at the end of an answer that was cut there. */
 const withoutBeginning = (text: string, needles: ReadonlyArray<string>): string => {
   const lengths = needles.map((needle) => {
     for (let length = needle.length - 1; length >= 3; length--) {
@@ -149,7 +149,7 @@ const withoutBeginning = (text: string, needles: ReadonlyArray<string>): string 
   return longest === 0 ? text : `${text.slice(0, -longest)}••••`
 }
 
-/** A URL that is secret has the secret in its path, which is often shown alone. */
+/** Answers often quote only the path of a secret URL. */
 const spellings = (secret: string): ReadonlyArray<string> => {
   const parts = URL.canParse(secret)
     ? [new URL(secret).pathname, ...new URL(secret).pathname.split("/"), new URL(secret).search]

@@ -1,3 +1,4 @@
+import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../../accounts/index.ts"
@@ -38,10 +39,15 @@ export class DisableChannel extends Context.Service<DisableChannel>()(
         yield* deliveries.cancel(workspace_id, id, "all", now)
         yield* outbox.announce({
           workspace_id,
-          event: "channel.disabled",
+          event: "channel.paused",
           subject_id: id,
           at: now,
-          data: { name, reason, facts: [{ name: "Kind", value: kinds[kind].title }] }
+          data: {
+            name,
+            reason,
+            facts: [{ name: "Kind", value: kinds[kind].title }],
+            about: { channel: { id: NotificationChannelId.make(id) } }
+          }
         })
         yield* audit.recordInWorkspace("notification_channel.disabled", workspace_id, {
           actor_id: null,

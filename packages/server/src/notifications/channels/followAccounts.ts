@@ -62,13 +62,12 @@ const firstChannel = Effect.gen(function* () {
 })
 
 const firstEvents = [
-  "task.failed",
+  "execution.failed",
+  "chain_run.failed",
   "task.recovered",
-  "task.disabled",
-  "chain.failed",
-  "chain.recovered",
-  "monitor.down",
-  "monitor.up",
+  "task.paused",
+  "incident.opened",
+  "incident.closed",
   "certificate.expiring",
   "worker.offline",
   "worker.online",

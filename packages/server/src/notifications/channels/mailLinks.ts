@@ -5,14 +5,14 @@ import type { MailLink } from "../kinds/Kind.ts"
 
 type Addressed = Pick<ChannelRow, "id" | "config">
 
-/** A link that confirms must not work for whoever gets the mailbox years later. */
+/** A confirmation link must not work for a later owner of the mailbox. */
 const confirmDays = 7
 
 /** Milliseconds since 1970. A link to unsubscribe never ends. */
 const endOf = (what: MailLink, sentAt: Date): string =>
   what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
 
-/** A token that only the recipient of a mail to this address has. It ends when the address changes. */
+/** A token that only the recipient of a mail to this address has. It is invalid once the address changes. */
 const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
   [
     id,

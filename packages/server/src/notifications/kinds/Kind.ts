@@ -31,7 +31,7 @@ export interface Transports {
   readonly link: (what: MailLink) => string
 }
 
-/** A kind of channel. There is a file for each. */
+/** A kind of channel. Each has a file. */
 export interface Kind {
   readonly kind: DeliveryKind
   readonly title: string
@@ -39,7 +39,7 @@ export interface Kind {
   readonly secrets: ReadonlyArray<string>
   /** The fields that say where secrets are sent. When one of them changes, secrets must be entered again. */
   readonly target: ReadonlyArray<string>
-  /** Whether the provider opens and closes incidents, so that each problem needs a message of its own. */
+  /** True if the provider opens and closes incidents, so that each problem needs its own message. */
   readonly keepsIncidents: boolean
   /** The time between two messages that the provider asks for. */
   readonly spacingMs: number
@@ -134,7 +134,7 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Providers put their reason under one of these names, or answer with plain text. */
+/** The reason in the answer of a provider: a field with one of these names, or plain text. */
 const reasonOf = (result: CallResult, { json, text }: Answer): string => {
   if (result.error !== null && result.status_code === null) return result.error.message
   const given = ["message", "description", "error", "msg", "errors", "errorDescription"]

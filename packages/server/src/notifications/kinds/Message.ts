@@ -4,6 +4,7 @@ import {
   isProblem
 } from "@scheduling/domain/notifications/NotificationEvent"
 import { cut, oneLine } from "../../core/index.ts"
+import type { EventData } from "../../events/index.ts"
 
 /** An event as a delivery keeps it. */
 export interface MessageEvent {
@@ -12,8 +13,8 @@ export interface MessageEvent {
   readonly name: string
   readonly reason: string | null
   readonly at: string
-  /** Absent if the event is not about a run. A run of a chain has the id of its first execution. */
-  readonly execution_id?: string
+  /** The data of the event as webhooks get it, without `notice`. */
+  readonly data: EventData
   readonly facts: ReadonlyArray<Fact>
   /** The problem was announced before, and goes on. */
   readonly reminder?: boolean
@@ -105,33 +106,36 @@ export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<s
 // ---------------------------------------------------------------------------
 
 const verbs: Readonly<Record<DeliveredEvent, string>> = {
-  "task.failed": "Failed",
-  "task.succeeded": "Succeeded",
+  "execution.failed": "Failed",
+  "execution.succeeded": "Succeeded",
   "task.recovered": "Recovered",
-  "task.disabled": "Disabled",
-  "chain.failed": "Failed",
-  "chain.succeeded": "Succeeded",
-  "chain.recovered": "Recovered",
-  "monitor.down": "Down",
-  "monitor.up": "Up again",
+  "task.paused": "Paused",
+  "chain_run.failed": "Failed",
+  "chain_run.succeeded": "Succeeded",
+  "incident.opened": "Down",
+  "incident.closed": "Up again",
   "certificate.expiring": "Certificate expires soon",
   "certificate.changed": "Certificate changed",
   "worker.offline": "Offline",
   "worker.online": "Online again",
   "api_key.expiring": "API key expires soon",
   "quota.near": "Quota nearly used up",
-  "channel.disabled": "Channel disabled",
+  "channel.paused": "Channel disabled",
   test: "Test"
 }
 
 const still: Partial<Record<DeliveredEvent, string>> = {
-  "task.failed": "Still failing",
-  "chain.failed": "Still failing",
-  "monitor.down": "Still down",
+  "execution.failed": "Still failing",
+  "chain_run.failed": "Still failing",
+  "incident.opened": "Still down",
   "worker.offline": "Still offline"
 }
 
-const titleOf = ({ event, name, reminder }: MessageEvent) =>
+export const titleOf = ({
+  event,
+  name,
+  reminder
+}: Pick<MessageEvent, "event" | "name" | "reminder">) =>
   `${(reminder === true ? still[event] : undefined) ?? verbs[event]}: ${oneLine(name)}`
 
 const eventLine = (event: MessageEvent) =>

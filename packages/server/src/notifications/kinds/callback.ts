@@ -1,11 +1,11 @@
+import { serverUrl } from "@scheduling/domain/notifications/channelFields"
 import { Effect, Schema } from "effect"
-import { serverUrl } from "./fields.ts"
 import { classify, type Kind } from "./Kind.ts"
 import { webhookBody } from "./webhook.ts"
 
 /**
- * The `on_failure` or `on_success` of a task. There is no channel: the URL stands in the delivery,
- * so nothing can be disabled.
+ * The `on_failure` or `on_success` of a task. A callback has no channel that could be disabled: the
+ * URL is in the delivery.
  */
 export const callback: Kind = {
   kind: "callback",

@@ -1,24 +1,17 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut, escapeMarkdown } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
-import { providerUrl } from "./fields.ts"
 
-/** 10015: unknown webhook. 50027: its token is wrong. */
+/** 10015: the webhook is unknown. 50027: its token is wrong. */
 const goneCodes = new Set<unknown>([10_015, 50_027])
 
-/** A 429 says in its body how long to wait, in fractions of a second. */
+/** The body of a 429 has the time to wait, in fractions of a second. */
 export const discord = httpKind({
   kind: "discord",
   title: "Discord",
-  config: Schema.Struct({
-    url: providerUrl(
-      "The URL of a webhook: https://discord.com/api/webhooks/…",
-      "https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwx",
-      "(?:(?:canary|ptb)\\.)?discord(?:app)?\\.com"
-    )
-  }),
+  config: channelConfigs.discord,
   secrets: ["url"],
   spacingMs: 500,
   request: ({ url }, message) => {

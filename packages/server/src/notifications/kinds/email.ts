@@ -1,15 +1,12 @@
-import { MailAddress } from "@scheduling/domain/auth/emailAddress"
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import type { Kind } from "./Kind.ts"
 import { alertMail } from "./alertMail.ts"
 
-/** One address a channel, so that what bounces or unsubscribes is it alone. */
+/** A channel has one address, so that a bounce or an unsubscription concerns no other. */
 export const email: Kind = {
   kind: "email",
   title: "Email",
-  config: Schema.Struct({
-    to: MailAddress({ description: "The address", examples: ["ops@example.com"] })
-  }),
+  config: channelConfigs.email,
   secrets: [],
   target: ["to"],
   keepsIncidents: false,

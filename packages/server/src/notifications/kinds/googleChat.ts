@@ -1,20 +1,13 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cutBytes, escapeHtml } from "../../core/index.ts"
-import { providerUrl } from "./fields.ts"
 
-/** A card, because in plain text `<users/all>` would call everybody. A message may have 32,000 bytes. */
+/** Sends a card, because in plain text `<users/all>` notifies everybody. The limit is 32,000 bytes. */
 export const googleChat = httpKind({
   kind: "google_chat",
   title: "Google Chat",
-  config: Schema.Struct({
-    url: providerUrl(
-      "The URL of a space's webhook: https://chat.googleapis.com/…",
-      "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=abcdef&token=abcdef",
-      "chat\\.googleapis\\.com"
-    )
-  }),
+  config: channelConfigs.google_chat,
   secrets: ["url"],
   spacingMs: 1_000,
   request: ({ url }, message) => ({

@@ -1,18 +1,15 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { secret, serverUrl, under } from "./fields.ts"
+import { under } from "./fields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const
 
 export const gotify = httpKind({
   kind: "gotify",
   title: "Gotify",
-  config: Schema.Struct({
-    server: serverUrl("The server, with the path that it is under", "https://push.example.com"),
-    token: secret("The token of an application", "AbCdEfGhIjKlMnO")
-  }),
+  config: channelConfigs.gotify,
   secrets: ["token"],
   target: ["server"],
   request: ({ server, token }, message) => ({

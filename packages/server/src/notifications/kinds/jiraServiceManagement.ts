@@ -1,32 +1,16 @@
-import { Effect, Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
+import { Effect } from "effect"
 import { answerOf, goneAt, classify, type Kind, type ChannelResult } from "./Kind.ts"
-import { basic, secret, word } from "./fields.ts"
-import { alertOf, priorities } from "./opsgenie.ts"
-
-const config = Schema.Struct({
-  cloud_id: word(
-    "The id of the Atlassian site",
-    "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
-    /^[0-9a-fA-F-]{36}$/
-  ),
-  email: word(
-    "The address of the account of the API token",
-    "ops@example.com",
-    /^[^\s@:]+@[^\s@:]+$/
-  ),
-  api_token: secret("An API token of that account", "ATATT3xFfGF0abcdef"),
-  priority: Schema.optionalKey(
-    Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
-  )
-})
+import { basic } from "./fields.ts"
+import { alertOf } from "./opsgenie.ts"
 
 const rules = { gone: goneAt(401, 403) }
 
-/** Closed by its id alone, so closing asks for the id first. An alert that is not there is closed. */
+/** An alert can be closed only by its id, which is looked up first. An alert that does not exist is closed. */
 export const jiraServiceManagement: Kind = {
   kind: "jira_service_management",
   title: "Jira Service Management",
-  config,
+  config: channelConfigs.jira_service_management,
   secrets: ["api_token"],
   target: [],
   keepsIncidents: true,

@@ -1,18 +1,14 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines, plainText } from "./Message.ts"
 import { cut, escapeHtml } from "../../core/index.ts"
-import { bearer, secret, serverUrl, under, word } from "./fields.ts"
+import { bearer, under } from "./fields.ts"
 
-/** The id of the delivery is the transaction's, so that a repeat is no second message. */
+/** The transaction has the id of the delivery, so that a retry posts no second message. */
 export const matrix = httpKind({
   kind: "matrix",
   title: "Matrix",
-  config: Schema.Struct({
-    server: serverUrl("The homeserver: https://matrix.org", "https://matrix.org"),
-    access_token: secret("An access token", "syt_b3Bz_abcdef"),
-    room_id: word("The id of the room: !…:…", "!abcdef:matrix.org", /^![^\s/]{1,250}$/)
-  }),
+  config: channelConfigs.matrix,
   secrets: ["access_token"],
   target: ["server"],
   spacingMs: 500,

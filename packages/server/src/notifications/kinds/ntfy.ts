@@ -1,8 +1,8 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut, cutBytes } from "../../core/index.ts"
-import { bearer, secret, serverUrl, word } from "./fields.ts"
+import { bearer } from "./fields.ts"
 
 const tags = {
   down: "rotating_light",
@@ -12,19 +12,13 @@ const tags = {
 const priorities = { down: 4, up: 3, other: 3 } as const
 
 /**
- * 429 comes without `Retry-After`; code 42908 is the quota of the day. More than 4,096 bytes make a
- * file.
+ * A 429 has no `Retry-After`; code 42908 is the daily quota. A message of more than 4,096 bytes
+ * becomes an attached file.
  */
 export const ntfy = httpKind({
   kind: "ntfy",
   title: "ntfy",
-  config: Schema.Struct({
-    server: Schema.optionalKey(
-      serverUrl("The server. https://ntfy.sh when absent.", "https://ntfy.sh")
-    ),
-    topic: word("The topic", "ops-alerts", /^[-\w]{1,64}$/),
-    token: Schema.optionalKey(secret("An access token, if the topic needs one", "tk_abcdefgh"))
-  }),
+  config: channelConfigs.ntfy,
   secrets: ["token"],
   target: ["server"],
   spacingMs: 5_000,

@@ -1,27 +1,14 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { cut } from "../../core/index.ts"
-import { secret } from "./fields.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 
-const severities = ["critical", "error", "warning", "info"] as const
-
-/** 400 may be a wrong key or a message that they do not like: only the words for a key are final. */
+/** A 400 means a wrong key or a message that PagerDuty refuses. Only a text about the key is final. */
 export const pagerduty = httpKind({
   kind: "pagerduty",
   title: "PagerDuty",
-  config: Schema.Struct({
-    routing_key: secret(
-      "The integration key of a service (Events API v2)",
-      "R0123456789ABCDEFGHIJKLMNOPQRSTU",
-      /^[A-Za-z0-9]{32}$/
-    ),
-    region: Schema.optionalKey(Schema.Literals(["us", "eu"])),
-    severity: Schema.optionalKey(
-      Schema.Literals(severities).annotate({ description: "Of what fails. `error` when absent." })
-    )
-  }),
+  config: channelConfigs.pagerduty,
   secrets: ["routing_key"],
   keepsIncidents: true,
   spacingMs: 500,

@@ -1,24 +1,14 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { form, formHeaders, secret } from "./fields.ts"
-
-const key = /^[A-Za-z0-9]{30}$/
+import { form, formHeaders } from "./fields.ts"
 
 /** 400 with `user: invalid` or `token: invalid` is final. 429 is the quota of the month. */
 export const pushover = httpKind({
   kind: "pushover",
   title: "Pushover",
-  config: Schema.Struct({
-    token: secret("The token of an application", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
-    user: secret("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
-    urgent: Schema.optionalKey(
-      Schema.Boolean.annotate({
-        description: "What fails rings every minute for an hour, until somebody acknowledges it."
-      })
-    )
-  }),
+  config: channelConfigs.pushover,
   secrets: ["token", "user"],
   spacingMs: 1_000,
   request: ({ token, urgent = false, user }, message) => {

@@ -1,11 +1,10 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
-import { providerUrl } from "./fields.ts"
 
-/** `&`, `<` and `>` are all that Slack reads: without them nothing mentions anybody or hides a link. */
+/** Slack interprets only `&`, `<` and `>`. Once they are escaped, no name mentions anybody or hides a link. */
 const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
@@ -13,13 +12,7 @@ const escape = (text: string) =>
 export const slack = httpKind({
   kind: "slack",
   title: "Slack",
-  config: Schema.Struct({
-    url: providerUrl(
-      "The URL of an incoming webhook: https://hooks.slack.com/…",
-      "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
-      "hooks\\.slack(?:-gov)?\\.com"
-    )
-  }),
+  config: channelConfigs.slack,
   secrets: ["url"],
   spacingMs: 1_000,
   request: ({ url }, message) => ({

@@ -1,8 +1,7 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cutBytes, escapeMarkdown } from "../../core/index.ts"
-import { providerUrl } from "./fields.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 
@@ -10,13 +9,7 @@ const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 export const teams = httpKind({
   kind: "teams",
   title: "Microsoft Teams",
-  config: Schema.Struct({
-    url: providerUrl(
-      "The URL of a workflow that posts to a channel when a webhook request is received",
-      "https://prod-01.westeurope.logic.azure.com/workflows/abcdef/triggers/manual/paths/invoke?sig=abcdef",
-      "(?:[^/?#]+\\.)?(?:logic\\.azure\\.com|powerplatform\\.com|powerautomate\\.com)"
-    )
-  }),
+  config: channelConfigs.teams,
   secrets: ["url"],
   spacingMs: 250,
   request: ({ url }, message) => ({

@@ -1,15 +1,13 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut } from "../../core/index.ts"
-import { basic, form, formHeaders, secret, word } from "./fields.ts"
+import { basic, form, formHeaders } from "./fields.ts"
 
-/** Not a number, no mobile number, and one whose owner answered STOP. */
+/** The codes for a number that does not exist, is no mobile number, or whose owner answered STOP. */
 const goneCodes = new Set<unknown>([21_211, 21_614, 21_610])
 
-const phone = /^\+[1-9]\d{6,14}$/
-
-/** Two segments. A single character beyond the GSM alphabet would more than double the price. */
+/** Two segments. One character outside of the GSM alphabet would more than double the price. */
 const maxLength = 300
 
 const gsm = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x20-\x7e]/g, "?")
@@ -17,24 +15,7 @@ const gsm = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x
 export const twilioSms = httpKind({
   kind: "twilio_sms",
   title: "SMS by Twilio",
-  config: Schema.Struct({
-    account_sid: word(
-      "The account: AC…",
-      "AC0123456789abcdef0123456789abcdef",
-      /^[aA][cC][0-9a-fA-F]{32}$/
-    ),
-    auth_token: secret(
-      "The token of the account",
-      "0123456789abcdef0123456789abcdef",
-      /^[0-9a-fA-F]{32}$/
-    ),
-    from: word(
-      "The number that sends, or a messaging service: MG…",
-      "+14155550123",
-      /^(?:\+[1-9]\d{6,14}|[mM][gG][0-9a-fA-F]{32})$/
-    ),
-    to: word("The number that receives, such as +4915112345678", "+4915112345678", phone)
-  }),
+  config: channelConfigs.twilio_sms,
   secrets: ["auth_token"],
   spacingMs: 1_000,
   request: ({ account_sid, auth_token, from, to }, message) => ({

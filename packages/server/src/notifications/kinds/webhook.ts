@@ -1,23 +1,15 @@
-import { Effect, Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
+import type { EventNotice, WebhookEvent } from "@scheduling/domain/events/Event"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { Effect } from "effect"
 import { classify, type Kind } from "./Kind.ts"
-import { secret, serverUrl } from "./fields.ts"
-import type { Message } from "./Message.ts"
+import { type Message, type MessageEvent, titleOf } from "./Message.ts"
 
-const config = Schema.Struct({
-  url: serverUrl(
-    "Where the message is POSTed to, signed with the `message_secret` of its origin.",
-    "https://alerts.example.com/hook"
-  ),
-  authorization: Schema.optionalKey(
-    secret("The Authorization header, if it needs one", "Bearer abcdef", /^[\x20-\x7e]+$/)
-  )
-})
-
-/** A 410 is the only answer that says that the address is gone for good. */
+/** Only a 410 says that the URL is gone for good. */
 export const webhook: Kind = {
   kind: "webhook",
   title: "Webhook",
-  config,
+  config: channelConfigs.webhook,
   secrets: ["authorization"],
   target: ["url"],
   keepsIncidents: false,
@@ -34,21 +26,40 @@ export const webhook: Kind = {
     )
 }
 
-/** The JSON that webhooks and callbacks receive. */
-export const webhookBody = (message: Message) => ({
-  id: message.id,
-  workspace_id: message.workspace.id,
-  state: message.tone,
-  title: message.title,
-  events_count: message.count,
-  events: message.events.map(({ at, event, execution_id, facts, name, reason, subject_id }) => ({
-    event,
-    subject_id,
-    execution_id: execution_id ?? null,
-    name,
-    reason,
-    at,
-    facts
-  })),
-  created_at: message.created_at.toISOString()
+/** The JSON that webhooks and callbacks receive: the event, or a digest of several. */
+export const webhookBody = (message: Message): WebhookEvent => {
+  const { count, created_at, events, id, title, workspace } = message
+  const [only] = events
+  if (count === 1 && only !== undefined) return singleEvent(message, id, only)
+  return {
+    id,
+    type: "digest",
+    created_at: created_at.toISOString(),
+    workspace_id: WorkspaceId.make(workspace.id),
+    data: {
+      events_count: count,
+      events: events.map((event, index) => singleEvent(message, `${id}-${index + 1}`, event)),
+      notice: { title, name: workspace.name, reason: null, facts: [], is_reminder: false }
+    }
+  }
+}
+
+type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
+
+/** The delivery was stored with the data that belongs to the type of its event. */
+const singleEvent = ({ workspace }: Message, id: string, event: MessageEvent) =>
+  ({
+    id,
+    type: event.event,
+    created_at: event.at,
+    workspace_id: workspace.id,
+    data: { ...event.data, notice: noticeOf(event) }
+  }) as SingleEvent
+
+const noticeOf = (event: MessageEvent): EventNotice => ({
+  title: titleOf(event),
+  name: event.name,
+  reason: event.reason,
+  facts: event.facts,
+  is_reminder: event.reminder === true
 })

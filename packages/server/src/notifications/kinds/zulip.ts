@@ -1,12 +1,12 @@
-import { Schema } from "effect"
+import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
-import { basic, form, formHeaders, line, secret, serverUrl, under, word } from "./fields.ts"
+import { basic, form, formHeaders, under } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 
-/** By `code`, as messages are translated. */
+/** The codes for a bot or a channel that is gone. The messages are translated, so they cannot be compared. */
 const goneCodes = new Set<unknown>([
   "UNAUTHORIZED",
   "INVALID_API_KEY",
@@ -19,17 +19,7 @@ const goneCodes = new Set<unknown>([
 export const zulip = httpKind({
   kind: "zulip",
   title: "Zulip",
-  config: Schema.Struct({
-    server: serverUrl("The server: https://….zulipchat.com", "https://example.zulipchat.com"),
-    bot_email: word(
-      "The address of the bot",
-      "alerts-bot@example.zulipchat.com",
-      /^[^\s@:]+@[^\s@:]+$/
-    ),
-    api_key: secret("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
-    channel: line("The channel", "operations", 60),
-    topic: Schema.optionalKey(line("The topic. `alerts` when absent.", "alerts", 60))
-  }),
+  config: channelConfigs.zulip,
   secrets: ["api_key"],
   target: ["server"],
   spacingMs: 300,

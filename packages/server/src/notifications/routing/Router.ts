@@ -18,10 +18,10 @@ import { RoutingRepo } from "./RoutingRepo.ts"
 // 5. `remind` puts reminders, and recoveries that were missed, into the outbox again.
 // 6. `routing` repeats this, whenever something comes into the outbox.
 
-/** A transaction takes at most so many rows, so that it is over in a moment. */
+/** The most rows of a transaction, so that it is short. */
 const batch = 1_000
 
-/** Turns events into deliveries. One node does it at a time, so events of a subject keep their order. */
+/** Turns events into deliveries. One node at a time routes, so events of a subject keep their order. */
 export class Router extends Context.Service<Router>()(
   "@scheduling/server/notifications/routing/Router",
   {
@@ -42,7 +42,7 @@ export class Router extends Context.Service<Router>()(
         "outcome",
         ["accepted", "dropped"]
       )
-      /** No plan needs to be asked below this number of waiting callbacks. */
+      /** Below this number of waiting callbacks, the plan of the workspace is not read. */
       const leastLimit = Math.min(
         ...[...plans.plans.values()].map((plan) => plan.limits.waiting_callbacks)
       )
@@ -78,9 +78,7 @@ export class Router extends Context.Service<Router>()(
           settings: yield* settingsRepo.findAll(unique(alerts.map((one) => one.workspace_id))),
           tasks: yield* repo.findTasks(
             unique(
-              alerts.flatMap(({ data, subject_id }) =>
-                data.kind === undefined ? [] : [subject_id]
-              )
+              alerts.flatMap(({ data, subject_id }) => (data.run === undefined ? [] : [subject_id]))
             )
           ),
           problems: yield* repo.findProblems(subjects),
@@ -91,8 +89,8 @@ export class Router extends Context.Service<Router>()(
         }
       })
 
-      // `routeSome` and `remindSome` return whether everything is done, there may be more to do, or
-      // another node does it at this moment.
+      // `routeSome` and `remindSome` return "all" if everything is done, "more" if there may be more to
+      // do, and "busy" if another node is doing it.
       const routeSome = Effect.gen(function* () {
         if (!(yield* repo.claim)) return "busy"
         const listed = yield* repo.list(batch)
@@ -131,7 +129,7 @@ export class Router extends Context.Service<Router>()(
         const settings = yield* settingsRepo.findAll(unique(due.map((row) => row.workspace_id)))
         const tasks = yield* repo.findTasks(due.map(({ subject_id }) => subject_id))
         const isGone = ({ data, subject_id }: ProblemRow) =>
-          data.kind !== undefined && !tasks.has(subject_id)
+          data.run !== undefined && !tasks.has(subject_id)
         const changed = due
           .filter((row) => !isGone(row))
           .map((row) => ({
@@ -142,7 +140,7 @@ export class Router extends Context.Service<Router>()(
           changed,
           due.filter(isGone).map(({ subject_id }) => subject_id)
         )
-        // Somebody knows of the problem of a paused task.
+        // Nobody is reminded of a paused task.
         const reminded = changed.filter(
           ({ remind_at, subject_id }) =>
             remind_at !== null && tasks.get(subject_id)?.status !== "paused"
@@ -206,7 +204,7 @@ export const routing = Effect.fnUntraced(function* (wakeSender: () => void) {
 /** Events without a signal are found after this time. */
 const pollMs = 1_000
 
-/** The node that routes now may have begun before the latest event, and is done in a moment. */
+/** The node that is routing may have begun before the latest event, and finishes in a moment. */
 const whileBusyMs = 50
 
 const unique = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(items)]

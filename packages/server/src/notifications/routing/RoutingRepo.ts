@@ -14,14 +14,14 @@ interface RoutedTaskRow {
   readonly status: string
 }
 
-/** What the router reads and writes, all in one transaction that one node has at a time. */
+/** The queries of the router, all in one transaction that only one node has at a time. */
 export class RoutingRepo extends Context.Service<RoutingRepo>()(
   "@scheduling/server/notifications/routing/RoutingRepo",
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Whether this node may route until the commit. False: another node does. */
+      /** Returns whether this node may route until the commit. False if another node routes. */
       const claim = sql<{ readonly mine: boolean }>`
         SELECT pg_try_advisory_xact_lock(${routingLock}) AS mine`.pipe(
         Effect.map(([row]) => row?.mine === true),
@@ -49,7 +49,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE SKIP LOCKED`
       }, Effect.orDie)
 
-      /** Those of the workspaces that exist. They stay until the commit. */
+      /** The workspaces that exist. They cannot be deleted until the commit. */
       const findWorkspaces = Effect.fn("RoutingRepo.findWorkspaces")(function* (
         ids: ReadonlyArray<string>
       ) {
@@ -137,7 +137,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         if (channels.length === 0) return []
         const ids = channels.map(({ id }) => id)
         yield* lockNext(sql, ids)
-        // In a statement of its own, so that it sees what was sent before the lock was given.
+        // A separate statement, so that it sees what was sent before the lock was taken.
         const waiting = yield* sql<
           Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
         >`
@@ -208,7 +208,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             data = EXCLUDED.data`
       }, Effect.orDie)
 
-      /** Writes what was decided. The channels must be locked. */
+      /** Writes the decisions of `route`. The channels must be locked. */
       const write = Effect.fn("RoutingRepo.write")(function* (routed: Routed, now: Date) {
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
         if (routed.notified.length > 0) {
@@ -243,8 +243,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /**
-       * Puts into the outbox the recoveries that were missed, because the success was written at the
-       * same time as the failure before it. Returns how many problems were checked.
+       * Writes missed recoveries to the outbox: the success was written at the same time as the failure
+       * before it. Returns the number of problems that were checked.
        */
       const announceMissed = Effect.fn("RoutingRepo.announceMissed")(function* (
         now: Date,
@@ -252,7 +252,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       ) {
         const checked = yield* sql`
           WITH due AS MATERIALIZED (
-            SELECT subject_id, workspace_id, event, data
+            SELECT subject_id, workspace_id, data
             FROM problems
             WHERE check_at <= ${now}
             ORDER BY check_at
@@ -261,21 +261,22 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           ), announced AS (
             INSERT INTO outbox (workspace_id, event, subject_id, at, data)
             SELECT
-              due.workspace_id, replace(due.event, 'failed', 'recovered'), due.subject_id,
+              due.workspace_id, 'task.recovered', due.subject_id,
               success.finished_at,
-              jsonb_build_object(
+              jsonb_build_object('run', jsonb_build_object(
                 'execution_id', success.id,
                 'chain_run_id', success.chain_run_id,
                 'step', success.step,
                 'kind', success.kind,
+                'status', success.status,
                 'status_code', success.status_code,
                 'error', NULL,
                 'attempts', success.attempts_count
-              )
+              ))
             FROM due
             JOIN executions AS failure
               ON failure.workspace_id = due.workspace_id
-              AND failure.id = (due.data ->> 'execution_id')::uuid
+              AND failure.id = (due.data -> 'run' ->> 'execution_id')::uuid
             CROSS JOIN LATERAL (${sql.literal(lastSuccess)}) AS success
           )
           UPDATE problems
@@ -289,7 +290,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       /** Removes the problems of tasks and chains that were deleted. */
       const removeOrphans = sql`
         DELETE FROM problems
-        WHERE event IN ('task.failed', 'chain.failed')
+        WHERE event IN ('execution.failed', 'chain_run.failed')
           AND NOT EXISTS (
             SELECT
             FROM tasks

@@ -1,5 +1,9 @@
+import type { EventChainRun, EventExecution } from "@scheduling/domain/events/Event"
+import { TaskId } from "@scheduling/domain/executions/Execution"
 import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import type { DeliveredEvent } from "@scheduling/domain/notifications/NotificationEvent"
+import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
+import type { EventData, RunData } from "../../events/index.ts"
 import type { Fact, MessageEvent } from "../kinds/Message.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import type { Problem } from "./problemAfter.ts"
@@ -16,15 +20,14 @@ export const describeEvent = (
   problem?: Problem
 ): MessageEvent => {
   const { data } = event
-  const execution_id = data.chain_run_id ?? data.execution_id
   return {
     event: event.event,
     subject_id: event.subject_id,
     name: cut(oneLine(data.name ?? taskName ?? "something that is gone"), 200),
     reason: reasonOf(event),
     at: event.at.toISOString(),
-    ...(execution_id === undefined ? {} : { execution_id }),
-    facts: [...(data.facts ?? []), ...runFacts(event), ...problemFacts(event, problem)].map(
+    data: data.about ?? dataOfRun(event, data.run),
+    facts: [...(data.facts ?? []), ...runFacts(data.run), ...problemFacts(event, problem)].map(
       ({ name, value }) => ({ name: cut(oneLine(name), 50), value: cut(oneLine(value), 300) })
     ),
     ...(data.reminder === true ? { reminder: true } : {})
@@ -33,21 +36,43 @@ export const describeEvent = (
 
 // ---------------------------------------------------------------------------
 
-const reasonOf = ({ data }: Described): string | null => {
-  if (data.reason !== undefined) return cut(oneLine(data.reason), 300)
-  if (data.kind === undefined) return null
-  const { error, step } = data
-  if (error == null) return null
-  const why = parseErrorLine(error).message
-  return cut(oneLine(step == null ? why : `step ${step}: ${why}`), 300)
+/** The data of the event of a run. All other events have theirs in the outbox. */
+const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData => {
+  const id = TaskId.make(subject_id)
+  const chainRunId = run.chain_run_id === null ? null : ChainRunId.make(run.chain_run_id)
+  const execution: EventExecution = {
+    id: ExecutionId.make(run.execution_id),
+    kind: run.kind,
+    task_id: id,
+    chain_run_id: chainRunId,
+    status: run.status,
+    attempts_count: run.attempts,
+    status_code: run.status_code,
+    error: run.error === null ? null : parseErrorLine(run.error)
+  }
+  if (event === "task.recovered") return { task: { id, kind: run.kind }, execution }
+  if (run.kind !== "chain") return { execution }
+  const chain_run: EventChainRun = {
+    id: chainRunId ?? ChainRunId.make(run.execution_id),
+    chain_id: ChainId.make(subject_id),
+    status: event === "chain_run.succeeded" ? "succeeded" : "failed"
+  }
+  return { chain_run, execution }
 }
 
-const runFacts = ({ data }: Described): ReadonlyArray<Fact> =>
-  data.execution_id === undefined
+const reasonOf = ({ data: { reason, run } }: Described): string | null => {
+  if (reason !== undefined) return cut(oneLine(reason), 300)
+  if (run === undefined || run.error === null) return null
+  const why = parseErrorLine(run.error).message
+  return cut(oneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
+}
+
+const runFacts = (run: RunData | undefined): ReadonlyArray<Fact> =>
+  run === undefined
     ? []
     : [
-        { name: "Execution", value: data.chain_run_id ?? data.execution_id },
-        ...((data.attempts ?? 1) > 1 ? [{ name: "Attempts", value: String(data.attempts) }] : [])
+        { name: "Execution", value: run.chain_run_id ?? run.execution_id },
+        ...(run.attempts > 1 ? [{ name: "Attempts", value: String(run.attempts) }] : [])
       ]
 
 const problemFacts = ({ at }: Described, problem: Problem | undefined): ReadonlyArray<Fact> => {

@@ -2,18 +2,18 @@ import { isProblem, isRecovery } from "@scheduling/domain/notifications/Notifica
 import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
 import type { AlertEvent } from "./OutboxEvent.ts"
 
-/** A task or monitor that fails or is down. */
+/** The problem of a task that fails or a monitor that is down. */
 export interface Problem {
   readonly event: AlertEvent["event"]
-  /** How many failures in a row. */
+  /** The number of failures in a row. */
   readonly failures: number
   readonly since: Date
-  /** Null while the failures are not enough for a notification. */
+  /** Null while there are too few failures for a notification. */
   readonly notified_at: Date | null
   readonly remind_at: Date | null
 }
 
-/** What a notification says of a problem. `other` is about no problem. */
+/** The part that an event plays in a problem. `other` events have no problem. */
 export type NoticeType = "begun" | "ended" | "other" | "reminder"
 
 export interface ProblemChange {
@@ -43,7 +43,7 @@ export const problemAfter = (
   }
   if (!isProblem(event)) return { problem: before, notice: "other" }
   // A delayed task runs once, so it cannot recover.
-  if (data.kind === "delayed") return { problem: undefined, notice: "other" }
+  if (data.run?.kind === "delayed") return { problem: undefined, notice: "other" }
   const failures = (before?.failures ?? 0) + 1
   const isAnnounced = !wasAnnounced && failures >= thresholdOf(event, settings)
   return {
@@ -67,4 +67,4 @@ export const remindAt = (
 const thresholdOf = (
   event: AlertEvent["event"],
   { task_failure_threshold }: Pick<NotificationSettings, "task_failure_threshold">
-) => (event === "task.failed" || event === "chain.failed" ? task_failure_threshold : 1)
+) => (event === "execution.failed" || event === "chain_run.failed" ? task_failure_threshold : 1)

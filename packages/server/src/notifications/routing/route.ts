@@ -120,9 +120,9 @@ export const needsNotified = ({ data, event }: OutboxEvent): boolean =>
   event === subjectRemoved || isRecovery(event) || data.reminder === true
 
 /**
- * How long after a failure it is checked whether a success was missed. Two statements that settle runs
- * of one task at the same time do not see each other. They are over by then, as statements are cut
- * off after half a minute.
+ * The time after a failure when the router checks whether it missed a success: two statements that
+ * settle runs of one task at the same time do not see each other. Both have ended by then, because
+ * the statement timeout is half a minute.
  */
 export const checkAfterMs = 40_000
 
@@ -141,7 +141,10 @@ interface Notice {
   readonly isGone: boolean
 }
 
-const isForAll = ({ event }: AlertEvent) => event === "channel.disabled"
+const incidentOf = ({ data: { about } }: AlertEvent): string | undefined =>
+  about !== undefined && "incident" in about ? (about.incident.id ?? undefined) : undefined
+
+const isForAll = ({ event }: AlertEvent) => event === "channel.paused"
 
 const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now: Date) => {
   const problems = new Map(state.problems)
@@ -180,7 +183,7 @@ const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now:
 /** Undefined for a callback, and for a deleted subject without a problem. */
 const alertOf = (written: OutboxEvent, known: ProblemRow | undefined): AlertEvent | undefined => {
   const { callback_url, event } = written
-  if (callback_url !== null || event === "task.succeeded" || event === "chain.succeeded") {
+  if (callback_url !== null || event === "execution.succeeded" || event === "chain_run.succeeded") {
     return undefined
   }
   if (event !== subjectRemoved) return { ...written, event }
@@ -197,9 +200,7 @@ const problemRow = (
 ): ProblemRow => ({
   ...problem,
   check_at:
-    data.execution_id === undefined
-      ? (known?.check_at ?? null)
-      : new Date(now.getTime() + checkAfterMs),
+    data.run === undefined ? (known?.check_at ?? null) : new Date(now.getTime() + checkAfterMs),
   subject_id,
   workspace_id,
   tags: known?.tags ?? tags,
@@ -227,7 +228,7 @@ const isAbout = (
   return named.includes(subject_id)
 }
 
-/** Each notice with each channel that gets it. An end goes only where the beginning went. */
+/** Pairs each notice with each channel that gets it. An end goes only where the beginning went. */
 const addressNotices = (
   notices: ReadonlyArray<Notice>,
   channels: ReadonlyArray<OpenChannel>,
@@ -272,7 +273,7 @@ const addressNotices = (
           event: described,
           type,
           incident_key: type === "ended" ? incident_key : undefined,
-          incident_id: event.data.incident_id,
+          incident_id: incidentOf(event),
           due_at: quiet ?? now,
           groups: settings.group_seconds > 0 || quiet !== undefined
         }
@@ -282,8 +283,8 @@ const addressNotices = (
 }
 
 /**
- * A delivery for each callback, as many as may wait. The others are dropped and counted in one record,
- * so that a receiver that is slower than the runs fills no disk.
+ * Creates a delivery for each callback, up to the limit of waiting ones. The others are dropped and
+ * counted in one record, so that a receiver that is slower than the runs does not fill the disk.
  */
 const routeCallbacks = (
   events: ReadonlyArray<OutboxEvent>,

@@ -4,7 +4,7 @@ import type {
   DeliveryStatus
 } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Conflict, RateLimited } from "@scheduling/domain/shared/Errors"
-import type { NotificationChannelId, NotificationDeliveryId } from "@scheduling/domain/shared/Ids"
+import { NotificationChannelId, type NotificationDeliveryId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
@@ -27,7 +27,7 @@ interface DeliveryQuery extends PageQuery {
   readonly status?: DeliveryStatus
 }
 
-/** Deliveries as the API shows them, sends them again, and sends test messages. */
+/** Shows deliveries, sends them again, and sends test messages. */
 export class Deliveries extends Context.Service<Deliveries>()(
   "@scheduling/server/notifications/sending/Deliveries",
   {
@@ -41,7 +41,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
       const limits = yield* Limits
       const repo = yield* DeliveriesRepo
       const transport = yield* Transport
-      /** Channels that this node tests now. Together with the count in the database it limits tests. */
+      /** Channels that this node is testing. The count in the database limits finished tests. */
       const underTest = new Set<string>()
 
       const keepTest = Effect.fnUntraced(function* (
@@ -218,7 +218,7 @@ const minuteMs = 60_000
 const conflict = (resource: Resource, message: string, field: string | null = null) =>
   Effect.fail(new Conflict({ resource, field, message }))
 
-/** Requests are answered within 15 s. */
+/** A request must be answered within 15 s. */
 const testSeconds = 14
 
 const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
@@ -236,6 +236,7 @@ const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
         name: channel.name,
         reason: "This is a test: alerts reach you here.",
         at: now.toISOString(),
+        data: { channel: { id: NotificationChannelId.make(channel.id) } },
         facts: []
       }
     ],

@@ -76,13 +76,13 @@ export interface DeliveryClaim {
   readonly callbacks: boolean
   readonly now: Date
   readonly lease_until: Date
-  /** Shares that have enough under way on this node. */
+  /** Shares that have reached their limit on this node. */
   readonly except: ReadonlyArray<number>
-  /** Shares that have enough under way to channels that failed lately. */
+  /** Shares that have reached their limit for channels that failed lately. */
   readonly except_failing: ReadonlyArray<number>
-  /** URLs of callbacks that have enough under way. */
+  /** URLs of callbacks that have reached their limit. */
   readonly except_targets: ReadonlyArray<string>
-  /** At most so many deliveries of one lane, and of all lanes. */
+  /** The most deliveries of one lane, and of all lanes. */
   readonly per_lane: number
   readonly limit: number
   /** Lanes after this one. A bigint, as text. */
@@ -108,7 +108,7 @@ export const toDelivery = (row: DeliveryRow): NotificationDelivery => ({
   status: row.status,
   events_count: row.begun + row.ended + row.other,
   events: row.shown.map(({ at, event, name, reason, subject_id }) => ({
-    event,
+    type: event,
     subject_id: SubjectId.make(subject_id),
     name,
     reason,
@@ -249,8 +249,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             SET next_at = ${next.next_at}
             WHERE id = ${next.id}`
         }
-        // All in one: a second update of a row in a transaction makes PostgreSQL check its foreign
-        // keys again, which waits for whoever deletes the workspace and waits for this row.
+        // One statement: a second update of a row in a transaction makes PostgreSQL check its foreign
+        // keys again, and that deadlocks with the deletion of the workspace.
         yield* sql`
           UPDATE notification_channels
           SET
@@ -277,8 +277,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         )
 
       /**
-       * The delivery that can be claimed once the attempt is recorded: perhaps the same one. The table
-       * is read as it will be then, so that no row is updated twice.
+       * The delivery that can be claimed after the attempt is recorded, which may be the same one. The
+       * query reads the table as it will be then, so that no row is updated twice.
        */
       const findNext = Effect.fnUntraced(function* (
         { channel_id, id }: ClaimedDelivery,
@@ -459,7 +459,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         return row?.waiting ?? 0
       }, Effect.orDie)
 
-      /** Cancels what waits for a channel, or only the mails that ask its address for consent. */
+      /** Cancels the waiting deliveries of a channel, or only the mails that ask for consent. */
       const cancel = Effect.fn("DeliveriesRepo.cancel")(function* (
         workspaceId: AuthorizedWorkspaceId,
         channelId: string,
@@ -501,7 +501,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             RETURNING id`
         )
 
-      /** Removes what finished before. Callbacks that were delivered have a time of their own. */
+      /** Removes deliveries that finished earlier. Delivered callbacks have a limit of their own. */
       const removeFinished = Effect.fn("DeliveriesRepo.removeFinished")(function* (
         before: Date,
         callbacksBefore: Date
@@ -533,13 +533,13 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
 
 const batch = 1_000
 
-/** SQL for finished deliveries that are kept for different times, as in their indexes. */
+/** SQL predicates of finished deliveries that are kept for different times, as their indexes have them. */
 export const finishedKinds = {
   deliveredCallbacks: "channel_id IS NULL AND status = 'delivered'",
   others: "(channel_id IS NOT NULL OR status <> 'delivered')"
 }
 
-/** Without `subjects` and `after`, which may be long. */
+/** All columns but `subjects` and `after`, which may be long. */
 const shownColumns = `
   id, workspace_id, channel_id, channel_kind, target, status, begun, ended, other, shown,
   incident_key, due_at, attempts_count, status_code, error, created_at, finished_at`

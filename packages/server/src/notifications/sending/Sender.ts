@@ -19,11 +19,11 @@ export interface SendingQueue {
   readonly callbacks: boolean
   readonly most: number
   readonly mostOfShare: number
-  /** Of a share to channels that failed lately. If a provider hangs, other channels have the rest. */
+  /** The limit of a share for channels that failed lately. If a provider hangs, the other channels keep the rest. */
   readonly mostFailingOfShare: number
-  /** To one URL. */
+  /** The limit for one URL. */
   readonly mostOfTarget: number
-  /** Connections for recording, from the pool that requests wait for too. */
+  /** Connections that record attempts, taken from the pool of the requests. */
   readonly connections: number
 }
 
@@ -37,7 +37,7 @@ export const alerts: SendingQueue = {
   connections: 2
 }
 
-/** Callbacks of tasks. Their limits are apart, so that no alert waits for a callback. */
+/** Callbacks of tasks. They have their own limits, so that no alert waits for a callback. */
 export const callbacks: SendingQueue = {
   callbacks: true,
   most: 32,
@@ -47,15 +47,15 @@ export const callbacks: SendingQueue = {
   connections: 1
 }
 
-/** At most so many deliveries of one lane are claimed by a statement. */
+/** A statement claims at most this many deliveries of one lane. */
 const mostOfLane = 4
 
 const timeoutSeconds = 10
 
-/** Longer than an attempt takes. If a node dies, its deliveries are sent by others after this time. */
+/** The lease is longer than an attempt. If a node dies, other nodes send its deliveries after this time. */
 const leaseMs = 25_000
 
-/** What other nodes did is found after this time. */
+/** Deliveries that other nodes wrote are found within this time. */
 const pollMs = 1_000
 
 /** Sends deliveries, one at a time to each channel. */
@@ -158,8 +158,8 @@ export class Sender extends Context.Service<Sender>()(
 }
 
 /**
- * Sends in the background. While alerts take all that a node may send, no callback begins. Stopping
- * lets what is under way finish. Returns what wakes the loops.
+ * Sends in the background. While alerts use all that a node may send, no callback begins. When the
+ * node stops, deliveries that are being sent finish. Returns a function that wakes the loops.
  */
 export const sending = Effect.gen(function* () {
   const forAlerts = yield* sendQueue("sending notifications", alerts, () => true)
@@ -206,14 +206,14 @@ const sendQueue = Effect.fnUntraced(function* (
     }
     if (claimed.length > 0) return
     const ms = yield* sender.idleMs(queue)
-    // What is due and was not claimed is another node's, or of a share that has enough.
+    // Deliveries that are due and were not claimed belong to another node or to a share at its limit.
     yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
   })
   yield* Effect.forkScoped(loop(loopName, sendSome, restartIfStuck))
   return { waker, underWay: () => underWay.size }
 })
 
-/** The keys that at least so many of the items have. */
+/** The keys that at least `count` items have. */
 const keysOfMany = <Item, Key>(
   items: ReadonlyArray<Item>,
   count: number,

@@ -23,7 +23,7 @@ export interface Transmission {
   readonly config: SealedConfig
   readonly message: Message | "confirmation"
   readonly attempt: number
-  /** For everything, waiting for a connection of the service included. */
+  /** The time for everything, including the wait for a connection of the service. */
   readonly timeout_seconds: number
 }
 
@@ -64,7 +64,7 @@ export class Transport extends Context.Service<Transport>()(
         const opened = openConfig(ring, sealedFor, kind, transmission.config)
         if (opened === undefined) return unanswered(lostSecrets)
         const { config, secrets } = opened
-        // Before the answer is classified and shortened, which may leave half of a secret.
+        // Redacted before the answer is shortened, which may cut a secret in half.
         const redacted = (result: CallResult): CallResult => ({
           ...result,
           response_body: redact(result.response_body, secrets)
@@ -97,7 +97,7 @@ export class Transport extends Context.Service<Transport>()(
                 )
               )
             : yield* kind.send(config, message, transports)
-        // Once more, because what is escaped in the answer is plain in the fields read from it.
+        // Redacted again, because an escaped secret becomes plain in the fields read from the answer.
         return {
           ...result,
           response: redact(result.response, secrets),

@@ -7,7 +7,7 @@ import type { DeliveryKind } from "@scheduling/domain/notifications/Notification
 /** How long a delivery is retried after it became due. */
 export const patienceMs = dayMs
 
-/** What matters of a delivery and its channel. A callback has no channel, so nothing is held. */
+/** The fields of a delivery and its channel that decide about retries. A callback has no channel. */
 export interface AttemptedDelivery {
   readonly channel_kind: DeliveryKind
   /** How many attempts there were, the latest included. */
@@ -23,7 +23,7 @@ export interface AttemptedDelivery {
   readonly sent_at: Date | null
 }
 
-/** What is recorded about an attempt. */
+/** An attempt as it is recorded. */
 export interface Attempt {
   readonly result: ChannelResult
   readonly status: "delivered" | "failed" | "queued"
@@ -37,9 +37,9 @@ export interface Attempt {
 }
 
 /**
- * What follows from the result of an attempt: when the delivery is tried again, and how long its
- * channel is left alone. A channel that fails is tried less and less often, whatever waits for it, and
- * a delivery that it refuses alone does not hold up others for long. `random` is from 0 to 1.
+ * Decides from the result of an attempt when the delivery is retried, and for how long nothing is
+ * sent to its channel. A failing channel is tried less and less often, however much waits for it. A
+ * single refused delivery does not delay others for long. `random` is from 0 to 1.
  */
 export const afterAttempt = (
   delivery: AttemptedDelivery,

@@ -5,9 +5,8 @@ import type { SqlClient } from "effect/sql"
 export const unfinished = (table = "deliveries") => `${table}.status IN ('queued', 'sending')`
 
 /**
- * SQL: the deliveries of the channel in `channels` that may be sent, the first of them first. A
- * delivery waits for earlier ones about the same subject, and the mail that asks for consent is all
- * that an unconfirmed channel gets.
+ * SQL: the next delivery of the channel in `channels`. A delivery waits for earlier ones about the
+ * same subject. An unconfirmed channel gets only the mail that asks for consent.
  */
 export const nextOfChannel = `
   SELECT
@@ -28,7 +27,7 @@ export const nextOfChannel = `
   ORDER BY next_at, deliveries.ordinal
   LIMIT 1`
 
-/** Locks what a node may claim for the channels, and what events can still be added to. */
+/** Locks the deliveries of the channels that a node may claim or to which events can still be added. */
 export const lockNext = (sql: SqlClient.SqlClient, channelIds: ReadonlyArray<string>) => sql`
   SELECT id
   FROM notification_deliveries AS deliveries
@@ -47,7 +46,7 @@ export const updateNext = Effect.fnUntraced(function* (
   channelIds: ReadonlyArray<string>,
   now: Date
 ) {
-  // In a statement of its own, so that the next one sees what was claimed before the lock was given.
+  // A separate statement, so that the next one sees what was claimed before this one had the lock.
   yield* lockNext(sql, channelIds)
   yield* sql`
     WITH next AS (

@@ -40,6 +40,6 @@ export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: st
     )`
 }
 
-/** Where the next walk goes on; null where there are no more lanes. */
+/** The lane after which the next walk continues. Null if there are no more lanes. */
 export const reachedBy = (walked: Walked | undefined): string | null =>
   walked !== undefined && walked.visited === maxVisits ? walked.lane : null

@@ -4,7 +4,7 @@ import { patienceMs } from "./afterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
 import { unfinished, updateNext } from "./updateNext.ts"
 
-/** Writes new deliveries, and adds to those that wait. Their channels must be locked. */
+/** Writes new deliveries, and adds events to waiting ones. Their channels must be locked. */
 export const writeDeliveries = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   deliveries: ReadonlyArray<NewDelivery>,

@@ -10,7 +10,7 @@ import {
   type WorkerWelcome
 } from "@scheduling/domain/workers/WorkerProtocol"
 import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
-import { ExecutionId } from "@scheduling/domain/shared/Ids"
+import { ExecutionId, WorkerId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Processes } from "../../monitoring/index.ts"
@@ -88,7 +88,11 @@ export class AgentSessions extends Context.Service<
             event: "worker.online",
             subject_id: worker.id,
             at: yield* DateTime.nowAsDate,
-            data: { name: started.value.name, reason: `Its agent on ${host} is connected again.` }
+            data: {
+              name: started.value.name,
+              reason: `Its agent on ${host} is connected again.`,
+              about: { worker: { id: worker.id } }
+            }
           })
         }
         return started
@@ -106,7 +110,8 @@ export class AgentSessions extends Context.Service<
             data: {
               name,
               reason: `The service has lost its agent${host === null ? "" : ` on ${host}`}.`,
-              facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }]
+              facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }],
+              about: { worker: { id: WorkerId.make(id) } }
             }
           }))
         )

@@ -39,8 +39,8 @@ export interface SessionRenewal {
 const lostAnswerMs = agentLeaseMs
 
 const toLiveChange =
-  (change: "online" | "offline") =>
-  ({ id }: Worker): Change => ({ type: "worker", worker_id: id, change })
+  (type: "worker.online" | "worker.offline") =>
+  ({ id }: Worker): Change => ({ type, data: { worker: { id } } })
 
 export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
@@ -177,7 +177,7 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
-          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], toLiveChange("online"))
+          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], toLiveChange("worker.online"))
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
@@ -197,7 +197,7 @@ export class AgentSessionsRepo extends Context.Service<
             WHERE id = ${session}
               AND worker_id = ${id}
               AND died_at IS NULL`
-          yield* publish([{ id, workspace_id }], toLiveChange("offline"))
+          yield* publish([{ id, workspace_id }], toLiveChange("worker.offline"))
         }, Effect.orDie),
 
         updateLost: sql<Worker>`
@@ -208,7 +208,7 @@ export class AgentSessionsRepo extends Context.Service<
             AND nodes.worker_id IS NOT NULL
             AND workers.node_id = nodes.id
           RETURNING workers.id, workers.workspace_id`.pipe(
-          Effect.flatMap((lost) => publish(lost, toLiveChange("offline"))),
+          Effect.flatMap((lost) => publish(lost, toLiveChange("worker.offline"))),
           Effect.orDie
         ),
 

@@ -92,7 +92,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
         ORDER BY ordinal`
       assert.deepStrictEqual(notifications, [
         {
-          event: "monitor.down",
+          event: "incident.opened",
           at: new Date("2026-06-01T13:05:00.000Z"),
           tags: ["nightly"],
           data: {
@@ -102,7 +102,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
           }
         },
         {
-          event: "monitor.up",
+          event: "incident.closed",
           at: new Date("2026-06-01T14:05:01.000Z"),
           tags: ["nightly"],
           data: { name: "Nightly backup", incident_id: opened.data[0].id }

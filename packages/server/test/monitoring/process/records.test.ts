@@ -244,7 +244,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       yield* sql`
         INSERT INTO problems (subject_id, workspace_id, event, failures, since, notified_at, tags, data)
         VALUES (
-          ${id}, ${member.workspace.split("/").at(-1)}, 'monitor.down', 1, now(), now(), '{}',
+          ${id}, ${member.workspace.split("/").at(-1)}, 'incident.opened', 1, now(), now(), '{}',
           '{"name":"Database"}'
         )`
       yield* workers.remove(worker.id)

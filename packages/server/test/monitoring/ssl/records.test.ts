@@ -188,7 +188,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
       assert.deepInclude(notifications.at(-1), {
-        event: "monitor.down",
+        event: "incident.opened",
         id: again.open_incident_id
       })
     })
@@ -273,7 +273,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         ORDER BY ordinal`
       assert.deepStrictEqual(
         notifications.map(({ event }) => event),
-        ["monitor.down", "monitor.up"]
+        ["incident.opened", "incident.closed"]
       )
     })
   )

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { authorize } from "../../../src/accounts/access/authorize.ts"
 import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
+import { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import type { OpenChannel } from "../../../src/notifications/routing/groupNotices.ts"
 import type { OutboxEvent } from "../../../src/notifications/routing/OutboxEvent.ts"
@@ -13,25 +14,39 @@ import {
   type RoutingState
 } from "../../../src/notifications/routing/route.ts"
 import { noSettings } from "../../../src/notifications/settings/SettingsRepo.ts"
+import { Schema } from "effect"
+import { randomUUID } from "node:crypto"
 import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+import { announcementData, incidentOf, runData } from "../support/events.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
 const workspace = authorize("w")
 
-const event = (fields: Partial<OutboxEvent>): OutboxEvent => ({
-  ordinal: 1n,
-  workspace_id: workspace,
-  event: "monitor.down",
-  subject_id: "db",
-  tags: [],
-  at: now,
-  data: { name: "Database" },
-  callback_url: null,
-  ...fields
-})
+const db = randomUUID()
+const hook = randomUUID()
+const incident = randomUUID()
+const job = randomUUID()
+const subjects = Array.from({ length: 25 }, () => randomUUID())
+
+const event = (fields: Partial<OutboxEvent>): OutboxEvent => {
+  const { event: type = "incident.opened", subject_id = db } = fields
+  return {
+    ordinal: 1n,
+    workspace_id: workspace,
+    event: type,
+    subject_id,
+    tags: [],
+    at: now,
+    data: announcementData(isAlert(type) ? type : "execution.failed", subject_id, "Database"),
+    callback_url: null,
+    ...fields
+  }
+}
+
+const isAlert = Schema.is(NotificationEvent)
 
 const webhook = (fields: Partial<OpenChannel> = {}): OpenChannel => ({
-  id: "hook",
+  id: hook,
   workspace_id: workspace,
   kind: "webhook",
   unfinished: 0,
@@ -42,13 +57,13 @@ const pagerduty = webhook({ id: "pager", kind: "pagerduty" })
 
 const idOf = (id: string) => id as NotificationChannelId
 const everything = [
-  "task.failed",
+  "execution.failed",
   "task.recovered",
-  "monitor.down",
-  "monitor.up",
+  "incident.opened",
+  "incident.closed",
   "certificate.expiring"
 ] as const
-const rules = [{ events: everything, channel_ids: [idOf("hook"), idOf("pager")] }]
+const rules = [{ events: everything, channel_ids: [idOf(hook), idOf("pager")] }]
 
 /** A workspace, as it remembers what earlier batches have left behind. */
 const begin = (
@@ -70,7 +85,7 @@ const begin = (
       const asked = new Set(batch.filter(needsNotified).map(({ subject_id }) => subject_id))
       const state: RoutingState = {
         settings: new Map([[workspace, { ...noSettings, rules, ...settings }]]),
-        tasks: new Map([["job", { workspace_id: workspace, name: "Nightly backup" }]]),
+        tasks: new Map([[job, { workspace_id: workspace, name: "Nightly backup" }]]),
         problems: new Map(problems),
         notified: notified.filter(({ subject_id }) => asked.has(subject_id)),
         callbacks
@@ -100,12 +115,12 @@ const shown = (deliveries: ReturnType<ReturnType<typeof begin>["next"]>) =>
   )
 
 describe("A problem", () => {
-  const failed = { event: "task.failed", subject_id: "job", data: { kind: "cron" } } as const
+  const failed = { event: "execution.failed", subject_id: job, data: { run: runData() } } as const
   const recovered = { ...failed, event: "task.recovered" } as const
-  const delayed = { ...failed, data: { kind: "delayed" } } as const
+  const delayed = { ...failed, data: { run: runData({ kind: "delayed" }) } } as const
   const reminder = { ...failed, data: { ...failed.data, reminder: true } } as const
-  const down = { event: "monitor.down" } as const
-  const up = { event: "monitor.up" } as const
+  const down = { event: "incident.opened" } as const
+  const up = { event: "incident.closed" } as const
   const expiring = { event: "certificate.expiring" } as const
 
   it.each([
@@ -115,8 +130,8 @@ describe("A problem", () => {
     ["of a monitor begins at once", [down, down, up], "x.x"],
     ["of a task that runs once has no end", [delayed, delayed], "xx"],
     ["is repeated only while it goes on", [reminder, failed, reminder], "..."],
-    ["is repeated to those who know of it", [failed, failed, failed, reminder], "..xx"],
-    ["is not what else happens", [expiring, expiring], "xx"]
+    ["is repeated to channels that got it", [failed, failed, failed, reminder], "..xx"],
+    ["does not include other events", [expiring, expiring], "xx"]
   ])("%s", (_, events, expected) => {
     const { next } = begin([webhook()], { task_failure_threshold: 3 })
     const marks = events.map((one) => (next([one]).length === 0 ? "." : "x"))
@@ -132,25 +147,25 @@ describe("A problem", () => {
     assert.strictEqual(delivery?.shown[0]?.name, "Nightly backup")
     assert.deepStrictEqual(
       delivery?.shown[0]?.facts.map(({ name }) => name),
-      ["Failed in a row", "Since"]
+      ["Execution", "Failed in a row", "Since"]
     )
   })
 
   it("of a deleted subject closes incidents, and is announced to nobody", () => {
     const { next, problems } = begin([webhook(), pagerduty])
-    next([{ event: "monitor.down" }])
+    next([{ event: "incident.opened" }])
     const deliveries = next([{ event: "subject.removed" }, { event: "subject.removed" }])
-    assert.deepStrictEqual(shown(deliveries), ["pager: monitor.up db"])
-    assert.strictEqual(deliveries[0]?.incident_key, "db")
+    assert.deepStrictEqual(shown(deliveries), [`pager: incident.closed ${db}`])
+    assert.strictEqual(deliveries[0]?.incident_key, db)
     assert.strictEqual(problems.size, 0)
   })
 })
 
 describe("The rules", () => {
-  const one = { events: everything, channel_ids: [idOf("hook")] }
+  const one = { events: everything, channel_ids: [idOf(hook)] }
 
   it.each([
-    ["name an event", [{ ...one, events: ["monitor.up" as const] }], false],
+    ["name an event", [{ ...one, events: ["incident.closed" as const] }], false],
     ["name a tag", [{ ...one, tags: ["production"] }], true],
     ["name another tag", [{ ...one, tags: ["test"] }], false],
     ["name another monitor", [{ ...one, monitor_ids: ["other" as never] }], false],
@@ -163,30 +178,33 @@ describe("The rules", () => {
 
   it("do not matter for a disabled channel, of which all others are notified", () => {
     const { next } = begin([webhook(), webhook({ id: "other" })], { rules: [] })
-    const deliveries = next([{ event: "channel.disabled", subject_id: "hook" }])
-    assert.deepStrictEqual(shown(deliveries), ["other: channel.disabled hook"])
+    const deliveries = next([{ event: "channel.paused", subject_id: hook }])
+    assert.deepStrictEqual(shown(deliveries), [`other: channel.paused ${hook}`])
   })
 })
 
 describe("Deliveries", () => {
-  const many = (count: number, type: "monitor.down" | "monitor.up" = "monitor.down") =>
-    Array.from({ length: count }, (_, index) => ({ event: type, subject_id: `m${index}` }))
+  const many = (count: number, type: "incident.opened" | "incident.closed" = "incident.opened") =>
+    Array.from({ length: count }, (_, index) => ({
+      event: type,
+      subject_id: subjects[index] ?? ""
+    }))
 
-  it("group all events of a batch, and name the first of them", () => {
+  it("group all events of a batch and name the first ones", () => {
     const [delivery, ...others] = begin().next(many(25))
     assert.isEmpty(others)
     assert.deepInclude(delivery, { begun: 25, is_new: true, mergeable: true })
     assert.lengthOf(delivery?.shown ?? [], maxNamedEvents)
   })
 
-  it("are added to one that waits", () => {
+  it("are added to a waiting one", () => {
     const waiting = webhook({ unfinished: 1, open_delivery: "open" })
     const [delivery, ...others] = begin().next(many(2), [waiting])
     assert.isEmpty(others)
     assert.deepInclude(delivery, { id: "open", is_new: false, begun: 2 })
   })
 
-  it("are one for each event where the workspace wants it, until too many wait", () => {
+  it("are one for each event if the workspace groups nothing, until too many wait", () => {
     const deliveries = begin([webhook()], { group_seconds: 0 }).next(many(25))
     assert.deepStrictEqual(
       deliveries.map(({ begun }) => begun),
@@ -196,11 +214,11 @@ describe("Deliveries", () => {
 
   it("about the same subject follow each other", () => {
     const { next } = begin([webhook()], { group_seconds: 0 })
-    const [down, up] = next([{ event: "monitor.down" }, { event: "monitor.up" }])
+    const [down, up] = next([{ event: "incident.opened" }, { event: "incident.closed" }])
     assert.deepStrictEqual([...(up?.after ?? [])], [down?.id])
   })
 
-  it("wait for the end of the quiet hours, as one", () => {
+  it("wait as one for the end of the quiet hours", () => {
     const quiet_hours = { timezone: TimeZone.make("UTC"), from: "11:30", to: "12:30" }
     const deliveries = begin([webhook()], { group_seconds: 0, quiet_hours }).next(many(3))
     assert.lengthOf(deliveries, 1)
@@ -208,43 +226,50 @@ describe("Deliveries", () => {
   })
 
   it("know the incidents that they are about", () => {
-    const [delivery] = begin().next([{ data: { name: "db", incident_id: "incident" } }])
-    assert.deepStrictEqual([...(delivery?.incidents ?? [])], ["incident"])
+    const [delivery] = begin().next([
+      { data: { name: "db", about: { incident: incidentOf(db, incident) } } }
+    ])
+    assert.deepStrictEqual([...(delivery?.incidents ?? [])], [incident])
   })
 
   it("open an incident for each problem, share one in a storm, and close each once", () => {
     const { next } = begin([pagerduty])
     const opened = next(many(25))
     assert.lengthOf(opened, 21)
-    assert.deepStrictEqual(opened.at(0)?.incident_key, "m0")
+    assert.deepStrictEqual(opened.at(0)?.incident_key, subjects[0])
     const shared = opened.at(-1)
     assert.deepInclude(shared, { begun: 5, incident_key: shared?.id ?? "" })
-    assert.lengthOf(next(many(24, "monitor.up")), 20)
-    const closed = next([{ event: "monitor.up", subject_id: "m24" }])
+    assert.lengthOf(next(many(24, "incident.closed")), 20)
+    const closed = next([{ event: "incident.closed", subject_id: subjects[24] ?? "" }])
     assert.deepStrictEqual(
       closed.map(({ incident_key }) => incident_key),
       [shared?.id ?? ""]
     )
   })
 
-  it("repeat no problem to a channel that keeps an incident of it", () => {
+  it("repeat no problem to a channel that keeps incidents", () => {
     const { next } = begin([webhook(), pagerduty])
     next([{}])
-    const reminder = { data: { name: "Database", reminder: true } }
-    assert.deepStrictEqual(shown(next([reminder])), ["hook: monitor.down db"])
+    const data = { ...announcementData("incident.opened", db), reminder: true }
+    assert.deepStrictEqual(shown(next([{ data }])), [`${hook}: incident.opened ${db}`])
   })
 })
 
 describe("Callbacks", () => {
   const url = "https://api.example.com/done"
-  const ended = (type: "task.failed" | "task.succeeded") =>
-    ({ event: type, subject_id: "job", callback_url: url, data: { name: "Often" } }) as const
+  const ended = (type: "execution.failed" | "execution.succeeded") =>
+    ({
+      event: type,
+      subject_id: job,
+      callback_url: url,
+      data: { name: "Often", run: runData() }
+    }) as const
   const room = (waiting: number, dropped_id: string | null = null) =>
     new Map([[workspace, { waiting, limit: 3, dropped_id }]])
 
   it("are one delivery for each run, whatever the rules say", () => {
     const { next, problems } = begin([webhook()], { task_failure_threshold: 9 })
-    const deliveries = next([ended("task.failed"), ended("task.succeeded")], [], room(0))
+    const deliveries = next([ended("execution.failed"), ended("execution.succeeded")], [], room(0))
     assert.containSubset(deliveries, [
       { channel_id: null, channel_kind: "callback", target: url, begun: 1, ended: 0 },
       { channel_id: null, channel_kind: "callback", target: url, begun: 0, ended: 1 }
@@ -253,9 +278,9 @@ describe("Callbacks", () => {
   })
 
   it.each<string | null>([null, "earlier"])(
-    "beyond the limit are counted in one record, here %s",
+    "beyond the limit are counted in one record (earlier record: %s)",
     (known) => {
-      const events = Array.from({ length: 14 }, () => ended("task.succeeded"))
+      const events = Array.from({ length: 14 }, () => ended("execution.succeeded"))
       const deliveries = begin().next(events, [], room(2, known))
       assert.lengthOf(deliveries, 2)
       assert.deepInclude(deliveries[1], {

@@ -44,7 +44,7 @@ export const insertDelivery = Effect.fnUntraced(function* (workspace: string, ch
     .padStart(12, "0")
     .replace(/(.{8})/, "$1-")}-7000-8000-${randomBytes(6).toString("hex")}`
   const event = {
-    event: "task.failed",
+    event: "execution.failed",
     subject_id: channel,
     name: "Nightly report",
     reason: "connection refused",

@@ -1,6 +1,7 @@
 import type { Signing } from "@scheduling/calls/signing"
 import { Call } from "@scheduling/calls/Call"
 import { callLayer, callRequest } from "@scheduling/calls/testing/CallTargets"
+import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect } from "effect"
 import type {
   Config,
@@ -11,20 +12,34 @@ import type {
 } from "../../../src/notifications/kinds/Kind.ts"
 import { messageOf, type MessageEvent } from "../../../src/notifications/kinds/Message.ts"
 import { httpReceiver, type Reply, type Received } from "./receivers.ts"
+import { describeEvent } from "../../../src/notifications/routing/describeEvent.ts"
+import { announcementData } from "./events.ts"
 
 export const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"
 export const subjectId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 export const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-export const told = (fields: Partial<MessageEvent> = {}): MessageEvent => ({
-  event: "task.failed",
+export const told = (
+  fields: Partial<MessageEvent> & { readonly event?: NotificationEvent } = {}
+): MessageEvent => ({
+  event: "execution.failed",
   subject_id: subjectId,
   name: "Nightly report",
   reason: "connection refused",
   at: "2026-01-31T09:30:00.000Z",
+  data: describedData(fields.event ?? "execution.failed"),
   facts: [{ name: "Execution", value: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43" }],
   ...fields
 })
+
+/** The data as routing writes it. */
+const describedData = (event: NotificationEvent) =>
+  describeEvent({
+    event,
+    subject_id: subjectId,
+    at: new Date(0),
+    data: announcementData(event, subjectId)
+  }).data
 
 export const messageWith = (
   counts: { readonly begun?: number; readonly ended?: number; readonly other?: number },

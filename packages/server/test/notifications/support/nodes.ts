@@ -85,12 +85,11 @@ export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {
 })
 
 const allEvents = [
-  "task.failed",
+  "execution.failed",
+  "chain_run.failed",
   "task.recovered",
-  "chain.failed",
-  "chain.recovered",
-  "monitor.down",
-  "monitor.up",
+  "incident.opened",
+  "incident.closed",
   "certificate.expiring"
 ]
 

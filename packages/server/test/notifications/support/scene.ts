@@ -8,6 +8,7 @@ import {
   startServer
 } from "../../support/ServerProcess.ts"
 import { httpReceiver, smtpReceiver } from "./receivers.ts"
+import { eventsIn } from "./events.ts"
 
 export const withinMs = 60_000
 
@@ -46,7 +47,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
   const put = yield* ask("PUT", "/notifications/settings", {
     version: 1,
     group_seconds: 0,
-    rules: [{ events: ["monitor.down", "monitor.up"], channel_ids }]
+    rules: [{ events: ["incident.opened", "incident.closed"], channel_ids }]
   })
   assert.strictEqual(put.status, 200, JSON.stringify(put.body))
 
@@ -58,13 +59,13 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
     use: (other: ServerProcess) => {
       node = other
     },
-    /** The events of a monitor that the webhook received, each message once. */
+    /** What the webhook was told about a monitor, each message once, whatever was sent again. */
     eventsOf: (monitorId: string): ReadonlyArray<string> => {
-      const messages = new Map(hook.received.map(({ body }) => [body.id, body.events]))
+      const messages = new Map(hook.received.map(({ body }) => [body.id, eventsIn(body)]))
       return [...messages.values()]
         .flat()
-        .filter(({ subject_id }) => subject_id === monitorId)
-        .map(({ event }) => event)
+        .filter(({ data }) => "incident" in data && data.incident.monitor_id === monitorId)
+        .map(({ type }) => type)
     },
     mailsOf: (name: string): number =>
       new Set(
@@ -122,7 +123,7 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
   assert.strictEqual(status, 200, name)
   yield* eventually(`${name}: up`, async () => eventsOf(id).length === 2, withinMs)
   yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
-  assert.deepStrictEqual(eventsOf(id), ["monitor.down", "monitor.up"], name)
+  assert.deepStrictEqual(eventsOf(id), ["incident.opened", "incident.closed"], name)
   const { body } = yield* ask("GET", `/incidents?monitor_id=${id}`)
   assert.lengthOf(body.data, 1, name)
   assert.isNotNull(body.data[0].closed_at, name)

@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import { deliveryId, subjectId } from "./messages.ts"
 import type { Received, Reply } from "./receivers.ts"
+import { countIn, eventsIn, titleIn } from "./events.ts"
 
 type Tone = "down" | "up" | "other"
 
@@ -44,9 +45,10 @@ export const vendors: ReadonlyArray<Vendor> = [
     ok: () => ({ status: 204 }),
     check: ({ body, headers }, tone) => {
       assert.match(String(headers["webhook-signature"]), /^v1,/)
-      assert.deepInclude(body, { id: deliveryId, state: tone, events_count: 1 })
+      assert.strictEqual(body.id, deliveryId)
+      assert.include(titleIn(body), titles[tone])
     },
-    limits: ({ body }) => assert.lengthOf(body.events, 10),
+    limits: ({ body }) => assert.lengthOf(eventsIn(body), 10),
     answers: [["never", { status: 410 }]]
   },
   {
@@ -58,12 +60,12 @@ export const vendors: ReadonlyArray<Vendor> = [
     check: ({ body, headers }, tone) => {
       assert.strictEqual(headers["authorization"], "Bearer abc def")
       assert.match(String(headers["webhook-signature"]), /^v1,/)
-      assert.deepInclude(body, { id: deliveryId, state: tone, events_count: 1 })
-      assert.strictEqual(body.events[0].subject_id, subjectId)
+      assert.strictEqual(body.id, deliveryId)
+      assert.include(titleIn(body), titles[tone])
     },
     limits: ({ body }) => {
-      assert.strictEqual(body.events_count, 12_345)
-      assert.lengthOf(body.events, 10)
+      assert.strictEqual(countIn(body), 12_345)
+      assert.lengthOf(eventsIn(body), 10)
     },
     answers: [
       ["delivered", { status: 200, body: "whatever" }],

@@ -1,0 +1,395 @@
+import { Schema, Struct } from "effect"
+import { Execution, ExecutionKind, ExecutionStatus, TaskId } from "../executions/Execution.ts"
+import { IncidentCause } from "../incidents/Incident.ts"
+import { MonitorKind, MonitorStatus } from "../monitors/Monitor.ts"
+import { maxNamedEvents } from "../notifications/NotificationDelivery.ts"
+import {
+  ApiKeyId,
+  ChainId,
+  ChainRunId,
+  ExecutionId,
+  IncidentId,
+  MonitorId,
+  NotificationChannelId,
+  WorkerId,
+  WorkspaceId
+} from "../shared/Ids.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+// What events are about. Each noun looks the same in every event.
+
+export const EventExecution = Schema.Struct(
+  Struct.pick(Execution.fields, [
+    "id",
+    "kind",
+    "task_id",
+    "chain_run_id",
+    "status",
+    "attempts_count",
+    "status_code",
+    "error"
+  ])
+).annotate({ identifier: "EventExecution", description: "The execution, as it was at the event." })
+export type EventExecution = typeof EventExecution.Type
+
+export const EventChainRun = Schema.Struct({
+  id: ChainRunId,
+  chain_id: ChainId,
+  status: ExecutionStatus
+}).annotate({ identifier: "EventChainRun", description: "The run of a chain with all its steps." })
+export type EventChainRun = typeof EventChainRun.Type
+
+export const EventTask = Schema.Struct({
+  id: TaskId,
+  kind: ExecutionKind
+}).annotate({ identifier: "EventTask", description: "The cron task, delayed task or chain." })
+export type EventTask = typeof EventTask.Type
+
+export const EventMonitor = Schema.Struct({
+  id: MonitorId,
+  kind: MonitorKind,
+  status: Schema.NullOr(MonitorStatus).annotate({
+    description: "The new status. Null if the event is not about the status."
+  })
+}).annotate({ identifier: "EventMonitor", description: "The monitor." })
+export type EventMonitor = typeof EventMonitor.Type
+
+export const EventIncident = Schema.Struct({
+  id: Schema.NullOr(IncidentId).annotate({
+    description: "Null if the incident was closed before, because its monitor was changed."
+  }),
+  monitor_id: MonitorId,
+  monitor_kind: MonitorKind,
+  cause: Schema.NullOr(IncidentCause).annotate({
+    description: "Why the monitor went down. Null if the id is null."
+  })
+}).annotate({ identifier: "EventIncident", description: "The incident and its monitor." })
+export type EventIncident = typeof EventIncident.Type
+
+export const EventWorker = Schema.Struct({ id: WorkerId }).annotate({
+  identifier: "EventWorker",
+  description: "The worker."
+})
+
+export const EventApiKey = Schema.Struct({ id: ApiKeyId }).annotate({
+  identifier: "EventApiKey",
+  description: "The API key."
+})
+
+export const EventChannel = Schema.Struct({ id: NotificationChannelId }).annotate({
+  identifier: "EventChannel",
+  description: "The channel."
+})
+
+export const EventQuota = Schema.Struct({
+  name: Schema.String.annotate({
+    description: "The name of the limit, as in the `quota` of a `quota_exceeded`.",
+    examples: ["cron_tasks"]
+  }),
+  used: Schema.Int.annotate({ description: "How much is used." }),
+  limit: Schema.Int.annotate({ description: "How much the plan allows." })
+}).annotate({ identifier: "EventQuota", description: "The limit of the plan." })
+
+export const EventNotice = Schema.Struct({
+  title: Schema.String.annotate({
+    description: "What happened, in one line.",
+    examples: ["Failed: Nightly report"]
+  }),
+  name: Schema.String.annotate({
+    description: "The name of the task, the monitor or whatever else the event is about.",
+    examples: ["Nightly report"]
+  }),
+  reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
+  facts: Schema.Array(
+    Schema.Struct({
+      name: Schema.String.annotate({ description: "What the value is.", examples: ["Attempts"] }),
+      value: Schema.String.annotate({ description: "The value as text.", examples: ["3"] })
+    })
+  ).annotate({ description: "More that people may want to know." }),
+  is_reminder: Schema.Boolean.annotate({
+    description: "True if the problem was announced before and goes on."
+  })
+}).annotate({
+  identifier: "EventNotice",
+  description: "The event in words. Programs should read the other fields, which keep their form."
+})
+export type EventNotice = typeof EventNotice.Type
+
+// ---------------------------------------------------------------------------
+
+const envelope = {
+  id: Schema.String.annotate({
+    description:
+      "The id of this message. In a webhook or a callback it is the id of the delivery, the same at " +
+      "every attempt: use it to handle a message once. In a stream, resume from it with `Last-Event-ID`.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"]
+  }),
+  created_at: Timestamp.annotate({ description: "When it happened." }),
+  workspace_id: WorkspaceId
+}
+
+const notice = Schema.NullOr(EventNotice).annotate({
+  description: "The event in words. Null in a stream of live events."
+})
+
+const exampleOf = <Type extends string, Data>(type: Type, data: Data) => ({
+  id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42",
+  type,
+  created_at: "2026-01-31T09:30:00.127Z",
+  workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d3f"),
+  data
+})
+
+const typed = <const Types extends ReadonlyArray<string>>(types: Types, description: string) =>
+  Schema.Literals(types).annotate({ description })
+
+const data = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotate({ description: "What the event is about." })
+
+const taskId = TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")
+
+const failedExecution: EventExecution = {
+  id: ExecutionId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
+  kind: "cron",
+  task_id: taskId,
+  chain_run_id: null,
+  status: "failed",
+  attempts_count: 3,
+  status_code: 503,
+  error: { code: "http_status", message: "answered 503" }
+}
+
+const noticeOf = (title: string, name: string, reason: string | null) => ({
+  title: `${title}: ${name}`,
+  name,
+  reason,
+  facts: [],
+  is_reminder: false
+})
+
+export const ExecutionEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    [
+      "execution.queued",
+      "execution.running",
+      "execution.succeeded",
+      "execution.failed",
+      "execution.cancelled",
+      "execution.skipped"
+    ],
+    "The status that the execution has now. `execution.queued`: a request added it, or an attempt " +
+      "failed and another one follows. The first event of an execution that its schedule adds is " +
+      "`execution.running`."
+  ),
+  data: data({ execution: EventExecution, notice })
+}).annotate({
+  identifier: "ExecutionEvent",
+  description: "An execution of a task, or of a step of a chain, has a new status.",
+  examples: [
+    exampleOf("execution.failed", {
+      execution: failedExecution,
+      notice: noticeOf("Failed", "Nightly report", "answered 503")
+    })
+  ]
+})
+
+export const ChainRunEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["chain_run.succeeded", "chain_run.failed", "chain_run.cancelled", "chain_run.skipped"],
+    "The status with which the run finished. A run fails if one of its steps failed, also if later " +
+      "steps succeeded."
+  ),
+  data: data({
+    chain_run: EventChainRun,
+    execution: EventExecution,
+    notice
+  })
+}).annotate({
+  identifier: "ChainRunEvent",
+  description: "The run of a chain has finished. `execution` is the one of its last step."
+})
+
+export const TaskEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["task.created", "task.updated", "task.deleted", "task.paused", "task.recovered"],
+    "`task.updated`: somebody changed, paused or resumed it. `task.paused`: the service paused it, " +
+      "because it fails or the plan does not allow it. `task.recovered`: the first success after " +
+      "failures that were announced. Streams have only the first three."
+  ),
+  data: data({
+    task: EventTask,
+    execution: Schema.NullOr(EventExecution).annotate({
+      description: "The execution that succeeded, of `task.recovered`. Otherwise null."
+    }),
+    notice
+  })
+}).annotate({
+  identifier: "TaskEvent",
+  description: "A cron task, a delayed task or a chain was changed, or works again."
+})
+
+export const MonitorChangeEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["monitor.created", "monitor.updated", "monitor.deleted", "monitor.status_changed"],
+    "`monitor.updated`: somebody changed it. `monitor.status_changed`: its status is now `status`. " +
+      "`late` is not announced, because it follows from the time alone."
+  ),
+  data: data({ monitor: EventMonitor, notice })
+}).annotate({ identifier: "MonitorChangeEvent", description: "A monitor has changed." })
+
+export const IncidentEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["incident.opened", "incident.closed", "incident.acknowledged"],
+    "`incident.opened`: the monitor went down. `incident.closed`: it is up again; in streams also if " +
+      "it was paused or changed. `incident.acknowledged` comes only in streams."
+  ),
+  data: data({ incident: EventIncident, notice })
+}).annotate({
+  identifier: "IncidentEvent",
+  description: "A monitor went down or is up again, or somebody acknowledged that it is down.",
+  examples: [
+    exampleOf("incident.opened", {
+      incident: {
+        id: IncidentId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d44"),
+        monitor_id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
+        monitor_kind: "heartbeat",
+        cause: { code: "missed", message: "No ping came in time" }
+      },
+      notice: noticeOf("Down", "Nightly backup", "No ping came in time")
+    })
+  ]
+})
+
+export const CertificateEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["certificate.expiring", "certificate.changed"],
+    "`certificate.expiring`: it expires within the days of `warn_days`. `certificate.changed`: the " +
+      "server shows another certificate."
+  ),
+  data: data({ monitor: EventMonitor, notice })
+}).annotate({
+  identifier: "CertificateEvent",
+  description: "An SSL monitor has seen something about its certificate."
+})
+
+export const WorkerEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["worker.online", "worker.offline"],
+    "`worker.offline`: its agent has stopped, or nothing was heard of it for 15 seconds."
+  ),
+  data: data({
+    worker: EventWorker,
+    notice
+  })
+}).annotate({
+  identifier: "WorkerEvent",
+  description: "The agent of a worker came or went. API keys do not hear of it in streams."
+})
+
+export const ApiKeyEvent = Schema.Struct({
+  ...envelope,
+  type: typed(["api_key.expiring"], "Sent 7 days and 1 day before the key expires."),
+  data: data({
+    api_key: EventApiKey,
+    notice
+  })
+}).annotate({ identifier: "ApiKeyEvent", description: "An API key is about to expire." })
+
+export const QuotaEvent = Schema.Struct({
+  ...envelope,
+  type: typed(["quota.near"], "Sent at 80 % and at 100 % of the limit."),
+  data: data({
+    quota: EventQuota,
+    notice
+  })
+}).annotate({ identifier: "QuotaEvent", description: "A limit of the plan is nearly used up." })
+
+export const ChannelEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["channel.paused", "test"],
+    "`channel.paused`: the service paused another channel, whose address or credential no longer " +
+      "exists. `test`: somebody tests this channel."
+  ),
+  data: data({
+    channel: EventChannel,
+    notice
+  })
+}).annotate({ identifier: "ChannelEvent", description: "It is about a channel of notifications." })
+
+const singleEvents = [
+  ExecutionEvent,
+  ChainRunEvent,
+  TaskEvent,
+  IncidentEvent,
+  CertificateEvent,
+  WorkerEvent,
+  ApiKeyEvent,
+  QuotaEvent,
+  ChannelEvent
+] as const
+
+export const DigestEvent = Schema.Struct({
+  ...envelope,
+  type: typed(["digest"], "Several events in one message."),
+  data: data({
+    events_count: Schema.Int.annotate({ description: "How many events there were." }),
+    events: Schema.Array(
+      Schema.Union(singleEvents).annotate({
+        identifier: "SingleEvent",
+        description: "An event of a digest. `type` says which of these it is."
+      })
+    ).annotate({
+      description: `The first ${maxNamedEvents} of them. The id of each is the id of the message and a number.`
+    }),
+    notice
+  })
+}).annotate({
+  identifier: "DigestEvent",
+  description:
+    "What happened within `group_seconds` or during quiet hours, as one message to a channel."
+})
+
+/** The body of a callback, or of a message to a webhook channel. */
+export const WebhookEvent = Schema.Union([...singleEvents, DigestEvent]).annotate({
+  identifier: "WebhookEvent",
+  description:
+    "The body of a callback or of a message to a webhook channel. `type` says which of these it is. " +
+    "More types may come, so ignore the ones that you do not know."
+})
+export type WebhookEvent = typeof WebhookEvent.Type
+
+export const ResetEvent = Schema.Struct({
+  ...envelope,
+  type: typed(["reset"], "Read again what you show."),
+  data: data({ notice })
+}).annotate({ identifier: "ResetEvent", description: "Events may be missing before this one." })
+
+export const LiveEvent = Schema.Union([
+  ExecutionEvent,
+  ChainRunEvent,
+  TaskEvent,
+  MonitorChangeEvent,
+  IncidentEvent,
+  WorkerEvent,
+  ResetEvent
+]).annotate({
+  identifier: "LiveEvent",
+  description:
+    "What has changed. `type` says which of these it is. More types may come, so ignore the ones " +
+    "that you do not know."
+})
+export type LiveEvent = typeof LiveEvent.Type
+
+/** How long an id of a stream can be resumed from. */
+export const keptSeconds = 300
+
+/** How often a stream sends a comment, so that its reader knows that it is alive. */
+export const beatSeconds = 15

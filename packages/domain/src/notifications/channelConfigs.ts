@@ -1,0 +1,205 @@
+import { type JsonSchema, Schema } from "effect"
+import { MailAddress } from "../auth/emailAddress.ts"
+import { line, providerUrl, secretText, serverUrl, word } from "./channelFields.ts"
+
+const phone = /^\+[1-9]\d{6,14}$/
+
+/** The key of an application, a user or a group of Pushover. */
+const key = /^[A-Za-z0-9]{30}$/
+
+const region = Schema.Literals(["us", "eu"]).annotate({
+  description: "Where the account is. `us` when absent."
+})
+
+const priorities = ["P1", "P2", "P3", "P4", "P5"] as const
+const severities = ["critical", "error", "warning", "info"] as const
+
+/** The schema of the `config` of each kind of channel. */
+export const channelConfigs = {
+  email: Schema.Struct({
+    to: MailAddress({ description: "The address", examples: ["ops@example.com"] })
+  }),
+  webhook: Schema.Struct({
+    url: serverUrl(
+      "Where the message is POSTed to, signed with the `message_secret` of its origin.",
+      "https://alerts.example.com/hook"
+    ),
+    authorization: Schema.optionalKey(
+      secretText("The Authorization header, if it needs one", "Bearer abcdef", /^[\x20-\x7e]+$/)
+    )
+  }),
+  slack: Schema.Struct({
+    url: providerUrl(
+      "The URL of an incoming webhook: https://hooks.slack.com/…",
+      "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+      "hooks\\.slack(?:-gov)?\\.com"
+    )
+  }),
+  discord: Schema.Struct({
+    url: providerUrl(
+      "The URL of a webhook: https://discord.com/api/webhooks/…",
+      "https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwx",
+      "(?:(?:canary|ptb)\\.)?discord(?:app)?\\.com"
+    )
+  }),
+  teams: Schema.Struct({
+    url: providerUrl(
+      "The URL of a workflow that posts to a channel when a webhook request is received",
+      "https://prod-01.westeurope.logic.azure.com/workflows/abcdef/triggers/manual/paths/invoke?sig=abcdef",
+      "(?:[^/?#]+\\.)?(?:logic\\.azure\\.com|powerplatform\\.com|powerautomate\\.com)"
+    )
+  }),
+  google_chat: Schema.Struct({
+    url: providerUrl(
+      "The URL of a space's webhook: https://chat.googleapis.com/…",
+      "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=abcdef&token=abcdef",
+      "chat\\.googleapis\\.com"
+    )
+  }),
+  mattermost: Schema.Struct({
+    url: serverUrl(
+      "The URL of an incoming webhook: https://…/hooks/…",
+      "https://chat.example.com/hooks/abcdefghijklmnopqrstuvwxyz"
+    )
+  }),
+  telegram: Schema.Struct({
+    bot_token: secretText(
+      "The token of the bot: 123456:ABC…",
+      "123456:AbCdEfGhIjKlMnOpQrStUvWxYz012345678",
+      /^\d+:[A-Za-z0-9_-]{20,100}$/
+    ),
+    chat_id: word(
+      "The id of the chat, or @name of a public channel",
+      "-1001234567890",
+      /^(?:-?\d{1,20}|@\w{3,64})$/
+    ),
+    thread_id: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate({
+        description: "The topic of a forum."
+      })
+    )
+  }),
+  pagerduty: Schema.Struct({
+    routing_key: secretText(
+      "The integration key of a service (Events API v2)",
+      "R0123456789ABCDEFGHIJKLMNOPQRSTU",
+      /^[A-Za-z0-9]{32}$/
+    ),
+    region: Schema.optionalKey(region),
+    severity: Schema.optionalKey(
+      Schema.Literals(severities).annotate({ description: "Of what fails. `error` when absent." })
+    )
+  }),
+  opsgenie: Schema.Struct({
+    api_key: secretText(
+      "The key of an API integration",
+      "eb243592-faa2-4ba2-a551-1afdf565c889",
+      /^[A-Za-z0-9-]{8,100}$/
+    ),
+    region: Schema.optionalKey(region),
+    priority: Schema.optionalKey(
+      Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
+    )
+  }),
+  jira_service_management: Schema.Struct({
+    cloud_id: word(
+      "The id of the Atlassian site",
+      "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+      /^[0-9a-fA-F-]{36}$/
+    ),
+    email: word(
+      "The address of the account of the API token",
+      "ops@example.com",
+      /^[^\s@:]+@[^\s@:]+$/
+    ),
+    api_token: secretText("An API token of that account", "ATATT3xFfGF0abcdef"),
+    priority: Schema.optionalKey(
+      Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
+    )
+  }),
+  ntfy: Schema.Struct({
+    server: Schema.optionalKey(
+      serverUrl("The server. https://ntfy.sh when absent.", "https://ntfy.sh")
+    ),
+    topic: word("The topic", "ops-alerts", /^[-\w]{1,64}$/),
+    token: Schema.optionalKey(secretText("An access token, if the topic needs one", "tk_abcdefgh"))
+  }),
+  gotify: Schema.Struct({
+    server: serverUrl("The server, with the path that it is under", "https://push.example.com"),
+    token: secretText("The token of an application", "AbCdEfGhIjKlMnO")
+  }),
+  pushover: Schema.Struct({
+    token: secretText("The token of an application", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
+    user: secretText("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
+    urgent: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "What fails rings every minute for an hour, until somebody acknowledges it."
+      })
+    )
+  }),
+  twilio_sms: Schema.Struct({
+    account_sid: word(
+      "The account: AC…",
+      "AC0123456789abcdef0123456789abcdef",
+      /^[aA][cC][0-9a-fA-F]{32}$/
+    ),
+    auth_token: secretText(
+      "The token of the account",
+      "0123456789abcdef0123456789abcdef",
+      /^[0-9a-fA-F]{32}$/
+    ),
+    from: word(
+      "The number that sends, or a messaging service: MG…",
+      "+14155550123",
+      /^(?:\+[1-9]\d{6,14}|[mM][gG][0-9a-fA-F]{32})$/
+    ),
+    to: word("The number that receives, such as +4915112345678", "+4915112345678", phone)
+  }),
+  zulip: Schema.Struct({
+    server: serverUrl("The server: https://….zulipchat.com", "https://example.zulipchat.com"),
+    bot_email: word(
+      "The address of the bot",
+      "alerts-bot@example.zulipchat.com",
+      /^[^\s@:]+@[^\s@:]+$/
+    ),
+    api_key: secretText("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
+    channel: line("The channel", "operations", 60),
+    topic: Schema.optionalKey(line("The topic. `alerts` when absent.", "alerts", 60))
+  }),
+  matrix: Schema.Struct({
+    server: serverUrl("The homeserver: https://matrix.org", "https://matrix.org"),
+    access_token: secretText("An access token", "syt_b3Bz_abcdef"),
+    room_id: word("The id of the room: !…:…", "!abcdef:matrix.org", /^![^\s/]{1,250}$/)
+  })
+} as const
+
+/** The reference has whole sentences, while forms show the description as a label. */
+const documented = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => ({
+  ...schema,
+  description: "What the kind needs.",
+  properties: Object.fromEntries(
+    Object.entries(schema.properties as Readonly<Record<string, { description?: string }>>).map(
+      ([name, field]) => [
+        name,
+        { ...field, description: (field.description ?? name).replace(/[^.]$/, "$&.") }
+      ]
+    )
+  )
+})
+
+/**
+ * A check that refuses nothing and documents which `config` belongs to which `kind`. The service
+ * decodes the config itself, because it also accepts secrets as they are shown.
+ */
+export const configOfKind = Schema.makeFilter<object>(() => true, {
+  toJsonSchema: () => ({
+    anyOf: Object.entries(channelConfigs).map(([kind, config]) => ({
+      type: "object",
+      properties: {
+        kind: { enum: [kind], description: "The kind of the channel." },
+        config: documented(Schema.toJsonSchemaDocument(config).schema)
+      },
+      required: ["kind", "config"]
+    }))
+  })
+})

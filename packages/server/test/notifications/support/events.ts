@@ -1,0 +1,91 @@
+import { type EventIncident, WebhookEvent } from "@scheduling/domain/events/Event"
+import { TaskId } from "@scheduling/domain/executions/Execution"
+import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
+import {
+  ApiKeyId,
+  IncidentId,
+  MonitorId,
+  NotificationChannelId,
+  WorkerId
+} from "@scheduling/domain/shared/Ids"
+import { Schema } from "effect"
+import { randomUUID } from "node:crypto"
+import type { AnnouncementData, EventData, RunData } from "../../../src/events/Outbox.ts"
+
+const parse = Schema.decodeUnknownSync(WebhookEvent, { onExcessProperty: "error" })
+
+type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
+
+/** The events in the body of a request to a webhook, which must be what the contract says. */
+export const eventsIn = (body: unknown): ReadonlyArray<SingleEvent> => {
+  const event = parse(body)
+  return event.type === "digest" ? event.data.events : [event]
+}
+
+export const typesIn = (body: unknown): ReadonlyArray<string> =>
+  eventsIn(body).map(({ type }) => type)
+
+/** How many events the message is about, also those that it does not name. */
+export const countIn = (body: unknown): number => {
+  const event = parse(body)
+  return event.type === "digest" ? event.data.events_count : 1
+}
+
+export const titleIn = (body: unknown): string => parse(body).data.notice?.title ?? ""
+
+export const runData = (fields: Partial<RunData> = {}): RunData => ({
+  kind: "cron",
+  execution_id: randomUUID(),
+  chain_run_id: null,
+  step: null,
+  status: "failed",
+  status_code: null,
+  error: "connection: connection refused",
+  attempts: 1,
+  ...fields
+})
+
+export const incidentOf = (monitorId: string, id: string = randomUUID()): EventIncident => ({
+  id: IncidentId.make(id),
+  monitor_id: MonitorId.make(monitorId),
+  monitor_kind: "heartbeat",
+  cause: { code: "missed", message: "No ping came in time" }
+})
+
+/** The data with which the service announces an event about a subject. */
+export const announcementData = (
+  event: NotificationEvent,
+  subjectId: string,
+  name = "db"
+): AnnouncementData => {
+  if (event === "execution.failed" || event === "chain_run.failed" || event === "task.recovered") {
+    return { name, run: runData() }
+  }
+  return { name, about: aboutOf(event, subjectId) }
+}
+
+const aboutOf = (
+  event: Exclude<NotificationEvent, "execution.failed" | "chain_run.failed" | "task.recovered">,
+  id: string
+): EventData => {
+  switch (event) {
+    case "task.paused":
+      return { task: { id: TaskId.make(id), kind: "cron" }, execution: null }
+    case "incident.opened":
+    case "incident.closed":
+      return { incident: incidentOf(id) }
+    case "certificate.expiring":
+    case "certificate.changed":
+      return { monitor: { id: MonitorId.make(id), kind: "ssl", status: "up" } }
+    case "worker.offline":
+    case "worker.online":
+      return { worker: { id: WorkerId.make(id) } }
+    case "api_key.expiring":
+      return { api_key: { id: ApiKeyId.make(id) } }
+    case "quota.near":
+      return { quota: { name: "cron_tasks", used: 80, limit: 100 } }
+    case "channel.paused":
+    case "test":
+      return { channel: { id: NotificationChannelId.make(id) } }
+  }
+}
