@@ -17,7 +17,7 @@ export interface MalformedJsonErrorDetail {
   readonly message: string
 }
 
-/** 400 `malformed_json`: The body is not valid JSON. */
+/** 400 `malformed_json`: The body is not valid JSON in UTF-8. */
 export class MalformedJsonError extends BadRequestError {
   override readonly name: string = "MalformedJsonError"
   declare readonly code: "malformed_json"
@@ -31,7 +31,7 @@ export interface MalformedRequestErrorDetail {
   readonly message: string
 }
 
-/** 400 `malformed_request`: The request is not valid HTTP. */
+/** 400 `malformed_request`: The request is not valid HTTP/1.1. */
 export class MalformedRequestError extends BadRequestError {
   override readonly name: string = "MalformedRequestError"
   declare readonly code: "malformed_request"
@@ -45,7 +45,7 @@ export interface InvalidApiKeyErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_api_key`: The API key is not valid. */
+/** 401 `invalid_api_key`: The API key is unknown, revoked or expired. */
 export class InvalidApiKeyError extends AuthenticationError {
   override readonly name: string = "InvalidApiKeyError"
   declare readonly code: "invalid_api_key"
@@ -59,7 +59,7 @@ export interface InvalidCodeErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_code`: The code is wrong, too old, or was used before. */
+/** 401 `invalid_code`: The code is wrong, too old or already used. Wait for the next one. */
 export class InvalidCodeError extends AuthenticationError {
   override readonly name: string = "InvalidCodeError"
   declare readonly code: "invalid_code"
@@ -87,7 +87,7 @@ export interface InvalidLinkErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_link`: The token is not valid, has expired or was used before. */
+/** 401 `invalid_link`: The token is not valid, has expired or was already used. Ask for a new one. */
 export class InvalidLinkError extends AuthenticationError {
   override readonly name: string = "InvalidLinkError"
   declare readonly code: "invalid_link"
@@ -101,7 +101,10 @@ export interface InvalidRefreshTokenErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_refresh_token`: The refresh token is not valid, has expired or was used before. */
+/**
+ * 401 `invalid_refresh_token`: The refresh token is not valid, has expired or was already used.
+ * Log in again.
+ */
 export class InvalidRefreshTokenError extends AuthenticationError {
   override readonly name: string = "InvalidRefreshTokenError"
   declare readonly code: "invalid_refresh_token"
@@ -115,7 +118,7 @@ export interface InvalidTokenErrorDetail {
   readonly message: string
 }
 
-/** 401 `invalid_token`: The access token is not valid or has expired. */
+/** 401 `invalid_token`: The access token is not valid or has expired. Log in again, or refresh it. */
 export class InvalidTokenError extends AuthenticationError {
   override readonly name: string = "InvalidTokenError"
   declare readonly code: "invalid_token"
@@ -129,7 +132,10 @@ export interface MissingCredentialsErrorDetail {
   readonly message: string
 }
 
-/** 401 `missing_credentials`: Send a credential: `Authorization: Bearer <access token or API key>`. */
+/**
+ * 401 `missing_credentials`: The request has no valid credential. Send the header
+ * `Authorization: Bearer <access token or API key>`.
+ */
 export class MissingCredentialsError extends AuthenticationError {
   override readonly name: string = "MissingCredentialsError"
   declare readonly code: "missing_credentials"
@@ -143,7 +149,7 @@ export interface TotpRequiredErrorDetail {
   readonly message: string
 }
 
-/** 401 `totp_required`: This account has a second factor; send a code as `totp`. */
+/** 401 `totp_required`: This account has a second factor. Send a code of it in the field `totp`. */
 export class TotpRequiredError extends AuthenticationError {
   override readonly name: string = "TotpRequiredError"
   declare readonly code: "totp_required"
@@ -157,7 +163,10 @@ export interface PaymentErrorDetail {
   readonly message: string
 }
 
-/** 402 `payment_failed`: The payment did not go through, so nothing was changed. */
+/**
+ * 402 `payment_failed`: The payment failed, so nothing was changed. Check the payment method and
+ * try again.
+ */
 export class PaymentError extends ApiError {
   override readonly name: string = "PaymentError"
   declare readonly code: "payment_failed"
@@ -241,7 +250,7 @@ export interface JwtOnlyErrorDetail {
   readonly message: string
 }
 
-/** 403 `jwt_only`: API keys cannot do this; use an access token. */
+/** 403 `jwt_only`: API keys cannot do this. Use the access token of a user. */
 export class JwtOnlyError extends PermissionError {
   override readonly name: string = "JwtOnlyError"
   declare readonly code: "jwt_only"
@@ -256,8 +265,8 @@ export interface OriginRefusedErrorDetail {
 }
 
 /**
- * 403 `origin_refused`: A page of another origin may not ask for credentials here; see
- * ALLOWED_ORIGINS.
+ * 403 `origin_refused`: Pages of this origin may not log in or register here. The operator of the
+ * service can add the origin to ALLOWED_ORIGINS.
  */
 export class OriginRefusedError extends PermissionError {
   override readonly name: string = "OriginRefusedError"
@@ -272,7 +281,10 @@ export interface RegistrationClosedErrorDetail {
   readonly message: string
 }
 
-/** 403 `registration_closed`: This server takes no new accounts. */
+/**
+ * 403 `registration_closed`: Registration is closed on this server. Ask its operator for an
+ * account.
+ */
 export class RegistrationClosedError extends PermissionError {
   override readonly name: string = "RegistrationClosedError"
   declare readonly code: "registration_closed"
@@ -316,6 +328,9 @@ export interface NotFoundErrorDetail {
     | "notification_delivery"
     | "worker"
     | "queue"
+    | "user"
+    | "notification_settings"
+    | "subscription"
 }
 
 /** 404 `not_found` */
@@ -356,7 +371,7 @@ export interface RequestTimeoutErrorDetail {
   readonly message: string
 }
 
-/** 408 `request_timeout`: The request took too long to arrive. */
+/** 408 `request_timeout`: The request did not arrive completely in time. Send it again. */
 export class RequestTimeoutError extends ApiError {
   override readonly name: string = "RequestTimeoutError"
   declare readonly code: "request_timeout"
@@ -370,7 +385,10 @@ export interface BillingDisabledErrorDetail {
   readonly message: string
 }
 
-/** 409 `billing_disabled`: This service sends no bills; see STRIPE_SECRET_KEY. */
+/**
+ * 409 `billing_disabled`: Billing is off on this server. Its operator can turn it on with
+ * STRIPE_SECRET_KEY.
+ */
 export class BillingDisabledError extends ConflictError {
   override readonly name: string = "BillingDisabledError"
   declare readonly code: "billing_disabled"
@@ -382,6 +400,31 @@ export interface ResourceConflictErrorDetail {
   readonly error: "conflict"
   /** A text for people, which may be reworded. */
   readonly message: string
+  /** The kind of record whose state does not allow the request. */
+  readonly resource:
+    | "route"
+    | "workspace"
+    | "session"
+    | "member"
+    | "invitation"
+    | "api_key"
+    | "task"
+    | "chain"
+    | "chain_run"
+    | "execution"
+    | "monitor"
+    | "incident"
+    | "notification_channel"
+    | "notification_delivery"
+    | "worker"
+    | "queue"
+    | "user"
+    | "notification_settings"
+    | "subscription"
+  /** The field that conflicts. Null if it is the state of the record as a whole. */
+  readonly field: string | null
+  /** The id of the record that is in the way. Null if there is none. */
+  readonly existing_id: string | null
 }
 
 /** 409 `conflict`: The state of the resource does not allow this. */
@@ -389,6 +432,18 @@ export class ResourceConflictError extends ConflictError {
   override readonly name: string = "ResourceConflictError"
   declare readonly code: "conflict"
   declare readonly detail: ResourceConflictErrorDetail
+
+  get resource(): ResourceConflictErrorDetail["resource"] {
+    return this.detail.resource
+  }
+
+  get field(): ResourceConflictErrorDetail["field"] {
+    return this.detail.field
+  }
+
+  get existingId(): ResourceConflictErrorDetail["existing_id"] {
+    return this.detail.existing_id
+  }
 }
 
 export interface EmailTakenErrorDetail {
@@ -405,21 +460,27 @@ export class EmailTakenError extends ConflictError {
   declare readonly detail: EmailTakenErrorDetail
 }
 
-export interface IdempotencyConflictErrorDetail {
+export interface IdempotencyInProgressErrorDetail {
   /** The code of the failure, for programs. It is stable. */
-  readonly error: "idempotency_conflict"
+  readonly error: "idempotency_in_progress"
   /** A text for people, which may be reworded. */
   readonly message: string
+  /** How many seconds to wait before the next try. */
+  readonly retry_after: number
 }
 
 /**
- * 409 `idempotency_conflict`: This Idempotency-Key was used within 24 hours with a different
- * request, or is in use now.
+ * 409 `idempotency_in_progress`: A request with this Idempotency-Key is still in progress. Send it
+ * again in a moment to get its answer.
  */
-export class IdempotencyConflictError extends ConflictError {
-  override readonly name: string = "IdempotencyConflictError"
-  declare readonly code: "idempotency_conflict"
-  declare readonly detail: IdempotencyConflictErrorDetail
+export class IdempotencyInProgressError extends ConflictError {
+  override readonly name: string = "IdempotencyInProgressError"
+  declare readonly code: "idempotency_in_progress"
+  declare readonly detail: IdempotencyInProgressErrorDetail
+
+  get retryAfter(): IdempotencyInProgressErrorDetail["retry_after"] {
+    return this.detail.retry_after
+  }
 }
 
 export interface PayloadTooLargeErrorDetail {
@@ -429,7 +490,7 @@ export interface PayloadTooLargeErrorDetail {
   readonly message: string
 }
 
-/** 413 `payload_too_large`: The body is larger than 1 MiB. */
+/** 413 `payload_too_large`: The body is larger than 1 MiB. Send a smaller one. */
 export class PayloadTooLargeError extends ApiError {
   override readonly name: string = "PayloadTooLargeError"
   declare readonly code: "payload_too_large"
@@ -443,7 +504,10 @@ export interface UnsupportedMediaTypeErrorDetail {
   readonly message: string
 }
 
-/** 415 `unsupported_media_type`: Send the body as application/json. */
+/**
+ * 415 `unsupported_media_type`: The body must be JSON, with the header Content-Type:
+ * application/json.
+ */
 export class UnsupportedMediaTypeError extends ApiError {
   override readonly name: string = "UnsupportedMediaTypeError"
   declare readonly code: "unsupported_media_type"
@@ -458,13 +522,30 @@ export interface MisdirectedRequestErrorDetail {
 }
 
 /**
- * 421 `misdirected_request`: The service does not answer for the host that the request names; see
- * ALLOWED_HOSTS.
+ * 421 `misdirected_request`: The service does not answer for the host in the Host header. Its
+ * operator can add the host to ALLOWED_HOSTS.
  */
 export class MisdirectedRequestError extends ApiError {
   override readonly name: string = "MisdirectedRequestError"
   declare readonly code: "misdirected_request"
   declare readonly detail: MisdirectedRequestErrorDetail
+}
+
+export interface IdempotencyMismatchErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
+  readonly error: "idempotency_mismatch"
+  /** A text for people, which may be reworded. */
+  readonly message: string
+}
+
+/**
+ * 422 `idempotency_mismatch`: This Idempotency-Key was used for a different request within the
+ * last 24 hours. Use a new key for a new request.
+ */
+export class IdempotencyMismatchError extends ApiError {
+  override readonly name: string = "IdempotencyMismatchError"
+  declare readonly code: "idempotency_mismatch"
+  declare readonly detail: IdempotencyMismatchErrorDetail
 }
 
 export interface ValidationErrorDetail {
@@ -476,7 +557,7 @@ export interface ValidationErrorDetail {
   readonly issues: ReadonlyArray<ValidationIssue>
 }
 
-/** 422 `validation_failed`: The request is not valid; see `issues`. */
+/** 422 `validation_failed`: The request is not valid. */
 export class ValidationError extends ApiError {
   override readonly name: string = "ValidationError"
   declare readonly code: "validation_failed"
@@ -514,7 +595,10 @@ export interface HeadersTooLargeErrorDetail {
   readonly message: string
 }
 
-/** 431 `headers_too_large`: The request's headers are larger than 16 KiB. */
+/**
+ * 431 `headers_too_large`: The headers of the request are larger than 16 KiB. Send fewer or
+ * shorter ones.
+ */
 export class HeadersTooLargeError extends ApiError {
   override readonly name: string = "HeadersTooLargeError"
   declare readonly code: "headers_too_large"
@@ -526,11 +610,12 @@ export interface InternalErrorDetail {
   readonly error: "internal_error"
   /** A text for people, which may be reworded. */
   readonly message: string
-  /** The id of this request in the logs. */
-  readonly request_id: string
 }
 
-/** 500 `internal_error`: Something went wrong on our side. Look up this request id in the logs. */
+/**
+ * 500 `internal_error`: Something went wrong in the service. The operator finds the reason in the
+ * log, under the request id.
+ */
 export class InternalError extends ServerError {
   override readonly name: string = "InternalError"
   declare readonly code: "internal_error"
@@ -546,10 +631,7 @@ export interface BillingUnavailableErrorDetail {
   readonly retry_after: number
 }
 
-/**
- * 503 `billing_unavailable`: The payment provider does not answer as it should; try again in a
- * moment.
- */
+/** 503 `billing_unavailable`: The payment provider is not available. Try again in a moment. */
 export class BillingUnavailableError extends ServerError {
   override readonly name: string = "BillingUnavailableError"
   declare readonly code: "billing_unavailable"
@@ -600,7 +682,7 @@ export interface UnavailableErrorDetail {
   readonly retry_after: number
 }
 
-/** 503 `unavailable`: The service cannot reach its database; try again in a moment. */
+/** 503 `unavailable`: The service cannot reach its database. Send the request again in a moment. */
 export class UnavailableError extends ServerError {
   override readonly name: string = "UnavailableError"
   declare readonly code: "unavailable"
@@ -637,10 +719,11 @@ export const errorClasses = {
   billing_disabled: BillingDisabledError,
   conflict: ResourceConflictError,
   email_taken: EmailTakenError,
-  idempotency_conflict: IdempotencyConflictError,
+  idempotency_in_progress: IdempotencyInProgressError,
   payload_too_large: PayloadTooLargeError,
   unsupported_media_type: UnsupportedMediaTypeError,
   misdirected_request: MisdirectedRequestError,
+  idempotency_mismatch: IdempotencyMismatchError,
   validation_failed: ValidationError,
   rate_limited: RateLimitError,
   headers_too_large: HeadersTooLargeError,

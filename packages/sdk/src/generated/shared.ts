@@ -79,21 +79,41 @@ export interface Attempt {
   readonly error: ExecutionError | null
 }
 
-/** The body that a create of its own would have been answered with. */
+/** The `detail` of the error that a create of its own would have been answered with. */
 export interface BatchError {
-  /** What went wrong. */
+  /** The reason of the refusal. */
   readonly detail: {
     /** The code of the failure, for programs. It is stable. */
     readonly error: "validation_failed" | "conflict" | "quota_exceeded"
     /** A text for people, which may be reworded. */
     readonly message: string
     /** What is wrong with the item. Only with `validation_failed`. */
-    readonly issues?: ReadonlyArray<{
-      /** Where in the item it is. */
-      readonly path: ReadonlyArray<string | number>
-      /** A text for people, which may be reworded. */
-      readonly message: string
-    }>
+    readonly issues?: ReadonlyArray<ValidationIssue>
+    /** The kind of record whose state does not allow the request. */
+    readonly resource?:
+      | "route"
+      | "workspace"
+      | "session"
+      | "member"
+      | "invitation"
+      | "api_key"
+      | "task"
+      | "chain"
+      | "chain_run"
+      | "execution"
+      | "monitor"
+      | "incident"
+      | "notification_channel"
+      | "notification_delivery"
+      | "worker"
+      | "queue"
+      | "user"
+      | "notification_settings"
+      | "subscription"
+    /** The field that conflicts. Only with `conflict`. */
+    readonly field?: string | null
+    /** The id of the record that is in the way. Only with `conflict`. */
+    readonly existing_id?: string | null
     /** Which limit is reached. Only with `quota_exceeded`. */
     readonly quota?: string
     /** How many it allows. */
@@ -157,7 +177,7 @@ export interface ChainRun {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStep>
@@ -180,7 +200,7 @@ export interface ChainRunDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
@@ -461,7 +481,7 @@ export interface Execution {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
@@ -494,7 +514,7 @@ export interface ExecutionDetail {
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
@@ -668,12 +688,32 @@ export interface IncidentEvent {
   }
 }
 
+/**
+ * What kind of problem it is, for programs. `too_short` and `too_long` count characters or bytes
+ * of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a record that
+ * this workspace does not have. `invalid`: a rule that no other code describes.
+ */
+export type IssueCode =
+  | "required"
+  | "unknown_field"
+  | "invalid_type"
+  | "unknown_value"
+  | "out_of_range"
+  | "too_short"
+  | "too_long"
+  | "too_few"
+  | "too_many"
+  | "invalid_format"
+  | "duplicate"
+  | "not_found"
+  | "invalid"
+
 /** The latest execution. */
 export interface LastRun {
   /** The id of the execution. */
   readonly execution_id: ExecutionId
   readonly status: ExecutionStatus
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
 }
 
@@ -843,7 +883,7 @@ export interface StepExecution {
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -860,7 +900,7 @@ export interface StepExecutionDetail {
   readonly id: ExecutionId
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
-  /** When it ended. Null until then. */
+  /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** From `started_at` to `finished_at`, including retries and the waits between them. */
   readonly duration_ms: number | null
@@ -935,7 +975,8 @@ export interface User {
 export interface ValidationIssue {
   /** Where in the request it is: field names, and array indexes counted from 0. */
   readonly path: ReadonlyArray<string | number>
-  /** A text for people, which may be reworded. */
+  readonly code: IssueCode
+  /** A sentence for people, which may be reworded. */
   readonly message: string
 }
 
