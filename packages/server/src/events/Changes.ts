@@ -2,7 +2,13 @@ import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { loop, restartIfStuck, Waker } from "../core/index.ts"
 import { UnsentChanges } from "./UnsentChanges.ts"
-import { type Change, changeId, RecentChanges, resetChange, type SentChange } from "./RecentChanges.ts"
+import {
+  type Change,
+  changeId,
+  RecentChanges,
+  resetChange,
+  type SentChange
+} from "./RecentChanges.ts"
 import { Signals } from "./Signals.ts"
 
 type Announcement = "following" | "still-following"

@@ -7,7 +7,13 @@ import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } 
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
-import { EndSignals, LiveChanges, resetChange, type SentChange, type Watch } from "../events/index.ts"
+import {
+  EndSignals,
+  LiveChanges,
+  resetChange,
+  type SentChange,
+  type Watch
+} from "../events/index.ts"
 import { beatText, beginningText, eventText, greetingText, maySee } from "./eventText.ts"
 
 /** The limits of open streams on a node, and of messages that a client has not read. */

@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
 import { UnsentChanges } from "../../src/events/UnsentChanges.ts"
-import { type Change, changeId, RecentChanges } from "../../src/events/RecentChanges.ts"
+import {
+  type Change,
+  changeId,
+  RecentChanges,
+  resetChange,
+  taskChange
+} from "../../src/events/RecentChanges.ts"
 
 const limits = {
   workspaces: 3,
@@ -11,7 +18,7 @@ const limits = {
   clockSlackMs: 10
 }
 
-const change: Change = { type: "reset" }
+const change: Change = resetChange
 
 const sentAt = (atMs: number, count = 1) =>
   Array.from({ length: count }, (_, n) => ({ id: changeId(atMs, "0123abcd", n), atMs, change }))
@@ -113,13 +120,13 @@ describe("unsent changes", () => {
 
   it("become one reset beyond the limit per second", () => {
     const unsent = new UnsentChanges({ perSecond: 3 })
-    const task = { type: "task" } as Change
+    const task = taskChange("task.created", { id: randomUUID(), kind: "cron" })
     const many = (count: number) => Array.from({ length: count }, () => task)
     unsent.add("a", many(5), 0)
     assert.deepStrictEqual(unsent.take(10), [["a", [task, task, task]]])
     unsent.add("a", many(500), 500)
     assert.deepStrictEqual(unsent.take(510), [])
-    assert.deepStrictEqual(unsent.take(1_000), [["a", [{ type: "reset" }]]])
+    assert.deepStrictEqual(unsent.take(1_000), [["a", [resetChange]]])
     unsent.add("a", [task], 1_100)
     assert.deepStrictEqual(unsent.take(1_110), [["a", [task]]])
   })
@@ -127,6 +134,6 @@ describe("unsent changes", () => {
   it("contain a reset at once if changes were missed", () => {
     const unsent = new UnsentChanges({ perSecond: 3 })
     unsent.reset("a", 0)
-    assert.deepStrictEqual(unsent.take(1), [["a", [{ type: "reset" }]]])
+    assert.deepStrictEqual(unsent.take(1), [["a", [resetChange]]])
   })
 })
