@@ -17,13 +17,13 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** Each time that a monitor was down: one incident, until it came back. */
+/** An incident is one outage of a monitor, until it recovers. */
 export class IncidentsResource extends Resource {
   /**
    * List incidents.
    *
-   * When monitors were down, newest first. `from` (included) and `to` (not included) are of
-   * `opened_at`.
+   * The times when monitors were down, newest first. `from` (inclusive) and `to` (exclusive) refer
+   * to `opened_at`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -47,7 +47,7 @@ export class IncidentsResource extends Resource {
   /**
    * Get an incident.
    *
-   * When a monitor was down, why, and who was notified.
+   * When a monitor was down, why, and which messages were sent.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -67,7 +67,7 @@ export class IncidentsResource extends Resource {
   /**
    * Acknowledge an incident.
    *
-   * Says that somebody knows of it. Only the first time counts; acknowledging again changes nothing.
+   * Records that somebody knows of the incident. Only the first acknowledgement counts.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -97,22 +97,22 @@ export interface Incident {
   /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
-  /** When the monitor went down: for a ping that is missing, when its time was up. */
+  /** When the monitor went down. For a missing ping, the end of its grace. */
   readonly opened_at: Timestamp
-  /** When it came back, or was paused. Null while it is down. */
+  /** When the monitor recovered or was paused. Null while it is down. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
+  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
   readonly acknowledged_by: string | null
-  /** When somebody said that they know of it. */
+  /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null
 }
 
-/** A message that tells of the incident: of its beginning, its end, or again meanwhile. */
+/** A message about the incident: about its start, its end, or a reminder. */
 export interface IncidentDelivery {
   /** The id of the delivery. */
   readonly id: NotificationDeliveryId
-  /** Where it went. The channel may be deleted by now. */
+  /** The channel of the message, which may have been deleted since. */
   readonly channel_id: NotificationChannelId
   readonly kind: NotificationKind
   readonly status: DeliveryStatus
@@ -122,7 +122,7 @@ export interface IncidentDelivery {
   readonly finished_at: Timestamp | null
 }
 
-/** An incident with what people were sent about it. */
+/** An incident with the messages about it. */
 export interface IncidentDetail {
   /** The id of the incident. */
   readonly id: IncidentId
@@ -131,26 +131,26 @@ export interface IncidentDetail {
   /** The id of the monitor. */
   readonly monitor_id: MonitorId
   readonly kind: MonitorKind
-  /** When the monitor went down: for a ping that is missing, when its time was up. */
+  /** When the monitor went down. For a missing ping, the end of its grace. */
   readonly opened_at: Timestamp
-  /** When it came back, or was paused. Null while it is down. */
+  /** When the monitor recovered or was paused. Null while it is down. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user, or of the API key, that said so first. Null: nobody yet. */
+  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
   readonly acknowledged_by: string | null
-  /** When somebody said that they know of it. */
+  /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null
-  /** The first 100, the first one first. */
+  /** The first 100 messages, oldest first. */
   readonly deliveries: ReadonlyArray<IncidentDelivery>
 }
 
-/** For how many days incidents that are over are kept. Older ones are not listed. */
+/** Number of days for which closed incidents are kept. Older ones are not listed. */
 export type RetentionDays = number
 
 export interface IncidentsListQuery extends PageQuery {
   /** The id of the monitor. */
   readonly monitor_id?: MonitorId | undefined
-  /** Shows those that go on, or those that are over. */
+  /** Only open incidents (`true`) or only closed incidents (`false`). */
   readonly open?: "true" | "false" | undefined
   /** Opened at this time or later. */
   readonly from?: Timestamp | Date | undefined

@@ -633,15 +633,15 @@ export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "reru
 /** Why the monitor went down. */
 export interface IncidentCause {
   readonly code: IncidentCode
-  /** The reason in one line, for people. */
+  /** The reason, as a sentence for people. */
   readonly message: string
 }
 
 /**
- * Heartbeats: no ping in time (`missed`), a run that took too long (`overran`), that began too
- * early (`too_soon`) or `failed`. Certificates: what `verification` said. Processes: the rule that
- * was broken (`too_...`), `not_allowed` if the agent refuses to look, or `worker_offline` if
- * nothing was heard of the worker.
+ * Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started too
+ * early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken rule
+ * (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or
+ * `worker_offline` if the worker has not reported.
  */
 export type IncidentCode =
   | "missed"
@@ -730,9 +730,9 @@ export type Missed = "skip" | "once"
 export type MonitorKind = "heartbeat" | "ssl" | "process"
 
 /**
- * `new` until it has heard or seen something, then `up` or `down`. `late`: a ping is overdue, but
- * still within the grace. `warning`: the certificate works, but not for long. `paused` until it is
- * resumed.
+ * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
+ * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
+ * the monitor is resumed.
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
@@ -772,7 +772,7 @@ export type Overlap = "allow" | "skip" | "queue"
 export interface PasswordChange {
   /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
-  /** Not the email address, and not one of the most common. 12 to 256 characters. */
+  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -838,9 +838,9 @@ export interface RetryInput {
 }
 
 /**
- * What a member may do. `viewer`: read. `editor`: also change tasks, monitors and notifications.
- * `admin`: also keys, members, secrets and the name. `owner`: also delete the workspace and make
- * owners.
+ * The permissions of a member. `viewer`: read. `editor`: also change tasks, monitors and
+ * notifications. `admin`: also manage keys, members, secrets and the name. `owner`: also delete
+ * the workspace and appoint owners.
  */
 export type Role = "viewer" | "editor" | "admin" | "owner"
 
@@ -849,13 +849,13 @@ export interface RunOn {
   readonly labels: ReadonlyArray<string>
 }
 
-/** The call is made by an online worker of the workspace that has all these labels. */
+/** An online worker of the workspace with all these labels makes the call. */
 export interface RunOnInput {
   /** The labels that a worker must have. 1 to 20 items. */
   readonly labels: ReadonlyArray<string>
 }
 
-/** What an API key may do. Reading needs `:read`, everything else `:write`. */
+/** A permission of an API key. GET requests need `:read`, all others `:write`. */
 export type Scope =
   | "tasks:read"
   | "tasks:write"
@@ -946,13 +946,13 @@ export interface TaskEvent {
 export type TaskStatus = "active" | "paused"
 
 export interface TokenPair {
-  /** The bearer credential of requests: a JWT. */
+  /** The JWT to send as bearer token. */
   readonly access_token: string
-  /** Gives the next pair of tokens, once. It lives 30 days. */
+  /** Gets the next token pair, once, within 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
-  /** How many seconds the access token lives. */
+  /** Lifetime of the access token in seconds. */
   readonly expires_in: number
 }
 
@@ -962,9 +962,9 @@ export interface User {
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** Whether a link that was sent to the email has been opened. */
+  /** True if a link that was mailed to the email has been opened. */
   readonly email_verified: boolean
-  /** What the email will be when the link that was sent there is opened. */
+  /** The new email, until the link that was mailed there is opened. Null if no change is pending. */
   readonly pending_email: string | null
   /** The name of the user. Null if none was given. */
   readonly name: string | null
@@ -1005,13 +1005,13 @@ export type WhoAmI =
   | {
       /** An API key. */
       readonly kind: "api_key"
-      /** The one workspace that the key works for. */
+      /** The workspace of the key. */
       readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, to tell keys apart. */
+      /** The first 12 characters of the key, to identify it in lists. */
       readonly key_prefix: string
-      /** What the key may do. */
+      /** The scopes of the key: what it is allowed to do. */
       readonly scopes: ReadonlyArray<Scope>
-      /** When it expires. Null if it never expires. */
+      /** When the key expires. Null if it never does. */
       readonly expires_at: Timestamp | null
     }
 
@@ -1037,11 +1037,11 @@ export interface WorkerEvent {
   }
 }
 
-/** Where tasks, keys and their history live. */
+/** A workspace separates tasks, keys and their history from those of other tenants. */
 export interface Workspace {
   /** The id of the workspace. */
   readonly id: WorkspaceId
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
   /** When it was created. */
   readonly created_at: Timestamp

@@ -84,7 +84,10 @@ export class MonitorsRepo extends Context.Service<
               VALUES
                 (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
                  'new', ${created_at}, ${created_at}, ${created_at})`
-            yield* publish([{ kind, monitor_id: id, workspace_id }], toLiveChange("monitor.created"))
+            yield* publish(
+              [{ kind, monitor_id: id, workspace_id }],
+              toLiveChange("monitor.created")
+            )
           },
           (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
           orWorkspaceNotFound

@@ -109,7 +109,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
       yield* until(activeOf(owner), (active) => active.length === 2)
       // The oldest tasks stay active. A task that a user has paused stays paused.
       assert.deepStrictEqual(yield* activeOf(owner), ids.slice(1, 3).toReversed())
-      const disabled = yield* announced(owner, "task.disabled")
+      const disabled = yield* announced(owner, "task.paused")
       assert.sameMembers(
         disabled.map(({ subject_id }) => subject_id),
         ids.slice(3)
@@ -158,9 +158,9 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
       bought.status = "canceled"
       stripe.change(bought)
       for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-      yield* until(announced(owner, "task.disabled"), (rows) => rows.length === 3)
+      yield* until(announced(owner, "task.paused"), (rows) => rows.length === 3)
       assert.deepStrictEqual(yield* activeOf(owner), [calm.id])
-      const [first, ...more] = yield* announced(owner, "task.disabled")
+      const [first, ...more] = yield* announced(owner, "task.paused")
       assert.sameMembers(
         [first, ...more].map((row) => row?.subject_id),
         [hasty.id, other.id, chain.id]

@@ -177,7 +177,10 @@ export class AgentSessionsRepo extends Context.Service<
             RETURNING
               session.id AS session, worker.node_id AS replaced, worker.name, workers.labels,
               worker.is_missed AS was_missed`
-          yield* publish(rows.length === 0 ? [] : [{ id, workspace_id }], toLiveChange("worker.online"))
+          yield* publish(
+            rows.length === 0 ? [] : [{ id, workspace_id }],
+            toLiveChange("worker.online")
+          )
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
