@@ -929,9 +929,9 @@ export interface CronExecutionsQuery extends PageQuery {
    */
   readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
-  readonly from?: Timestamp | undefined
+  readonly from?: Timestamp | Date | undefined
   /** Scheduled before this time. */
-  readonly to?: Timestamp | undefined
+  readonly to?: Timestamp | Date | undefined
   /** Whether the answer says how many records there are on all pages. false when absent. */
   readonly total?: boolean | undefined
 }

@@ -10,7 +10,9 @@ import type {
   ExecutionId,
   ExecutionKind,
   ExecutionStatus,
-  Timestamp
+  ExecutionTrigger,
+  Timestamp,
+  Total
 } from "./shared.ts"
 
 /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
@@ -20,8 +22,8 @@ export class ExecutionsResource extends ExecutionsBase {
    *
    * What ran, what is running and what is due, newest first. What is scheduled for later has a list
    * of its own; an execution that was cancelled before its time is shown here from its time on, and
-   * with `status=cancelled` at once. `from` (inclusive) and `to` (exclusive) refer to
-   * `scheduled_for`.
+   * with `status=cancelled` at once. Filters that may be repeated match any of their values. `from`
+   * (inclusive) and `to` (exclusive) refer to `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -33,7 +35,7 @@ export class ExecutionsResource extends ExecutionsBase {
   list(
     query?: ExecutionsListQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<Execution> {
+  ): PagePromise<Execution, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/executions",
@@ -59,7 +61,7 @@ export class ExecutionsResource extends ExecutionsBase {
   scheduled(
     query?: ExecutionsScheduledQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<Execution> {
+  ): PagePromise<Execution, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/executions/scheduled",
@@ -117,6 +119,30 @@ export class ExecutionsResource extends ExecutionsBase {
   }
 
   /**
+   * Cancel an execution.
+   *
+   * Ends a queued or running execution of any kind. A running call is cut off, so the answer may
+   * still say `running`. If the execution is a step of a chain, its run ends with it, and no later
+   * step starts. If it has ended in another way, the answer is 409. Cancelling again changes
+   * nothing.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.executions.cancel(executionId)
+   */
+  cancel(executionId: ExecutionId, options?: RequestOptions & InWorkspace): ApiPromise<Execution> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/executions/{execution_id}/cancel",
+      ids: { execution_id: executionId },
+      options
+    })
+  }
+
+  /**
    * Run executions again.
    *
    * Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks
@@ -129,7 +155,7 @@ export class ExecutionsResource extends ExecutionsBase {
    *
    * @example
    * const reruns = await client.executions.rerunMany({
-   *   status: "failed",
+   *   status: ["failed"],
    *   from: "2026-01-31T09:00:00.000Z",
    *   to: "2026-01-31T10:00:00.000Z"
    * })
@@ -236,14 +262,25 @@ export interface Percentiles {
 
 /** The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`. */
 export interface RerunFilter {
-  readonly kind?: ExecutionKind | undefined
-  /** The id of a cron task, a delayed task or a chain. */
-  readonly task_id?: string | undefined
+  /** The kind of the task is one of these. 1 to 100 items. */
+  readonly kind?: ReadonlyArray<ExecutionKind> | undefined
+  /** The id of the task is one of these. 1 to 100 items. */
+  readonly task_id?: ReadonlyArray<string> | undefined
+  /** The trigger of the execution is one of these. 1 to 100 items. */
+  readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
+  /** The status code that answered the last attempt is one of these. 1 to 100 items. */
+  readonly status_code?: ReadonlyArray<number> | undefined
+  /**
+   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
+   * 2,147,483,647.
+   */
+  readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Scheduled before this time. */
   readonly to?: Timestamp | Date | undefined
-  readonly status: RerunStatus
+  /** The status of the execution is one of these. 1 to 100 items. */
+  readonly status: ReadonlyArray<RerunStatus>
   /** The `cursor` that the request before was answered with. Absent for the first. */
   readonly cursor?: string | undefined
 }
@@ -262,26 +299,36 @@ export interface Reruns {
 export type StatsBucket = "hour" | "day"
 
 export interface ExecutionsListQuery extends PageQuery {
-  /** The kind of task that the execution belongs to, and that `task_id` names. */
-  readonly kind?: ExecutionKind | undefined
-  /** The id of a cron task, a delayed task or a chain. */
-  readonly task_id?: string | undefined
+  /** The kind of the task is one of these. */
+  readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
+  /** The id of the task is one of these. */
+  readonly task_id?: string | ReadonlyArray<string> | undefined
+  /** The status of the execution is one of these. */
+  readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
+  /** The trigger of the execution is one of these. */
+  readonly trigger?: ExecutionTrigger | ReadonlyArray<ExecutionTrigger> | undefined
+  /** The status code that answered the last attempt is one of these. */
+  readonly status_code?: number | ReadonlyArray<number> | undefined
   /**
-   * `succeeded`: an attempt's answer counted as a success, or its job reported one. `failed`: none
-   * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
+   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
+   * 2,147,483,647.
    */
-  readonly status?: ExecutionStatus | undefined
+  readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Scheduled before this time. */
   readonly to?: Timestamp | Date | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
 }
 
 export interface ExecutionsScheduledQuery extends PageQuery {
-  /** The kind of task that the execution belongs to, and that `task_id` names. */
-  readonly kind?: ExecutionKind | undefined
-  /** The id of a cron task, a delayed task or a chain. */
-  readonly task_id?: string | undefined
+  /** The kind of the task is one of these. */
+  readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
+  /** The id of the task is one of these. */
+  readonly task_id?: string | ReadonlyArray<string> | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
 }
 
 export interface ExecutionsStatsQuery {

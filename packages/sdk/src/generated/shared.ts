@@ -73,10 +73,56 @@ export interface Attempt {
   readonly finished_at: Timestamp | null
   /** The status code of the answer. Null if no answer came. */
   readonly status_code: number | null
+  /**
+   * The headers of the answer, the first 4 kB, with their names in lower case and without those
+   * about the connection. Values that look like credentials are masked. Null if no answer came.
+   */
+  readonly response_headers: Readonly<Record<string, string>> | null
   /** The first 10,000 bytes of the answer. */
   readonly response_body: string | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
+  /** From `started_at` to `finished_at`. Null if it has not finished. */
+  readonly duration_ms: number | null
+  /** To find the address. Null if the connection was open already. */
+  readonly dns_ms: number | null
+  /** To connect. Null if the connection was open already. */
+  readonly connect_ms: number | null
+  /** For the TLS handshake. Null without TLS, and if the connection was open. */
+  readonly tls_ms: number | null
+  /** From sending the request to the first byte of the answer. */
+  readonly wait_ms: number | null
+  /** Who made the call. Null if that is not known. */
+  readonly made_by: AttemptMaker | null
+  /**
+   * The request that was sent. Null if it cannot be told, because the task was changed at that
+   * moment or more than ten times since, and for API keys without `tasks:read`.
+   */
+  readonly request: AttemptRequest | null
+}
+
+export interface AttemptMaker {
+  readonly kind: AttemptMakerKind
+  /** The number of the node, or the id of the worker. */
+  readonly id: string
+  /** The name of the worker. Null for a node, and for a worker that was deleted. */
+  readonly name: string | null
+}
+
+/** `node`: the service. `worker`: the agent of a worker. */
+export type AttemptMakerKind = "node" | "worker"
+
+export interface AttemptRequest {
+  readonly method: CallMethod
+  /** The address that was called. */
+  readonly url: string
+  /**
+   * The headers of the task and those that the service adds, except the signature. Values that look
+   * like credentials are shown as `•••`.
+   */
+  readonly headers: Readonly<Record<string, string>>
+  /** Null if the request had none. */
+  readonly body: string | null
 }
 
 /** The `detail` of the error that a create of its own would have been answered with. */
@@ -202,6 +248,8 @@ export interface ChainRunDetail {
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
+  /** The input with which the run was started by hand. Null if there was none. */
+  readonly input: unknown | null
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
 }
@@ -528,6 +576,8 @@ export interface ExecutionDetail {
   readonly error: ExecutionError | null
   /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
+  /** The input with which the run was started by hand. Null if there was none. */
+  readonly input: unknown | null
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** The last 50 lines that the job sent to `/log`, oldest first. */
@@ -855,6 +905,15 @@ export interface RunOnInput {
   readonly labels: ReadonlyArray<string>
 }
 
+/** What a run by hand is started with. The body may be left out. */
+export interface RunRequest {
+  /**
+   * Any JSON of at most 64 KiB, which is kept with the execution. The steps of a chain use it as
+   * `{{ input }}` or `{{ input.<key> }}`.
+   */
+  readonly input?: unknown | undefined
+}
+
 /** A permission of an API key. GET requests need `:read`, all others `:write`. */
 export type Scope =
   | "tasks:read"
@@ -955,6 +1014,12 @@ export interface TokenPair {
   /** Lifetime of the access token in seconds. */
   readonly expires_in: number
 }
+
+/**
+ * How many records there are on all pages: exact up to 10000, and 10001 if there are more. Null
+ * unless `total=true` was asked for.
+ */
+export type Total = number | null
 
 /** The account of a person. */
 export interface User {
