@@ -38,7 +38,7 @@ const startReceiver = async (): Promise<Receiver> => {
     response.end("ok")
   })
   const url = `http://127.0.0.1:${await listen(server)}/`
-  const eventsOf = () => received.reduce((sum, message) => sum + countOf(message), 0)
+  const eventsReceived = () => received.reduce((sum, message) => sum + countOf(message), 0)
   return {
     url,
     received,
