@@ -148,7 +148,7 @@ const requests = [
     "names of other hosts": ["isAllowedHost misdirectedRequest", ""]
   }),
   guardsOf("http/request/RequestBody", "http/request/bodies", {
-    "how much a body may hold": ["withinBounds: message undefined", "true"],
+    "how much a body may hold": ["withinBounds: problem undefined", "true"],
     "the size of a body": ["lengthOf maxBodySize", "", "size maxBodySize", "false"]
   }),
   guardsOf("http/request/Idempotency", "adversarial/idempotency", {

@@ -168,7 +168,7 @@ describe("a step's body", () => {
     )
     assert.strictEqual(
       refused({ body: `"${v.repeat(30)}"` }, "é".repeat(4500)),
-      "body is longer than 256 KiB"
+      "body must be at most 256 KiB"
     )
   })
 

@@ -121,7 +121,7 @@ describe.each([
     assert.closeTo(read(5_000 + stepMs), 5_000 + stepMs, 1)
     assert.isUndefined(clock.doubt)
     assert.closeTo(aheadMs(), 5_000 + stepMs, 1)
-    assert.match(logs.at(-1) ?? "", /stays 3600 s (ahead of|behind) the time before/)
+    assert.match(logs.at(-1) ?? "", /stays 3600 s (ahead of|behind) the expected time/)
   })
 
   it("still doubts a step after an answer that took too long", () => {
