@@ -10,7 +10,7 @@ await using target = await receiver(({ body }) => {
 const task = await client.delayed.create({
   name: "remind me",
   url: `${target.url}/reminders`,
-  body: JSON.stringify({ text: "Two seconds are over" }),
+  body: { text: "Two seconds are over" },
   delay_seconds: 2
 })
 console.log(`It will be called at ${task.run_at}.`)

@@ -114,8 +114,8 @@ const scopeOf = ({ method, segments }: Facts): string | undefined => {
   const verb = method === "GET" ? "read" : "write"
   // What changes is told as executions are read; the other events belong to a monitor.
   if (segments[3] === "events") return `executions:${verb}`
-  // What runs again is a task.
-  if (segments.at(-1) === "rerun") return `tasks:${verb}`
+  // An execution is run again or cancelled by whoever may change its task.
+  if (segments.at(-1) === "rerun" || segments.at(-1) === "cancel") return `tasks:${verb}`
   return segments
     .flatMap((segment) =>
       resources[segment] === undefined ? [] : [`${resources[segment]}:${verb}`]
@@ -135,7 +135,7 @@ const acceptsParams = (
   return Option.isSome(decode(given, { onExcessProperty: "error" }))
 }
 
-const statuses = /^(400|401|402|403|404|409|413|415|422|429|500|503) [A-Z]\w+$/
+const statuses = /^(400|401|402|403|404|409|412|413|415|422|429|500|503) [A-Z]\w+$/
 const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const snake = /^:[a-z]+(_[a-z]+)*$/
 

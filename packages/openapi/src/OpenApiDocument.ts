@@ -15,8 +15,7 @@ import { errorResponses } from "./responses/refusals.ts"
 import { completionPaths, completionsTag } from "./undeclared/completions.ts"
 import { echoPaths, echoSchemas } from "./undeclared/echo.ts"
 import { pingPaths, pingsTag } from "./undeclared/pings.ts"
-import { type Bodies, withPatches } from "./schemas/patches.ts"
-import { referenced, withChoices } from "./schemas/rewriting.ts"
+import { withChoices } from "./schemas/rewriting.ts"
 import { samplesOf } from "./operations/samples.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
 
@@ -69,7 +68,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     components: {
       ...tidy([paths, echoPaths, webhooks], {
         schemas: {
-          ...withPatches(described(components.schemas), bodiesOf(paths, components)),
+          ...described(components.schemas),
           ...echoSchemas
         },
         responses: components.responses,
@@ -124,18 +123,6 @@ const describeOperation = (
 
 const described = (schemas: Components["schemas"]): Components["schemas"] =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withChoices(schema)]))
-
-const bodiesOf = (
-  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>,
-  { closed }: Components
-): Bodies => {
-  const patches = new Set(
-    Object.values(paths).flatMap(({ patch }) =>
-      Object.values(patch?.requestBody?.content ?? {}).map(({ schema }) => referenced(schema) ?? "")
-    )
-  )
-  return { patches, others: new Set([...closed].filter((name) => !patches.has(name))) }
-}
 
 const mapValues = <A, B>(
   record: Readonly<Record<string, A>>,

@@ -5,7 +5,6 @@ import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
 import { bodySchemas, endpointsOf, holdsSecret } from "../src/contract/endpoints.ts"
 import type { Header, Operation, Reference, Response } from "../src/model.ts"
-import { withoutAbsent } from "../src/schemas/patches.ts"
 import { isSchema } from "../src/schemas/rewriting.ts"
 import { namedSchemas } from "../src/contract/syntax.ts"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
@@ -476,12 +475,11 @@ describe("the fields of a PATCH", () => {
     }
   })
 
-  it("say what null does, where they take it, and that an object is replaced", () => {
+  it("say what null does, where they take it", () => {
     for (const [name, schema] of fields) {
       const [{ description = "" } = {}] = partsOf(schema)
       const types = new Set(partsOf(schema).flatMap(({ type }) => [type].flat()))
       if (types.has("null")) assert.match(String(description), /\bnull\b/i, name)
-      if (types.has("object")) assert.match(String(description), /replaces all|Absent fields/, name)
     }
   })
 
@@ -489,22 +487,6 @@ describe("the fields of a PATCH", () => {
     const { overlap, retry_count } = Object(schemas["CronTaskInput"]?.["properties"])
     assert.match(overlap.description, /`skip` when absent\.$/)
     assert.match(retry_count.description, /0 when absent\.$/)
-  })
-
-  it.each([
-    ["UTC when absent.", ""],
-    ["A zone. UTC when absent.", "A zone."],
-    ["At most 10; [30, 14] when absent.", "At most 10."],
-    ["At most 21,600. 300 when absent.", "At most 21,600."],
-    ["A port. When absent: 443, or for SMTP 587 (smtp).", "A port."],
-    ["A text. None when absent or null.", "A text. Null removes it."],
-    ["The service itself when absent or null. More.", "Null: the service itself. More."],
-    ["`host` when absent or null.", "Null: `host`."],
-    ["None when absent, null or 0.", "Null or 0 removes it."],
-    ["Absent or null: the answer ends it.", "Null: the answer ends it."],
-    ["Takes 0.5 s, e.g. `a.b`; then more.", "Takes 0.5 s, e.g. `a.b`; then more."]
-  ])("say %j as %j", (create, patch) => {
-    assert.strictEqual(withoutAbsent(create), patch)
   })
 })
 

@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(task).toMatchObject({
       excluded_days: ["2099-12-24"],
       jitter_seconds: 30,
-      disable_after_failures: 5,
+      pause_after_failures: 5,
       success_codes: ["200", "404-410"],
       retry: { count: 3, first_seconds: 10, factor: 2, max_seconds: 3_600 }
     })

@@ -55,7 +55,9 @@ export type User = typeof User.Type
 
 export const UserUpdate = Schema.Struct({
   name: Schema.optionalKey(
-    Schema.NullOr(label(100, { description: "Your name.", examples: ["Ada Lovelace"] }))
+    Schema.NullOr(
+      label(100, { description: "Your name. Null removes it.", examples: ["Ada Lovelace"] })
+    )
   ),
   email: Schema.optionalKey(Email),
   current_password: Schema.optionalKey(Password)

@@ -95,3 +95,30 @@ export const CallHeaders = Schema.Record(Schema.String, Schema.String)
     })
   )
   .annotate({ examples: [{ authorization: "Bearer 3f9c...", "x-environment": "production" }] })
+
+/** Changes of headers: null removes one, and what is absent stays. */
+export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+  .check(
+    Schema.makeFilter((changes) => headersProblems(mergedHeaders({}, changes)).map(filterIssue), {
+      expected: "headers that a call may set",
+      toJsonSchema: () => ({})
+    })
+  )
+  .annotate({
+    description:
+      "Headers to set. Null removes a header, and headers that are absent here stay as they are.",
+    examples: [{ authorization: "Bearer 3f9c...", "x-environment": null }]
+  })
+
+/** The headers after a change. A name replaces the same name in any letter case. */
+export const mergedHeaders = (
+  headers: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>
+): Readonly<Record<string, string>> => {
+  const changed = new Set(Object.keys(changes).map((name) => name.toLowerCase()))
+  const kept = Object.entries(headers).filter(([name]) => !changed.has(name.toLowerCase()))
+  const set = Object.entries(changes).filter(
+    (entry): entry is [string, string] => entry[1] !== null
+  )
+  return Object.fromEntries([...kept, ...set])
+}

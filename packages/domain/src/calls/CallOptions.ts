@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
 import { rareOptions } from "../shared/options.ts"
+import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 
@@ -54,16 +55,19 @@ export const RetryInput = Schema.Struct({
   count: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
     description: "How many times a call is tried again."
   }),
-  first_seconds: Schema.optionalKey(
-    seconds.annotate({ description: "The wait before the first further attempt. 1 when absent." })
+  first_seconds: whenAbsent(
+    "1",
+    Schema.NullOr(seconds).annotate({ description: "The wait before the first further attempt." })
   ),
-  factor: Schema.optionalKey(
-    Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 })).annotate({
-      description: "How many times as long each wait is as the one before it. 2 when absent."
+  factor: whenAbsent(
+    "2",
+    Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 }))).annotate({
+      description: "How many times as long each wait is as the one before it."
     })
   ),
-  max_seconds: Schema.optionalKey(
-    seconds.annotate({ description: "The longest wait. 3,600 when absent." })
+  max_seconds: whenAbsent(
+    "3,600",
+    Schema.NullOr(seconds).annotate({ description: "The longest wait." })
   )
 }).annotate({
   identifier: "RetryInput",
@@ -73,6 +77,13 @@ export const RetryInput = Schema.Struct({
   examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
 })
 export type RetryInput = typeof RetryInput.Type
+
+export const RetryUpdate = RetryInput.mapFields(patchFields).annotate({
+  identifier: "RetryUpdate",
+  description: "Fields that are absent keep their values.",
+  examples: [{ max_seconds: 600 }]
+})
+export type RetryUpdate = typeof RetryUpdate.Type
 
 export const Completion = oneOf(["callback", "auto"], {
   identifier: "Completion",
@@ -92,52 +103,61 @@ export const maxCompletionSeconds = 86_400
 /** The options that few calls have. Null removes one. */
 export const callOptions = rareOptions({
   success_codes: {
+    absent: "200-299",
     input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
-      description:
-        "The statuses that count as a success: codes and ranges. 200-299 when absent or null.",
+      description: "The statuses that count as a success: codes and ranges.",
       examples: [["200-299", "404"]]
     }),
-    shown: Schema.Array(Schema.String).annotate({
-      description: "The statuses that count as a success. Absent if 200-299 do."
+    shown: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+      description: "The statuses that count as a success. Null if 200-299 do."
     })
   },
   body_contains: {
+    absent: "None",
     input: Schema.NullOr(searched).annotate({
       description:
         "An answer is a success only if the first 10,000 bytes of its body contain this text, " +
         "at most 500 characters. An answer without it is tried again, as far as there are retries.",
       examples: ['"status":"ok"']
     }),
-    shown: Schema.String.annotate({
-      description: "What an answer must contain to be a success. Absent if nothing."
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "What an answer must contain to be a success. Null if nothing."
     })
   },
   body_lacks: {
+    absent: "None",
     input: Schema.NullOr(searched).annotate({
       description:
         "An answer is no success if the first 10,000 bytes of its body contain this text, " +
         "at most 500 characters. An answer with it is tried again, as far as there are retries.",
       examples: ['"error"']
     }),
-    shown: Schema.String.annotate({
-      description: "What an answer must not contain to be a success. Absent if nothing."
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "What an answer must not contain to be a success. Null if nothing."
     })
   },
   retry: {
+    absent: "A wait of up to 1 s, then of up to 2 s, 4 s and so on",
     input: Schema.NullOr(RetryInput).annotate({
       description:
         "Retries with waits of your own. Its `count` is the `retry_count`: if both are given, " +
-        "they must agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on."
+        "they must agree."
     }),
-    shown: Retry
+    shown: Schema.NullOr(Retry).annotate({
+      description: "Retries with waits of their own. Null: the usual waits."
+    })
   },
   completion: {
+    absent: "The answer ends the attempt",
     input: Schema.NullOr(Completion).annotate({
       description:
         "For jobs that go on after their answer: a request to the URL that the call carries says " +
-        "when they are done. Absent or null: the answer ends the attempt."
+        "when they are done."
     }),
-    shown: Completion
+    shown: Schema.NullOr(Completion).annotate({
+      description:
+        "How the end of a job is reported that goes on after its answer. Null: it does not."
+    })
   }
 })
 
@@ -149,17 +169,37 @@ export interface CallOptions extends SuccessRule {
 
 interface Retries {
   readonly retry_count?: number
-  readonly retry?: RetryInput | null
+  readonly retry?: { readonly count?: number } | null
 }
 
 export const retriesAgree = Schema.makeFilter<Retries>(({ retry, retry_count }) =>
-  retry == null || retry_count === undefined || retry.count === retry_count
+  retry?.count === undefined || retry_count === undefined || retry.count === retry_count
     ? undefined
     : filterIssue({
         path: ["retry", "count"],
         code: "invalid",
         problem: "differs from retry_count; give only one of them"
       })
+)
+
+interface Sent {
+  readonly method?: string
+  readonly body?: string | null
+}
+
+/** Servers may drop or refuse the body of such a request. */
+export const hasUnsentBody = ({ body, method }: Sent): boolean =>
+  body != null && (method === "GET" || method === "HEAD")
+
+export const unsentBody: FieldProblem = {
+  path: ["body"],
+  code: "invalid",
+  problem: "is not sent with GET and HEAD: leave it out, or use another method"
+}
+
+/** A change may give one of the two only, so it is checked with what it changes. */
+export const bodyIsSent = Schema.makeFilter<Sent>((call) =>
+  hasUnsentBody(call) ? filterIssue(unsentBody) : undefined
 )
 
 interface Timed {

@@ -21,19 +21,24 @@ export type Callback = typeof Callback.Type
 /** Null removes a callback. */
 export const callbacks = rareOptions({
   on_failure: {
+    absent: "No callback",
     input: Schema.NullOr(Callback).annotate({
-      description:
-        "Gets each run that failed, once all attempts are used. No callback when absent or null."
+      description: "Gets each run that failed, once all attempts are used."
     }),
-    shown: Callback
+    shown: Schema.NullOr(Callback).annotate({
+      description: "Gets each run that failed, once all attempts are used. Null if nobody does."
+    })
   },
   on_success: {
+    absent: "No callback",
     input: Schema.NullOr(Callback).annotate({
-      description: "Gets each run that succeeded. No callback when absent or null."
+      description: "Gets each run that succeeded."
     }),
-    shown: Callback
+    shown: Schema.NullOr(Callback).annotate({
+      description: "Gets each run that succeeded. Null if nobody does."
+    })
   }
 })
 
-/** The callbacks of a task. */
-export type Callbacks = Schema.Struct.Type<typeof callbacks.fields>
+/** The callbacks that are set, as they are stored. */
+export type Callbacks = { readonly [Name in keyof typeof callbacks.fields]?: Callback }

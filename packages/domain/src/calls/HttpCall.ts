@@ -1,7 +1,8 @@
-import { Schema } from "effect"
-import { CallHeaders } from "./CallHeaders.ts"
-import { callOptions, maxAnswerSeconds, maxCompletionSeconds } from "./CallOptions.ts"
+import { Schema, SchemaTransformation } from "effect"
+import { CallHeaders, CallHeadersUpdate } from "./CallHeaders.ts"
+import { callOptions, maxAnswerSeconds, maxCompletionSeconds, RetryUpdate } from "./CallOptions.ts"
 import { CallUrl } from "./CallUrl.ts"
+import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { options } from "../shared/options.ts"
@@ -10,7 +11,7 @@ export const maxBodyBytes = 256 * 1024
 
 export const CallMethod = oneOf(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"], {
   identifier: "CallMethod",
-  description: "The HTTP method. POST when absent.",
+  description: "The HTTP method.",
   examples: ["POST"]
 })
 export type CallMethod = typeof CallMethod.Type
@@ -28,14 +29,26 @@ const CallBody = text({ min: 0, max: maxBodyBytes }).check(
   })
 )
 
+/** A text, which is sent as it is, or any other JSON value, which is sent as JSON. */
+const CallBodyInput = Schema.Json.pipe(
+  Schema.decodeTo(
+    Schema.NullOr(CallBody),
+    SchemaTransformation.transform<string | null, Schema.Json>({
+      decode: (value) =>
+        value === null || typeof value === "string" ? value : JSON.stringify(value),
+      encode: (body) => body
+    })
+  )
+)
+
 const always = options({
-  method: { input: CallMethod, shown: CallMethod, default: "POST" },
+  method: { absent: "POST", input: CallMethod, shown: CallMethod, default: "POST" },
   headers: {
+    absent: "None",
     input: CallHeaders.annotate({
       description:
         "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`, " +
-        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. None when " +
-        "absent."
+        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`."
     }),
     shown: Schema.Record(Schema.String, Schema.String).annotate({
       description: "The headers of the call."
@@ -43,33 +56,41 @@ const always = options({
     default: {}
   },
   body: {
-    input: Schema.NullOr(CallBody).annotate({
-      description: "At most 256 KiB. Not sent with GET and HEAD. None when absent or null.",
-      examples: ['{"full":true}']
-    }),
+    absent: "None",
+    input: CallBodyInput.pipe(
+      Schema.annotateEncoded({
+        description:
+          "A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without " +
+          "a `content-type` among the headers it goes out as `application/json`. At most 256 KiB. " +
+          "Refused with GET and HEAD.",
+        examples: [{ full: true }]
+      })
+    ),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The body of the call. Null if it has none."
+      description: "The body of the call as it is sent. Null if it has none."
     }),
     default: null
   },
   timeout_seconds: {
+    absent: "30",
     input: Schema.Int.check(
       Schema.isBetween({ minimum: 1, maximum: maxCompletionSeconds })
     ).annotate({
       description:
         "How long one attempt may take, from connecting to the last byte. At most " +
         `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the job reports, ` +
-        `and the answer has ${maxAnswerSeconds} s of it. 30 when absent.`,
+        `and the answer has ${maxAnswerSeconds} s of it.`,
       examples: [30]
     }),
     shown: Schema.Int.annotate({ description: "How long one attempt may take." }),
     default: 30
   },
   retry_count: {
+    absent: "0",
     input: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
       description:
         "How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
-        "5xx, or an answer whose body was not as it should be. 0 when absent.",
+        "5xx, or an answer whose body was not as it should be.",
       examples: [3]
     }),
     shown: Schema.Int.annotate({ description: "How often a call that failed is made again." }),
@@ -85,6 +106,15 @@ export const call = {
   input: { url: CallUrl, ...always.input, ...callOptions.input },
   fields: { method, url, ...others, ...callOptions.fields },
   defaults: { ...always.defaults, ...callOptions.defaults }
+}
+
+/** The fields of a call whose objects a PATCH merges. */
+export const callUpdate = {
+  headers: Schema.optionalKey(CallHeadersUpdate),
+  retry: whenAbsent(
+    "The usual waits",
+    Schema.NullOr(RetryUpdate).annotate({ description: "Retries with waits of your own." })
+  )
 }
 
 /** A call with every field given. */

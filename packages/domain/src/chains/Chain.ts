@@ -1,16 +1,20 @@
 import { Schema, Struct } from "effect"
-import { firing, NextRunAt, TaskStatus } from "../cron/Firing.ts"
+import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "../cron/Firing.ts"
+import { excludedCalendarPut, firingOptions } from "../cron/FiringOptions.ts"
 import { Schedule } from "../schedules/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
 import { call } from "../calls/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/requests/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
+import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
@@ -27,6 +31,7 @@ const maxReferences = 2_000
 /** The defaults of a chain and of a step. */
 export const chainDefaults = {
   key: null,
+  tags: [],
   schedule: null,
   ...queueRef.defaults,
   ...firing.defaults,
@@ -38,7 +43,7 @@ export const RunIf = oneOf(["success", "failure", "always"], {
   identifier: "RunIf",
   description:
     "When a step runs: if nothing before it failed (`success`), if something before it did " +
-    "(`failure`), or `always`. Otherwise it is skipped. `success` when absent."
+    "(`failure`), or `always`. Otherwise it is skipped."
 })
 export type RunIf = typeof RunIf.Type
 
@@ -57,9 +62,9 @@ export const ChainStepInput = Schema.Struct({
   ...call.input,
   ...runOn.input,
   url: StepUrl,
-  run_if: Schema.optionalKey(RunIf)
+  run_if: whenAbsent("`success`", RunIf)
 })
-  .check(retriesAgree, timeoutFits)
+  .check(bodyIsSent, retriesAgree, timeoutFits)
   .annotate({
     identifier: "ChainStepInput",
     description:
@@ -100,6 +105,7 @@ const stepsProblems = (steps: ReadonlyArray<ChainStepInput>): ReadonlyArray<Fiel
 
 const definition = {
   name: label(200, { description: "The name for people.", examples: ["Close the day"] }),
+  ...tagsInput,
   steps: Schema.Array(ChainStepInput)
     .check(
       Schema.isBetweenLength(1, maxSteps),
@@ -108,10 +114,9 @@ const definition = {
       })
     )
     .annotate({ description: "The steps, in the order in which they run." }),
-  schedule: Schema.optionalKey(
-    Schema.NullOr(Schedule).annotate({
-      description: "Absent or null: the chain runs only when somebody runs it."
-    })
+  schedule: whenAbsent(
+    "The chain runs only when somebody runs it",
+    Schema.NullOr(Schedule).annotate({ description: "A cron expression." })
   ),
   ...queueRef.input,
   ...firing.input,
@@ -138,26 +143,24 @@ const exampleDefinition = {
   ]
 } as const
 
-export const ChainInput = Schema.Struct({ ...definition, ...keyInput }).annotate({
+const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
+
+export const ChainInput = fieldsWithKey.mapFields(Struct.assign(pausedInput)).annotate({
   identifier: "ChainInput",
   examples: [exampleDefinition]
 })
 export type ChainInput = typeof ChainInput.Type
 
-export const ChainDefinition = Schema.Struct(definition).annotate({
-  identifier: "ChainDefinition",
-  description: "A chain whose key is in the path. Absent fields get their defaults.",
-  examples: [exampleDefinition]
-})
-export type ChainDefinition = typeof ChainDefinition.Type
-
-export const ChainUpdate = ChainInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
-  identifier: "ChainUpdate",
-  description:
-    "Any of the fields. Absent fields keep their values. `steps` replaces all steps. " +
-    "Runs that have started keep the steps they started with.",
-  examples: [{ schedule: null }]
-})
+export const ChainUpdate = fieldsWithKey
+  .mapFields(patchFields)
+  .mapFields(Struct.assign({ ...patchFields(pausedInput), ...versionInput }))
+  .annotate({
+    identifier: "ChainUpdate",
+    description:
+      "Any of the fields. Absent fields keep their values. `steps` replaces all steps. " +
+      "Runs that have started keep the steps they started with.",
+    examples: [{ schedule: null }]
+  })
 export type ChainUpdate = typeof ChainUpdate.Type
 
 export const ChainStep = Schema.Struct({
@@ -182,7 +185,9 @@ export const Chain = Schema.Struct({
   id: ChainId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.String.annotate({ description: "The name for people." }),
+  ...tagsField,
   steps: Schema.Array(ChainStep).annotate({
     description: "The steps, in the order in which they run."
   }),
@@ -192,6 +197,7 @@ export const Chain = Schema.Struct({
   ...queueRef.fields,
   ...firing.fields,
   ...callbacks.fields,
+  ...pausedField,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastChainRun).annotate({
@@ -207,7 +213,9 @@ export const Chain = Schema.Struct({
       id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       key: null,
+      version: 1,
       name: "Close the day",
+      tags: [],
       steps: [
         {
           name: "close",
@@ -217,6 +225,7 @@ export const Chain = Schema.Struct({
           body: null,
           timeout_seconds: 30,
           retry_count: 3,
+          ...callOptions.unset,
           ...runOn.defaults,
           run_if: "success"
         }
@@ -227,6 +236,10 @@ export const Chain = Schema.Struct({
       overlap: "skip",
       missed: "once",
       dst_overlap: "first",
+      ...firingOptions.unset,
+      paused_reason: null,
+      ...callbacks.unset,
+      paused: false,
       status: "active",
       next_run_at: "2026-02-02T18:00:00.000Z",
       last_run: null,
@@ -237,13 +250,27 @@ export const Chain = Schema.Struct({
 })
 export type Chain = typeof Chain.Type
 
-export const ChainPage = Page("ChainPage", Chain)
+export const ChainDefinition = Schema.Struct(
+  putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, Chain)
+).annotate({
+  identifier: "ChainDefinition",
+  description:
+    "A chain whose key is in the path. Absent fields get their defaults. Fields that only answers " +
+    "have are ignored.",
+  examples: [exampleDefinition]
+})
+export type ChainDefinition = typeof ChainDefinition.Type
 
-export const ChainFilters = {
-  status: Schema.optionalKey(TaskStatus),
-  name: Schema.optionalKey(NameFilter),
-  ...keyFilter
-}
+export const ChainPage = ListPage("ChainPage", Chain)
+
+export const ChainQuery = listQueryWithStatus(TaskStatus, [
+  "-created_at",
+  "created_at",
+  "name",
+  "-name",
+  "next_run_at",
+  "-next_run_at"
+])
 
 export const ChainBatch = Batch("ChainBatch", ChainInput, exampleDefinition)
 

@@ -6,6 +6,7 @@ import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
 import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { Internal } from "../shared/Internal.ts"
+import { idOrKey } from "../shared/requests/OwnKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
@@ -14,14 +15,14 @@ import {
   ChainBatch,
   ChainBatchResult,
   ChainDefinition,
-  ChainFilters,
   ChainInput,
   ChainPage,
+  ChainQuery,
   ChainUpdate
 } from "./Chain.ts"
 import { ChainRun, ChainRunDetail, ChainRunPage, StepRequest } from "./ChainRun.ts"
 
-const params = { workspace_id: inPath(WorkspaceId), chain_id: inPath(ChainId) }
+const params = { workspace_id: inPath(WorkspaceId), chain_id: idOrKey(ChainId, "chain") }
 const run = { ...params, run_id: inPath(ChainRunId) }
 const noun = "a chain"
 const path = "/:chain_id"
@@ -30,7 +31,7 @@ const chains = taskEndpoints({
   noun,
   path,
   params,
-  filters: ChainFilters,
+  query: ChainQuery,
   schemas: {
     task: Chain,
     input: ChainInput,

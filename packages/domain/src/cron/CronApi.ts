@@ -7,6 +7,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
 import { CronTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idOrKey } from "../shared/requests/OwnKey.ts"
 import { PageQuery, TotalQuery } from "../shared/requests/Page.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
 import {
@@ -14,16 +15,16 @@ import {
   CronTaskBatch,
   CronTaskBatchResult,
   CronTaskDefinition,
-  CronTaskFilters,
   CronTaskInput,
   CronTaskPage,
+  CronTaskQuery,
   CronTaskUpdate,
   PreviewQuery,
   SchedulePreview
 } from "./CronTask.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
-const params = { ...workspace, task_id: inPath(CronTaskId) }
+const params = { ...workspace, task_id: idOrKey(CronTaskId, "cron") }
 const noun = "a cron task"
 const path = "/:task_id"
 
@@ -31,7 +32,7 @@ const tasks = taskEndpoints({
   noun,
   path,
   params,
-  filters: CronTaskFilters,
+  query: CronTaskQuery,
   schemas: {
     task: CronTask,
     input: CronTaskInput,
@@ -99,7 +100,7 @@ const inWorkspace = HttpApiGroup.make("cron")
 export class CronApi extends inWorkspace
   .add(
     HttpApiEndpoint.get("listAll", "/cron-tasks", {
-      query: { ...PageQuery, ...CronTaskFilters },
+      query: CronTaskQuery,
       success: CronTaskPage
     })
       .annotate(Access, Access.scope("tasks:read"))

@@ -1,24 +1,28 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
-import { call } from "../calls/HttpCall.ts"
+import { call, callUpdate } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/requests/NameFilter.ts"
-import { Page } from "../shared/requests/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
+import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
+import { patchFields } from "../shared/requests/whenAbsent.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
-import { firing, NextRunAt, TaskStatus } from "./Firing.ts"
-import { firingOptionsQuery } from "./FiringOptions.ts"
+import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "./Firing.ts"
+import { excludedCalendarPut, firingOptions, firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFiring, Schedule } from "../schedules/Schedule.ts"
 
 /** The defaults of a cron task. */
 export const cronTaskDefaults = {
   key: null,
+  tags: [],
   ...call.defaults,
   ...runOn.defaults,
   ...queueRef.defaults,
@@ -28,6 +32,7 @@ export const cronTaskDefaults = {
 
 const definition = {
   name: label(200, { description: "The name for people.", examples: ["Nightly report"] }),
+  ...tagsInput,
   schedule: Schedule,
   ...call.input,
   ...runOn.input,
@@ -49,24 +54,16 @@ const exampleDefinition = {
 
 const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
-export const CronTaskInput = fieldsWithKey.check(retriesAgree, timeoutFits).annotate({
-  identifier: "CronTaskInput",
-  examples: [exampleDefinition]
-})
+export const CronTaskInput = fieldsWithKey
+  .mapFields(Struct.assign(pausedInput))
+  .check(bodyIsSent, retriesAgree, timeoutFits)
+  .annotate({ identifier: "CronTaskInput", examples: [exampleDefinition] })
 export type CronTaskInput = typeof CronTaskInput.Type
 
-export const CronTaskDefinition = Schema.Struct(definition)
-  .check(retriesAgree, timeoutFits)
-  .annotate({
-    identifier: "CronTaskDefinition",
-    description: "A cron task whose key is in the path. Absent fields get their defaults.",
-    examples: [exampleDefinition]
-  })
-export type CronTaskDefinition = typeof CronTaskDefinition.Type
-
 export const CronTaskUpdate = fieldsWithKey
-  .mapFields(Struct.map(Schema.optionalKey))
-  .check(retriesAgree)
+  .mapFields(patchFields)
+  .mapFields(Struct.assign({ ...patchFields({ ...callUpdate, ...pausedInput }), ...versionInput }))
+  .check(bodyIsSent, retriesAgree)
   .annotate({
     identifier: "CronTaskUpdate",
     description: "Any of the fields. Absent fields keep their values.",
@@ -78,7 +75,9 @@ export const CronTask = Schema.Struct({
   id: CronTaskId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.String.annotate({ description: "The name for people." }),
+  ...tagsField,
   schedule: Schema.String.annotate({
     description: "The cron expression, as its author wrote it."
   }),
@@ -87,6 +86,7 @@ export const CronTask = Schema.Struct({
   ...queueRef.fields,
   ...firing.fields,
   ...callbacks.fields,
+  ...pausedField,
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastRun).annotate({
@@ -102,7 +102,9 @@ export const CronTask = Schema.Struct({
       id: CronTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       key: "reports:nightly",
+      version: 1,
       name: "Nightly report",
+      tags: ["reports"],
       schedule: "0 3 * * *",
       url: "https://api.example.com/jobs/nightly",
       method: "POST",
@@ -110,12 +112,17 @@ export const CronTask = Schema.Struct({
       body: '{"full":true}',
       timeout_seconds: 30,
       retry_count: 3,
+      ...callOptions.unset,
       ...runOn.defaults,
       ...queueRef.defaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
       dst_overlap: "first",
+      ...firingOptions.unset,
+      paused_reason: null,
+      ...callbacks.unset,
+      paused: false,
       status: "active",
       next_run_at: "2026-02-01T03:00:00.000Z",
       last_run: null,
@@ -126,13 +133,29 @@ export const CronTask = Schema.Struct({
 })
 export type CronTask = typeof CronTask.Type
 
-export const CronTaskPage = Page("CronTaskPage", CronTask)
+export const CronTaskDefinition = Schema.Struct(
+  putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, CronTask)
+)
+  .check(bodyIsSent, retriesAgree, timeoutFits)
+  .annotate({
+    identifier: "CronTaskDefinition",
+    description:
+      "A cron task whose key is in the path. Absent fields get their defaults. Fields that only " +
+      "answers have are ignored.",
+    examples: [exampleDefinition]
+  })
+export type CronTaskDefinition = typeof CronTaskDefinition.Type
 
-export const CronTaskFilters = {
-  status: Schema.optionalKey(TaskStatus),
-  name: Schema.optionalKey(NameFilter),
-  ...keyFilter
-}
+export const CronTaskPage = ListPage("CronTaskPage", CronTask)
+
+export const CronTaskQuery = listQueryWithStatus(TaskStatus, [
+  "-created_at",
+  "created_at",
+  "name",
+  "-name",
+  "next_run_at",
+  "-next_run_at"
+])
 
 export const defaultPreviewCount = 10
 

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { CallUrl } from "../calls/CallUrl.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { rareOptions } from "../shared/options.ts"
+import { putFields } from "../shared/requests/putBody.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 
 const maxExcludedDays = 100
@@ -34,6 +35,11 @@ export const Precision = oneOf(["minute", "second"], {
 })
 export type Precision = typeof Precision.Type
 
+const excludedCalendarText =
+  "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
+  "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
+  "of the last good copy stay excluded."
+
 const startsAt = "Slots before this time do not fire."
 const endsAt = "Slots after this time do not fire."
 
@@ -60,41 +66,56 @@ export const ExcludedCalendar = Schema.Struct({
 })
 export type ExcludedCalendar = typeof ExcludedCalendar.Type
 
+/** The calendar in a PUT, which takes what an answer shows. */
+export const excludedCalendarPut = {
+  excluded_calendar: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct(putFields({ url: CallUrl }, ExcludedCalendar)).annotate({
+        identifier: "ExcludedCalendarDefinition"
+      })
+    ).annotate({ description: excludedCalendarText })
+  )
+}
+
 /** The options of a schedule that few have. Null takes one away. */
 export const firingOptions = rareOptions({
   precision: {
+    absent: "`minute`",
     input: Schema.NullOr(Precision).annotate({
       description:
         "`second` allows a sixth field at the start of the schedule, for seconds. Fires are at " +
-        "least 5 seconds apart, and a workspace has few such schedules. `minute` when absent or null."
+        "least 5 seconds apart, and a workspace has few such schedules."
     }),
     shown: Precision,
     unset: "minute"
   },
   jitter_seconds: {
+    absent: "None",
     input: Schema.NullOr(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
     ).annotate({
       description:
         "Each run starts up to so many seconds after its slot. How many is drawn from the id of " +
-        "the task and the slot, so tasks with one schedule do not start together. None when " +
-        "absent, null or 0.",
+        "the task and the slot, so tasks with one schedule do not start together. 0 means none.",
       examples: [30]
     }),
     shown: Schema.Int.annotate({
-      description: "How long after its slot a run may start. Absent if it starts at its slot."
+      description: "How long after its slot a run may start. 0 if it starts at its slot."
     }),
     unset: 0
   },
   starts_at: {
+    absent: "None",
     input: Schema.NullOr(timestampInput(startsAt)),
-    shown: Timestamp.annotate({ description: startsAt })
+    shown: Schema.NullOr(Timestamp).annotate({ description: `${startsAt} Null if there is none.` })
   },
   ends_at: {
+    absent: "None",
     input: Schema.NullOr(timestampInput(endsAt)),
-    shown: Timestamp.annotate({ description: endsAt })
+    shown: Schema.NullOr(Timestamp).annotate({ description: `${endsAt} Null if there is none.` })
   },
   excluded_days: {
+    absent: "None",
     input: Schema.NullOr(
       Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))
     ).annotate({
@@ -102,51 +123,56 @@ export const firingOptions = rareOptions({
       examples: [["2026-12-24", "2026-12-25"]]
     }),
     shown: Schema.Array(Schema.String).annotate({
-      description: "The dates on which nothing fires. Absent if there are none."
+      description: "The dates on which nothing fires."
     }),
     unset: []
   },
   excluded_calendar: {
+    absent: "None",
     input: Schema.NullOr(
       Schema.Struct({ url: CallUrl.annotate({ description: "Where the file is." }) }).annotate({
         identifier: "ExcludedCalendarInput"
       })
     ).annotate({
-      description:
-        "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
-        "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
-        "of the last good copy stay excluded.",
+      description: excludedCalendarText,
       examples: [{ url: "https://calendar.example.com/holidays.ics" }]
     }),
-    shown: ExcludedCalendar
+    shown: Schema.NullOr(ExcludedCalendar).annotate({
+      description: "The calendar on whose days nothing fires. Null if there is none."
+    })
   },
   on_pause: {
+    absent: "`cancel`",
     input: Schema.NullOr(OnPause).annotate({
-      description: "What a pause does to runs. `cancel` when absent or null."
+      description: "What a pause does to runs."
     }),
     shown: OnPause,
     unset: "cancel"
   },
-  disable_after_failures: {
+  pause_after_failures: {
+    absent: "Never",
     input: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate(
       {
         description:
           "After this many failed runs in a row, the service pauses the task and announces " +
-          "`task.paused`. A change or a resume resets the count. Never when absent or null.",
+          "`task.paused`. A change or a resume resets the count.",
         examples: [10]
       }
     ),
-    shown: Schema.Int.annotate({
-      description: "After how many failed runs in a row the service pauses it. Absent if never."
+    shown: Schema.NullOr(Schema.Int).annotate({
+      description: "After how many failed runs in a row the service pauses it. Null if never."
     })
   }
 })
 
-/** What a schedule has of the options. */
-export type FiringOptions = Omit<
-  Schema.Struct.Type<typeof firingOptions.fields>,
-  "excluded_calendar"
-> & { readonly excluded_calendar?: Pick<ExcludedCalendar, "url"> }
+type ShownOptions = Schema.Struct.Type<typeof firingOptions.fields>
+
+/** The options that are set, as they are stored. */
+export type FiringOptions = {
+  readonly [Name in Exclude<keyof ShownOptions, "excluded_calendar">]?: NonNullable<
+    ShownOptions[Name]
+  >
+} & { readonly excluded_calendar?: Pick<ExcludedCalendar, "url"> }
 
 const dates = /^\d{4}-\d{2}-\d{2}(?:,\d{4}-\d{2}-\d{2}){0,99}$/
 

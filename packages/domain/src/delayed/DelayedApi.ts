@@ -5,22 +5,27 @@ import { Execution } from "../executions/Execution.ts"
 import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { Conflict, idempotencyErrors, NotFound, QuotaExceeded, Stale } from "../shared/Errors.ts"
 import { DelayedTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
+import { idOrKey } from "../shared/requests/OwnKey.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
 import { taskEndpoints, updateDocs } from "../tasks/taskEndpoints.ts"
 import {
   DelayedTask,
   DelayedTaskBatch,
   DelayedTaskBatchResult,
   DelayedTaskDefinition,
-  DelayedTaskFilters,
   DelayedTaskInput,
   DelayedTaskPage,
+  DelayedTaskQuery,
   DelayedTaskUpdate
 } from "./DelayedTask.ts"
 
-const params = { workspace_id: inPath(WorkspaceId), task_id: inPath(DelayedTaskId) }
+const params = {
+  workspace_id: inPath(WorkspaceId),
+  task_id: idOrKey(DelayedTaskId, "delayed")
+}
 const noun = "a delayed task"
 const path = "/:task_id"
 
@@ -28,7 +33,7 @@ const tasks = taskEndpoints({
   noun,
   path,
   params,
-  filters: DelayedTaskFilters,
+  query: DelayedTaskQuery,
   schemas: {
     task: DelayedTask,
     input: DelayedTaskInput,
@@ -60,14 +65,19 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
 
     HttpApiEndpoint.patch("update", path, {
       params,
+      headers: IfMatch,
       payload: DelayedTaskUpdate,
       success: DelayedTask,
-      error: [NotFound, Conflict]
+      error: [NotFound, Conflict, Stale]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(updateDocs(noun, "Once the task is no longer pending, the answer is 409.")),
 
-    HttpApiEndpoint.delete("remove", path, { params, error: [NotFound, Conflict] })
+    HttpApiEndpoint.delete("remove", path, {
+      params,
+      headers: IfMatch,
+      error: [NotFound, Conflict, Stale]
+    })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(

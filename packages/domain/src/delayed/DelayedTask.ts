@@ -1,14 +1,17 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
-import { call } from "../calls/HttpCall.ts"
+import { call, callUpdate } from "../calls/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { Page } from "../shared/requests/Page.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
+import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
+import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
+import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
@@ -24,6 +27,7 @@ export const maxDelaySeconds = 365 * 24 * 60 * 60
 export const delayedTaskDefaults = {
   key: null,
   name: null,
+  tags: [],
   ...call.defaults,
   ...runOn.defaults,
   ...queueRef.defaults,
@@ -39,14 +43,13 @@ export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cance
 export type DelayedTaskStatus = typeof DelayedTaskStatus.Type
 
 const fields = Schema.Struct({
-  name: Schema.optionalKey(
-    Schema.NullOr(
-      label(200, {
-        description: "The name for people.",
-        examples: ["Trial ends: ada@example.com"]
-      })
-    )
+  name: whenAbsent(
+    "None",
+    Schema.NullOr(label(200, { examples: ["Trial ends: ada@example.com"] })).annotate({
+      description: "The name for people."
+    })
   ),
+  ...tagsInput,
   ...call.input,
   ...runOn.input,
   ...queueRef.input,
@@ -109,7 +112,7 @@ const exampleDefinition = {
 }
 
 export const DelayedTaskInput = fieldsWithKey
-  .check(exactlyOne, retriesAgree, timeoutFits)
+  .check(exactlyOne, bodyIsSent, retriesAgree, timeoutFits)
   .annotate({
     identifier: "DelayedTaskInput",
     description: "Give either `run_at` or `delay_seconds`.",
@@ -117,18 +120,10 @@ export const DelayedTaskInput = fieldsWithKey
   })
 export type DelayedTaskInput = typeof DelayedTaskInput.Type
 
-export const DelayedTaskDefinition = fields.check(exactlyOne, retriesAgree, timeoutFits).annotate({
-  identifier: "DelayedTaskDefinition",
-  description:
-    "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
-    "`run_at` or `delay_seconds`.",
-  examples: [exampleDefinition]
-})
-export type DelayedTaskDefinition = typeof DelayedTaskDefinition.Type
-
 export const DelayedTaskUpdate = fieldsWithKey
-  .mapFields(Struct.map(Schema.optionalKey))
-  .check(atMostOne, retriesAgree)
+  .mapFields(patchFields)
+  .mapFields(Struct.assign({ ...patchFields(callUpdate), ...versionInput }))
+  .check(atMostOne, bodyIsSent, retriesAgree)
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:
@@ -142,9 +137,11 @@ export const DelayedTask = Schema.Struct({
   id: DelayedTaskId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.NullOr(Schema.String).annotate({
     description: "The name for people. Null if it has none."
   }),
+  ...tagsField,
   ...call.fields,
   ...runOn.fields,
   ...queueRef.fields,
@@ -164,15 +161,19 @@ export const DelayedTask = Schema.Struct({
       id: DelayedTaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       key: null,
+      version: 1,
       name: "Trial ends: ada@example.com",
+      tags: [],
       url: "https://api.example.com/trials/ended",
       method: "POST",
       headers: {},
       body: '{"user":"ada@example.com"}',
       timeout_seconds: 30,
       retry_count: 3,
+      ...callOptions.unset,
       ...runOn.defaults,
       ...queueRef.defaults,
+      ...callbacks.unset,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
       last_run: null,
@@ -183,13 +184,29 @@ export const DelayedTask = Schema.Struct({
 })
 export type DelayedTask = typeof DelayedTask.Type
 
-export const DelayedTaskPage = Page("DelayedTaskPage", DelayedTask)
+export const DelayedTaskDefinition = Schema.Struct(
+  putFields({ ...fields.fields, ...versionInput }, DelayedTask)
+)
+  .check(exactlyOne, bodyIsSent, retriesAgree, timeoutFits)
+  .annotate({
+    identifier: "DelayedTaskDefinition",
+    description:
+      "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
+      "`run_at` or `delay_seconds`. Fields that only answers have are ignored.",
+    examples: [exampleDefinition]
+  })
+export type DelayedTaskDefinition = typeof DelayedTaskDefinition.Type
 
-export const DelayedTaskFilters = {
-  status: Schema.optionalKey(DelayedTaskStatus),
-  name: Schema.optionalKey(NameFilter),
-  ...keyFilter
-}
+export const DelayedTaskPage = ListPage("DelayedTaskPage", DelayedTask)
+
+export const DelayedTaskQuery = listQueryWithStatus(DelayedTaskStatus, [
+  "-created_at",
+  "created_at",
+  "name",
+  "-name",
+  "run_at",
+  "-run_at"
+])
 
 export const DelayedTaskBatch = Batch("DelayedTaskBatch", DelayedTaskInput, exampleDefinition)
 

@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
-import { NameFilter } from "../shared/requests/NameFilter.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { keyFields, keyFilter } from "../shared/requests/OwnKey.ts"
-import { Page } from "../shared/requests/Page.ts"
+import { withoutField } from "../shared/requests/whenAbsent.ts"
+import { keyFields } from "../shared/requests/OwnKey.ts"
+import { ListPage, type ListQuery, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
+import { versionField } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 
@@ -23,29 +25,30 @@ export const MonitorStatus = oneOf(["new", "up", "late", "warning", "down", "pau
 })
 export type MonitorStatus = typeof MonitorStatus.Type
 
-const maxTags = 20
-
-const Tag = label(50, { examples: ["billing"] })
-
-const Tags = Schema.Array(Tag)
-  .check(Schema.isMaxLength(maxTags), Schema.isUnique())
-  .annotate({
-    description: "At most 20, each of 1 to 50 characters. None when absent.",
-    examples: [["billing", "nightly"]]
-  })
-
 export const monitorInput = {
   name: label(200, { description: "The display name.", examples: ["Nightly backup"] }),
-  tags: Schema.optionalKey(Tags)
+  ...tagsInput
+}
+
+/** The field by which a definition says that a monitor alerts nobody for now. */
+export const monitorPausedInput = {
+  paused: withoutField(
+    "When absent, a new monitor is not paused, and an existing one stays as it is.",
+    Schema.Boolean.annotate({
+      description: "While it is true, nothing is checked and nobody is alerted."
+    })
+  )
 }
 
 export const monitorFields = {
   id: MonitorId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.String.annotate({ description: "The display name." }),
-  tags: Schema.Array(Schema.String).annotate({
-    description: "Tags by which monitors are found and grouped."
+  ...tagsField,
+  paused: Schema.Boolean.annotate({
+    description: "Whether it is paused: nothing is checked, and nobody is alerted."
   }),
   status: MonitorStatus,
   last_change_at: Schema.NullOr(Timestamp).annotate({
@@ -66,8 +69,10 @@ export const exampleOfMonitor = {
   id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
   workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
   key: "backups:nightly",
+  version: 1,
   name: "Nightly backup",
   tags: ["billing", "nightly"],
+  paused: false,
   status: "up",
   last_change_at: "2026-01-30T03:04:11.000Z",
   next_check_at: "2026-02-01T03:05:00.000Z",
@@ -101,7 +106,7 @@ export const MonitorCounts = Schema.Struct({
 export type MonitorCounts = typeof MonitorCounts.Type
 
 export const MonitorPage = Schema.Struct({
-  ...Page("MonitorPage", Monitor).fields,
+  ...ListPage("MonitorPage", Monitor).fields,
   counts: MonitorCounts
 }).annotate({
   identifier: "MonitorPage",
@@ -109,18 +114,10 @@ export const MonitorPage = Schema.Struct({
 })
 export type MonitorPage = typeof MonitorPage.Type
 
-const TagFilter = label(50, { description: "Only items with this tag.", examples: ["billing"] })
+const sorts = ["-created_at", "created_at", "name", "-name"] as const
 
-export const MonitorFilters = {
-  status: Schema.optionalKey(MonitorStatus),
-  tag: Schema.optionalKey(TagFilter),
-  name: Schema.optionalKey(NameFilter),
-  ...keyFilter
-}
+export const MonitorQuery = listQueryWithStatus(MonitorStatus, sorts)
 
-export interface MonitorFilters {
-  readonly status?: MonitorStatus
-  readonly tag?: string
-  readonly name?: string
-  readonly key?: string
+export interface MonitorQuery extends ListQuery {
+  readonly status?: ReadonlyArray<MonitorStatus>
 }

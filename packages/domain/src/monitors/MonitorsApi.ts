@@ -4,19 +4,18 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
-import { PageQuery } from "../shared/requests/Page.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { manyIds } from "../shared/requests/ManyIds.ts"
-import { exampleOfMonitor, MonitorFilters, MonitorKind, MonitorPage } from "./Monitor.ts"
+import { exampleOfMonitor, MonitorKind, MonitorPage, MonitorQuery } from "./Monitor.ts"
 
 export class MonitorsApi extends HttpApiGroup.make("monitors")
   .add(
     HttpApiEndpoint.get("list", "/", {
       params: { workspace_id: inPath(WorkspaceId) },
       query: {
-        ...PageQuery,
-        kind: Schema.optionalKey(MonitorKind),
+        kind: Schema.optionalKey(repeatable(MonitorKind, "The kind")),
         monitor_ids: Schema.optionalKey(manyIds("monitors", exampleOfMonitor.id)),
-        ...MonitorFilters
+        ...MonitorQuery
       },
       success: MonitorPage
     })

@@ -3,16 +3,20 @@ import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { planAllows } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
+import { Conflict, idempotencyErrors, NotFound, QuotaExceeded, Stale } from "../shared/Errors.ts"
 import { inPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { MonitorFilters } from "./Monitor.ts"
+import { type MonitorKind, MonitorQuery } from "./Monitor.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 
-export const monitorParams = { workspace_id: inPath(WorkspaceId), monitor_id: inPath(MonitorId) }
+export const monitorParams = (kind: MonitorKind) => ({
+  workspace_id: inPath(WorkspaceId),
+  monitor_id: idOrKey(MonitorId, kind)
+})
 
 /**
  * Creates the endpoints of a kind of monitor: those of all kinds and the kind's `own` ones. `texts`
@@ -27,11 +31,13 @@ export const monitorEndpoints = <
   EventPage extends Schema.Top,
   const Own extends ReadonlyArray<HttpApiEndpoint.Constraint>
 >({
+  kind,
   noun,
   own,
   schemas,
   texts
 }: {
+  readonly kind: MonitorKind
   /** The kind with its article, such as `a heartbeat monitor`. */
   readonly noun: `${"a" | "an"} ${string} monitor`
   readonly schemas: {
@@ -54,10 +60,11 @@ export const monitorEndpoints = <
   readonly own: Own
 }) => {
   const plural = `${noun.replace(/^an? /, "")}s`
+  const params = monitorParams(kind)
   return [
     HttpApiEndpoint.get("list", "/", {
       params: workspace,
-      query: { ...PageQuery, ...MonitorFilters },
+      query: MonitorQuery,
       success: schemas.page
     })
       .annotate(Access, Access.scope("monitors:read"))
@@ -77,15 +84,16 @@ export const monitorEndpoints = <
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
       params: { ...workspace, key: OwnKey },
+      headers: IfMatch,
       payload: schemas.definition,
       success: [schemas.monitor, schemas.monitor.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded]
+      error: [Conflict, QuotaExceeded, Stale]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(upsertDocs(noun, "A paused monitor stays paused.")),
 
     HttpApiEndpoint.get("get", "/:monitor_id", {
-      params: monitorParams,
+      params,
       success: schemas.monitor,
       error: NotFound
     })
@@ -93,15 +101,20 @@ export const monitorEndpoints = <
       .annotateMerge(docs(`Get ${noun}`, texts.get)),
 
     HttpApiEndpoint.patch("update", "/:monitor_id", {
-      params: monitorParams,
+      params,
+      headers: IfMatch,
       payload: schemas.update,
       success: schemas.monitor,
-      error: [NotFound, Conflict]
+      error: [NotFound, Conflict, Stale]
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(docs(`Change ${noun}`, texts.update)),
 
-    HttpApiEndpoint.delete("remove", "/:monitor_id", { params: monitorParams, error: NotFound })
+    HttpApiEndpoint.delete("remove", "/:monitor_id", {
+      params,
+      headers: IfMatch,
+      error: [NotFound, Stale]
+    })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
         docs(
@@ -111,7 +124,7 @@ export const monitorEndpoints = <
       ),
 
     HttpApiEndpoint.post("pause", "/:monitor_id/pause", {
-      params: monitorParams,
+      params,
       success: schemas.monitor,
       error: NotFound
     })
@@ -124,7 +137,7 @@ export const monitorEndpoints = <
       ),
 
     HttpApiEndpoint.post("resume", "/:monitor_id/resume", {
-      params: monitorParams,
+      params,
       success: schemas.monitor,
       error: NotFound
     })
@@ -134,7 +147,7 @@ export const monitorEndpoints = <
     ...own,
 
     HttpApiEndpoint.get("events", "/:monitor_id/events", {
-      params: monitorParams,
+      params,
       query: PageQuery,
       success: schemas.eventPage,
       error: NotFound

@@ -2,8 +2,13 @@ import { Schema } from "effect"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
 import { configOfKind } from "./channelConfigs.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
-import { Page } from "../shared/requests/Page.ts"
+import { patchFields, withoutField } from "../shared/requests/whenAbsent.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
+import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { ListPage, listQuery } from "../shared/requests/ListQuery.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 
@@ -42,6 +47,7 @@ const configExample = { url: "https://hooks.slack.com/services/T00000000/B000000
 
 const definition = {
   name: Name,
+  ...tagsInput,
   kind: NotificationKind,
   config: Config.annotate({
     description:
@@ -49,8 +55,11 @@ const definition = {
       "at rest and never shown again.",
     examples: [configExample]
   }),
-  enabled: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Whether anything is sent to it. True when absent." })
+  paused: withoutField(
+    "When absent, a new channel is not paused, and an existing one stays as it is.",
+    Schema.Boolean.annotate({
+      description: "While it is true, nothing is sent to it."
+    })
   )
 }
 
@@ -60,22 +69,6 @@ export const NotificationChannelInput = Schema.Struct({ ...definition, ...keyInp
   .check(configOfKind)
   .annotate({ identifier: "NotificationChannelInput", examples: [exampleDefinition] })
 export type NotificationChannelInput = typeof NotificationChannelInput.Type
-
-export const NotificationChannelDefinition = Schema.Struct({
-  ...definition,
-  enabled: Schema.optionalKey(
-    Schema.Boolean.annotate({
-      description:
-        "Whether anything is sent to it. When absent it is unchanged, or true for a new channel."
-    })
-  )
-}).annotate({
-  identifier: "NotificationChannelDefinition",
-  description:
-    "A channel whose key is in the path. A secret may be given as it is shown, and stays then.",
-  examples: [exampleDefinition]
-})
-export type NotificationChannelDefinition = typeof NotificationChannelDefinition.Type
 
 export const NotificationChannelUpdate = Schema.Struct({
   name: Schema.optionalKey(Name),
@@ -88,10 +81,13 @@ export const NotificationChannelUpdate = Schema.Struct({
       examples: [configExample]
     })
   ),
-  enabled: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "True enables a disabled channel." })
+  paused: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "True: nothing is sent to it from now on. False resumes a paused channel."
+    })
   ),
-  ...keyInput
+  ...patchFields({ ...tagsInput, ...keyInput }),
+  ...versionInput
 }).annotate({
   identifier: "NotificationChannelUpdate",
   description: "Any of the fields. Absent fields keep their values.",
@@ -111,14 +107,17 @@ export const NotificationChannel = Schema.Struct({
   id: NotificationChannelId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.String.annotate({ description: "The name for people." }),
+  ...tagsField,
   kind: NotificationKind,
   config: Config.annotate({
     description: "Secrets show as `••••` and their last four characters."
   }),
-  enabled: Schema.Boolean.annotate({ description: "Whether anything is sent to it." }),
-  disabled_reason: Schema.NullOr(Schema.String).annotate({
-    description: "Why the service disabled it: it is gone, or no longer takes our messages."
+  paused: Schema.Boolean.annotate({ description: "Whether it is paused: nothing is sent to it." }),
+  paused_reason: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Why the service paused it: it is gone, or no longer takes our messages. Null if it did not."
   }),
   confirmed: Schema.Boolean.annotate({
     description:
@@ -136,11 +135,13 @@ export const NotificationChannel = Schema.Struct({
       id: NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       key: "operations",
+      version: 1,
       name: "Operations",
+      tags: [],
       kind: "slack",
       config: { url: "••••XXXX" },
-      enabled: true,
-      disabled_reason: null,
+      paused: false,
+      paused_reason: null,
       confirmed: true,
       last_delivery: { at: "2026-01-31T09:30:00.000Z", delivered: true, error: null },
       created_at: "2026-01-31T09:30:00.000Z",
@@ -150,9 +151,28 @@ export const NotificationChannel = Schema.Struct({
 })
 export type NotificationChannel = typeof NotificationChannel.Type
 
-export const ChannelFilters = { ...keyFilter }
+export const NotificationChannelDefinition = Schema.Struct(
+  putFields({ ...definition, ...versionInput }, NotificationChannel)
+).annotate({
+  identifier: "NotificationChannelDefinition",
+  description:
+    "A channel whose key is in the path. A secret may be given as it is shown, and stays then. " +
+    "Fields that only answers have are ignored.",
+  examples: [exampleDefinition]
+})
+export type NotificationChannelDefinition = typeof NotificationChannelDefinition.Type
 
-export const NotificationChannelPage = Page("NotificationChannelPage", NotificationChannel)
+export const ChannelQuery = {
+  kind: Schema.optionalKey(repeatable(NotificationKind, "The kind")),
+  ...listQuery(["-created_at", "created_at", "name", "-name"]),
+  paused: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Shows channels that are paused, or those that are not."
+    })
+  )
+}
+
+export const NotificationChannelPage = ListPage("NotificationChannelPage", NotificationChannel)
 
 export const TestDelivery = Schema.Struct({
   delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),

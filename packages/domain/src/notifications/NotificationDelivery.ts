@@ -16,7 +16,7 @@ export const DeliveryStatus = oneOf(
     identifier: "DeliveryStatus",
     description:
       "`queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, " +
-      "or did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted " +
+      "or did not accept it within 24 hours. `cancelled`: its channel was paused or deleted " +
       "first. `dropped`: `events_count` callbacks were due while as many as the plan allows were " +
       "waiting."
   }

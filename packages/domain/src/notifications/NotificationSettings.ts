@@ -2,6 +2,9 @@ import { Schema } from "effect"
 import { TimeZone } from "../schedules/TimeZone.ts"
 import { TaskId } from "../executions/Execution.ts"
 import { NotificationChannelId, SubjectId } from "../shared/Ids.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { filterIssue } from "../shared/ValidationIssue.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { NotificationEvent, notificationEvents } from "./NotificationEvent.ts"
@@ -14,30 +17,114 @@ export const settingsDefaults = {
   group_seconds: 10
 } as const
 
-const listOf = <S extends Schema.Top>(item: S, max: number, description: string) =>
-  Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(max)).annotate({ description })
+const listOf = <S extends Schema.Top>(item: S, max: number) =>
+  Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(max))
+
+const events = listOf(NotificationEvent, notificationEvents.length).annotate({
+  description: "The events that the rule is about."
+})
+
+const maxOfRule = { channel: 20, task: 50, monitor: 50 } as const
+
+/** A list of ids or keys that a rule may have. Null is the same as none, because answers show it. */
+const given = <S extends Schema.Top>(item: S, max: number, description: string) =>
+  Schema.optionalKey(Schema.NullOr(listOf(item, max)).annotate({ description }))
+
+const exampleChannel = NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
+
+const channelsAreNamed = Schema.makeFilter<{
+  readonly channel_ids?: ReadonlyArray<string> | null
+  readonly channel_keys?: ReadonlyArray<string> | null
+}>(({ channel_ids, channel_keys }) =>
+  channel_ids == null && channel_keys == null
+    ? filterIssue({
+        path: ["channel_ids"],
+        code: "required",
+        problem: "is required, or channel_keys"
+      })
+    : undefined
+)
+
+const bothGiven = "If both are given, the keys must be those of records that the ids name."
+
+export const NotificationRuleInput = Schema.Struct({
+  events,
+  channel_ids: given(NotificationChannelId, maxOfRule.channel, "The channels that are notified."),
+  channel_keys: given(
+    OwnKey,
+    maxOfRule.channel,
+    `The keys of the channels, in place of \`channel_ids\`. ${bothGiven}`
+  ),
+  tags: given(label(50), 20, "Only about what has one of these tags. All when absent or null."),
+  task_ids: given(
+    TaskId,
+    maxOfRule.task,
+    "Only about these tasks and chains. All when absent or null."
+  ),
+  task_keys: given(
+    OwnKey,
+    maxOfRule.task,
+    `The keys of the tasks and chains, in place of \`task_ids\`. ${bothGiven}`
+  ),
+  monitor_ids: given(
+    SubjectId,
+    maxOfRule.monitor,
+    "Only about these monitors. All when absent or null."
+  ),
+  monitor_keys: given(
+    OwnKey,
+    maxOfRule.monitor,
+    `The keys of the monitors, in place of \`monitor_ids\`. ${bothGiven}`
+  )
+})
+  .check(channelsAreNamed)
+  .annotate({
+    identifier: "NotificationRuleInput",
+    description:
+      "Which channels are notified of which events. A rule with tasks alone is about no monitor, and " +
+      "one with monitors alone about no task. A key that records of several kinds have names all of " +
+      "them.",
+    examples: [{ events: ["execution.failed", "task.recovered"], channel_keys: ["operations"] }]
+  })
+export type NotificationRuleInput = typeof NotificationRuleInput.Type
+
+const keysOf = (what: string) =>
+  Schema.Array(Schema.String).annotate({
+    description: `The keys of those of the ${what} that have one.`
+  })
 
 const ruleExample = {
   events: ["execution.failed", "task.recovered"],
-  channel_ids: [NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")]
+  channel_ids: [exampleChannel],
+  channel_keys: ["operations"],
+  tags: null,
+  task_ids: null,
+  task_keys: null,
+  monitor_ids: null,
+  monitor_keys: null
 } as const
 
 export const NotificationRule = Schema.Struct({
-  events: listOf(
-    NotificationEvent,
-    notificationEvents.length,
-    "The events that the rule is about."
-  ),
-  channel_ids: listOf(NotificationChannelId, 20, "The channels that are notified."),
-  tags: Schema.optionalKey(
-    listOf(label(50), 20, "Only about what has one of these tags. All when absent.")
-  ),
-  task_ids: Schema.optionalKey(
-    listOf(TaskId, 50, "Only about these tasks and chains. All when absent.")
-  ),
-  monitor_ids: Schema.optionalKey(
-    listOf(SubjectId, 50, "Only about these monitors. All when absent.")
-  )
+  events,
+  channel_ids: Schema.Array(NotificationChannelId).annotate({
+    description: "The channels that are notified."
+  }),
+  channel_keys: keysOf("channels"),
+  tags: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+    description: "Only about what has one of these tags. Null: about all."
+  }),
+  task_ids: Schema.NullOr(Schema.Array(TaskId)).annotate({
+    description: "Only about these tasks and chains. Null: about all."
+  }),
+  task_keys: Schema.NullOr(keysOf("tasks")).annotate({
+    description: "The keys of those of the tasks and chains that have one. Null: about all."
+  }),
+  monitor_ids: Schema.NullOr(Schema.Array(SubjectId)).annotate({
+    description: "Only about these monitors. Null: about all."
+  }),
+  monitor_keys: Schema.NullOr(keysOf("monitors")).annotate({
+    description: "The keys of those of the monitors that have one. Null: about all."
+  })
 }).annotate({
   identifier: "NotificationRule",
   description:
@@ -71,9 +158,10 @@ export const QuietHours = Schema.Struct({
   })
 export type QuietHours = typeof QuietHours.Type
 
-const rules = Schema.Array(NotificationRule)
-  .check(Schema.isMaxLength(20))
-  .annotate({ description: "If several rules are about an event, each channel gets it once." })
+const rulesOf = <S extends Schema.Top>(rule: S) =>
+  Schema.Array(rule)
+    .check(Schema.isMaxLength(20))
+    .annotate({ description: "If several rules are about an event, each channel gets it once." })
 
 const threshold = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
   description:
@@ -103,28 +191,11 @@ const groupSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30
 
 const version = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
-export const NotificationSettingsInput = Schema.Struct({
-  version: version.annotate({
-    description:
-      "The version that was read. If the settings have another version by now, the answer is 409.",
-    examples: [1]
-  }),
-  rules,
-  task_failure_threshold: Schema.optionalKey(threshold),
-  remind_every_seconds: Schema.optionalKey(remindEvery),
-  quiet_hours: Schema.optionalKey(quietHours),
-  group_seconds: Schema.optionalKey(groupSeconds)
-}).annotate({
-  identifier: "NotificationSettingsInput",
-  examples: [{ version: 0, rules: [] }]
-})
-export type NotificationSettingsInput = typeof NotificationSettingsInput.Type
-
 export const NotificationSettings = Schema.Struct({
   version: version.annotate({
     description: "Grows with each change. 0 where nothing was changed."
   }),
-  rules,
+  rules: rulesOf(NotificationRule),
   task_failure_threshold: threshold,
   remind_every_seconds: remindEvery,
   quiet_hours: quietHours,
@@ -144,3 +215,26 @@ export const NotificationSettings = Schema.Struct({
   ]
 })
 export type NotificationSettings = typeof NotificationSettings.Type
+
+export const NotificationSettingsInput = Schema.Struct(
+  putFields(
+    {
+      version: version.annotate({
+        description:
+          "The version that was read. If the settings have another version by now, the answer is 412 `stale`.",
+        examples: [1]
+      }),
+      rules: rulesOf(NotificationRuleInput),
+      task_failure_threshold: Schema.optionalKey(threshold),
+      remind_every_seconds: Schema.optionalKey(remindEvery),
+      quiet_hours: Schema.optionalKey(quietHours),
+      group_seconds: Schema.optionalKey(groupSeconds)
+    },
+    NotificationSettings
+  )
+).annotate({
+  identifier: "NotificationSettingsInput",
+  description: "An answer may be sent back. Fields that only answers have are ignored.",
+  examples: [{ version: 0, rules: [] }]
+})
+export type NotificationSettingsInput = typeof NotificationSettingsInput.Type

@@ -8,7 +8,8 @@ import {
   idempotencyErrors,
   NotFound,
   QuotaExceeded,
-  RateLimited
+  RateLimited,
+  Stale
 } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import {
@@ -17,10 +18,11 @@ import {
   NotificationDeliveryId,
   WorkspaceId
 } from "../shared/Ids.ts"
-import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
-  ChannelFilters,
+  ChannelQuery,
   NotificationChannel,
   NotificationChannelDefinition,
   NotificationChannelInput,
@@ -38,14 +40,17 @@ import {
 import { NotificationSettings, NotificationSettingsInput } from "./NotificationSettings.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
-const channel = { ...workspace, channel_id: inPath(NotificationChannelId) }
+const channel = {
+  ...workspace,
+  channel_id: idOrKey(NotificationChannelId, "notification_channel")
+}
 const delivery = { ...workspace, delivery_id: inPath(NotificationDeliveryId) }
 
 export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
     HttpApiEndpoint.get("channels", "/channels", {
       params: workspace,
-      query: { ...PageQuery, ...ChannelFilters },
+      query: ChannelQuery,
       success: NotificationChannelPage
     })
       .annotate(Access, Access.scope("notifications:read"))
@@ -70,9 +75,10 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
 
     HttpApiEndpoint.put("upsertChannel", "/channels/by-key/:key", {
       params: { ...workspace, key: OwnKey },
+      headers: IfMatch,
       payload: NotificationChannelDefinition,
       success: [NotificationChannel, NotificationChannel.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded, RateLimited]
+      error: [Conflict, QuotaExceeded, RateLimited, Stale]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -92,9 +98,10 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
 
     HttpApiEndpoint.patch("updateChannel", "/channels/:channel_id", {
       params: channel,
+      headers: IfMatch,
       payload: NotificationChannelUpdate,
       success: NotificationChannel,
-      error: [NotFound, Conflict, QuotaExceeded, RateLimited]
+      error: [NotFound, Conflict, QuotaExceeded, RateLimited, Stale]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -106,7 +113,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
 
     HttpApiEndpoint.delete("removeChannel", "/channels/:channel_id", {
       params: channel,
-      error: NotFound
+      headers: IfMatch,
+      error: [NotFound, Stale]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
@@ -141,13 +149,13 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       params: workspace,
       payload: NotificationSettingsInput,
       success: NotificationSettings,
-      error: Conflict
+      error: Stale
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
         docs(
           "Replace the settings",
-          "All of them, if `version` is still the one that was read; otherwise the answer is 409."
+          "All of them, if `version` is still the one that was read; otherwise the answer is 412 `stale`."
         )
       ),
 
@@ -178,7 +186,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Send a delivery again",
           "Queues the same message as a delivery of its own. One that has not ended, or whose " +
-            "channel is gone, disabled or not confirmed, answers 409, and so does the mail that asks " +
+            "channel is gone, paused or not confirmed, answers 409, and so does the mail that asks " +
             "an address to confirm."
         )
       ),

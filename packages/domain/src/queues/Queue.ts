@@ -1,7 +1,11 @@
 import { Schema, Struct } from "effect"
 import { QueueId, WorkspaceId } from "../shared/Ids.ts"
-import { keyFields, keyFilter, keyInput } from "../shared/requests/OwnKey.ts"
-import { Page } from "../shared/requests/Page.ts"
+import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { ListPage, listQuery } from "../shared/requests/ListQuery.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { tagsField, tagsInput } from "../shared/Tags.ts"
+import { patchFields, whenAbsent, withoutField } from "../shared/requests/whenAbsent.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
@@ -59,15 +63,25 @@ const atLeastOne = Schema.makeFilter<Limited>(
   }
 )
 
+const pausedInput = {
+  paused: withoutField(
+    "When absent, a new queue is not paused, and an existing one stays as it is.",
+    Schema.Boolean.annotate({
+      description: "While it is true, none of its waiting runs starts."
+    })
+  )
+}
+
 const input = Schema.Struct({
   name,
-  max_concurrency: Schema.optionalKey(limits.max_concurrency),
-  rate_per_second: Schema.optionalKey(limits.rate_per_second)
+  ...tagsInput,
+  max_concurrency: whenAbsent("No limit", limits.max_concurrency),
+  rate_per_second: whenAbsent("No limit", limits.rate_per_second)
 })
 
-const inputWithKey = input.mapFields(Struct.assign(keyInput))
+const inputWithKey = input.mapFields(Struct.assign({ ...keyInput, ...pausedInput }))
 
-export const queueDefaults = { max_concurrency: null, rate_per_second: null } as const
+export const queueDefaults = { tags: [], max_concurrency: null, rate_per_second: null } as const
 
 const exampleDefinition = { name: "Billing server", max_concurrency: 2 }
 
@@ -78,38 +92,38 @@ export const QueueInput = inputWithKey.check(atLeastOne).annotate({
 })
 export type QueueInput = typeof QueueInput.Type
 
-export const QueueDefinition = input.check(atLeastOne).annotate({
-  identifier: "QueueDefinition",
-  description:
-    "All that a queue is, except its key, which is in the path. An absent limit is none.",
-  examples: [exampleDefinition]
-})
-export type QueueDefinition = typeof QueueDefinition.Type
-
-export const QueueUpdate = inputWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
-  identifier: "QueueUpdate",
-  description:
-    "Any of the fields. Absent fields keep their values. One of the limits must be left.",
-  examples: [{ rate_per_second: 0.5 }]
-})
+export const QueueUpdate = inputWithKey
+  .mapFields(patchFields)
+  .mapFields(Struct.assign(versionInput))
+  .annotate({
+    identifier: "QueueUpdate",
+    description:
+      "Any of the fields. Absent fields keep their values. One of the limits must be left.",
+    examples: [{ rate_per_second: 0.5 }]
+  })
 export type QueueUpdate = typeof QueueUpdate.Type
 
 export const Queue = Schema.Struct({
   id: QueueId,
   workspace_id: WorkspaceId,
   ...keyFields,
+  ...versionField,
   name: Schema.String.annotate({
     description: "The name for people.",
     examples: ["Billing server"]
   }),
+  ...tagsField,
   ...limits,
-  paused: Schema.Boolean.annotate({ description: "None of its waiting runs starts." }),
+  paused: Schema.Boolean.annotate({
+    description: "Whether it is paused: none of its waiting runs starts."
+  }),
   running: Schema.Int.annotate({
     description:
-      "How many of its runs have a place: they go on, or start in a moment. A place whose call was lost with its node counts until the call must have ended."
+      "How many of its runs hold a slot: they go on, or start in a moment. A slot whose call was " +
+      "lost with its node counts until the call must have ended."
   }),
   waiting: Schema.Int.annotate({
-    description: `How many of its runs are due and wait for a place, counted up to ${countRunsTo}.`
+    description: `How many of its runs are due and wait for a slot, counted up to ${countRunsTo}.`
   }),
   created_at: createdAt,
   updated_at: updatedAt
@@ -120,7 +134,9 @@ export const Queue = Schema.Struct({
       id: QueueId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       key: null,
+      version: 1,
       name: "Billing server",
+      tags: ["billing"],
       max_concurrency: 2,
       rate_per_second: null,
       paused: false,
@@ -133,6 +149,24 @@ export const Queue = Schema.Struct({
 })
 export type Queue = typeof Queue.Type
 
-export const QueueFilters = { ...keyFilter }
+export const QueueDefinition = Schema.Struct(
+  putFields({ ...input.fields, ...pausedInput, ...versionInput }, Queue)
+)
+  .check(atLeastOne)
+  .annotate({
+    identifier: "QueueDefinition",
+    description:
+      "A queue whose key is in the path. An absent limit is none. Fields that only answers have are " +
+      "ignored.",
+    examples: [exampleDefinition]
+  })
+export type QueueDefinition = typeof QueueDefinition.Type
 
-export const QueuePage = Page("QueuePage", Queue)
+export const QueueQuery = {
+  ...listQuery(["-created_at", "created_at", "name", "-name"]),
+  paused: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Shows queues that are paused, or those that are not." })
+  )
+}
+
+export const QueuePage = ListPage("QueuePage", Queue)

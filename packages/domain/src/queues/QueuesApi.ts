@@ -8,29 +8,23 @@ import {
   idempotencyErrors,
   NotFound,
   QuotaExceeded,
-  ValidationFailed
+  ValidationFailed,
+  Stale
 } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { inPath, QueueId, WorkspaceId } from "../shared/Ids.ts"
-import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
-import { PageQuery } from "../shared/requests/Page.ts"
-import {
-  Queue,
-  QueueDefinition,
-  QueueFilters,
-  QueueInput,
-  QueuePage,
-  QueueUpdate
-} from "./Queue.ts"
+import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
+import { Queue, QueueDefinition, QueueInput, QueuePage, QueueQuery, QueueUpdate } from "./Queue.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
-const queue = { workspace_id: inPath(WorkspaceId), queue_id: inPath(QueueId) }
+const queue = { workspace_id: inPath(WorkspaceId), queue_id: idOrKey(QueueId, "queue") }
 
 export class QueuesApi extends HttpApiGroup.make("queues")
   .add(
     HttpApiEndpoint.get("list", "/", {
       params: workspace,
-      query: { ...PageQuery, ...QueueFilters },
+      query: QueueQuery,
       success: QueuePage
     })
       .annotate(Access, Access.scope("tasks:read"))
@@ -53,9 +47,10 @@ export class QueuesApi extends HttpApiGroup.make("queues")
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
       params: { ...workspace, key: OwnKey },
+      headers: IfMatch,
       payload: QueueDefinition,
       success: [Queue, Queue.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded]
+      error: [Conflict, QuotaExceeded, Stale]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(upsertDocs("a queue", "A paused queue stays paused.")),
@@ -66,9 +61,10 @@ export class QueuesApi extends HttpApiGroup.make("queues")
 
     HttpApiEndpoint.patch("update", "/:queue_id", {
       params: queue,
+      headers: IfMatch,
       payload: QueueUpdate,
       success: Queue,
-      error: [NotFound, Conflict, ValidationFailed]
+      error: [NotFound, Conflict, ValidationFailed, Stale]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
@@ -80,7 +76,8 @@ export class QueuesApi extends HttpApiGroup.make("queues")
 
     HttpApiEndpoint.delete("remove", "/:queue_id", {
       params: queue,
-      error: [NotFound, Conflict]
+      headers: IfMatch,
+      error: [NotFound, Conflict, Stale]
     })
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(

@@ -250,6 +250,21 @@ export class Conflict extends ApiError<Conflict>()("Conflict", {
   }
 }) {}
 
+export class Stale extends ApiError<Stale>()("Stale", {
+  status: 412,
+  code: "stale",
+  message: ({ version }) =>
+    version === null
+      ? "There is no record any more that could have this version. Leave out the version to create one."
+      : `Somebody has changed the record since you read it: its version is ${version} now. Read it again.`,
+  fields: {
+    version: Schema.NullOr(Schema.Int).annotate({
+      description: "The version that the record has now. Null if there is no record.",
+      examples: [4]
+    })
+  }
+}) {}
+
 export class IdempotencyMismatch extends ApiError<IdempotencyMismatch>()("IdempotencyMismatch", {
   status: 422,
   code: "idempotency_mismatch",

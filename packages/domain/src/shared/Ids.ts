@@ -1,8 +1,11 @@
 import { Schema, SchemaAST, SchemaTransformation } from "effect"
 
+/** UUIDs in any letter case. */
+export const uuidPattern = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/
+
 /** A UUID v7. Ids sort by the time of their creation, and the cursors of lists rely on that. */
 const Id = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, {
+  Schema.isPattern(uuidPattern, {
     expected: "a UUID",
     toJsonSchema: () => ({ format: "uuid" })
   })

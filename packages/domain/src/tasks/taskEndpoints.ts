@@ -8,13 +8,14 @@ import {
   idempotencyErrors,
   NotFound,
   QuotaExceeded,
-  RateLimited
+  RateLimited,
+  Stale
 } from "../shared/Errors.ts"
 import { inPath, WorkspaceId } from "../shared/Ids.ts"
 import { batchDocs } from "../shared/requests/Batch.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
-import { PageQuery } from "../shared/requests/Page.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 
@@ -30,7 +31,7 @@ export const taskEndpoints = <
   Params extends {
     readonly workspace_id: (typeof workspace)["workspace_id"]
   } & Schema.Struct.Fields,
-  Filters extends Schema.Struct.Fields,
+  Query extends Schema.Struct.Fields,
   Task extends Schema.Top,
   Input extends Schema.Top,
   Definition extends Schema.Top,
@@ -38,10 +39,10 @@ export const taskEndpoints = <
   Batch extends Schema.Top,
   BatchResult extends Schema.Top
 >({
-  filters,
   noun,
   params,
   path,
+  query,
   schemas,
   texts
 }: {
@@ -49,7 +50,7 @@ export const taskEndpoints = <
   readonly noun: `a ${string}`
   readonly path: Path
   readonly params: Params
-  readonly filters: Filters
+  readonly query: Query
   readonly schemas: {
     readonly task: Task
     readonly input: Input
@@ -69,7 +70,7 @@ export const taskEndpoints = <
   return {
     list: HttpApiEndpoint.get("list", "/", {
       params: workspace,
-      query: { ...PageQuery, ...filters },
+      query,
       success: schemas.page
     })
       .annotate(Access, read)
@@ -97,9 +98,10 @@ export const taskEndpoints = <
 
     upsert: HttpApiEndpoint.put("upsert", "/by-key/:key", {
       params: { ...workspace, key: OwnKey },
+      headers: IfMatch,
       payload: schemas.definition,
       success: [schemas.task, schemas.task.pipe(HttpApiSchema.status(201))],
-      error: [Conflict, QuotaExceeded]
+      error: [Conflict, QuotaExceeded, Stale]
     })
       .annotate(Access, write)
       .annotateMerge(upsertDocs(noun, texts.upsert)),
@@ -142,14 +144,15 @@ export const scheduledEndpoints = <
   [
     HttpApiEndpoint.patch("update", path, {
       params,
+      headers: IfMatch,
       payload: schemas.update,
       success: schemas.task,
-      error: [NotFound, Conflict, QuotaExceeded]
+      error: [NotFound, Conflict, QuotaExceeded, Stale]
     })
       .annotate(Access, write)
       .annotateMerge(updateDocs(noun, texts.update)),
 
-    HttpApiEndpoint.delete("remove", path, { params, error: NotFound })
+    HttpApiEndpoint.delete("remove", path, { params, headers: IfMatch, error: [NotFound, Stale] })
       .annotate(Access, write)
       .annotateMerge(docs(`Delete ${noun}`, texts.remove)),
 

@@ -24,9 +24,10 @@ export const RunOnInput = Schema.Struct({ labels: NeededLabels }).annotate({
 /** The options of a task or a step that choose the worker of its calls. */
 export const runOn = options({
   run_on: {
+    absent: "The service itself",
     input: Schema.NullOr(RunOnInput).annotate({
       description:
-        "The worker that makes the call. The service itself when absent or null. With `run_on`, the URL can name a private address: the worker decides which addresses it calls."
+        "The worker that makes the call. With `run_on`, the URL can name a private address: the worker decides which addresses it calls."
     }),
     shown: Schema.NullOr(RunOn).annotate({
       description: "The worker that makes the call. Null: the service itself.",
@@ -35,11 +36,12 @@ export const runOn = options({
     default: null
   },
   worker_wait_seconds: {
+    absent: "300",
     input: Schema.Int.check(
       Schema.isBetween({ minimum: 0, maximum: maxWorkerWaitSeconds })
     ).annotate({
       description:
-        "Number of seconds for which a run with `run_on` waits for a worker before it fails with `no_worker`. 300 when absent.",
+        "Number of seconds for which a run with `run_on` waits for a worker before it fails with `no_worker`.",
       examples: [300]
     }),
     shown: Schema.Int.annotate({

@@ -1,6 +1,6 @@
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { TaskId } from "../executions/Execution.ts"
-import { callOptions, maxAnswerSeconds } from "../calls/CallOptions.ts"
+import { maxAnswerSeconds } from "../calls/CallOptions.ts"
 import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
@@ -130,7 +130,11 @@ export const CallSignature = Schema.Struct({
 export type CallSignature = typeof CallSignature.Type
 
 /** The rules that decide which answers are a success. 2xx when absent. */
-const Success = Schema.Struct(Struct.omit(callOptions.fields, ["retry", "completion"]))
+const Success = Schema.Struct({
+  success_codes: Schema.optionalKey(Schema.Array(Schema.String)),
+  body_contains: Schema.optionalKey(Schema.String),
+  body_lacks: Schema.optionalKey(Schema.String)
+})
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,

@@ -18,8 +18,6 @@ export interface Components {
    * The responses that endpoints share: each single error, and the answer to a missing credential.
    */
   readonly responses: Readonly<Record<string, Response>>
-  /** The names of those that are, or belong to, the bodies of requests. */
-  readonly closed: ReadonlySet<string>
   /** Rewrites a schema of Effect's document in our terms. */
   readonly rewrite: (schema: Schema) => Schema
 }
@@ -65,8 +63,7 @@ export const componentsOf = (
     schemas[name] = { ...bare[name], examples: [errorExample(error, bare)] }
     responses[name] = errorResponse([error], bare)
   }
-  const names = Object.keys(spec.components.schemas).filter((name) => closed.has(`schemas/${name}`))
-  return { schemas, responses, rewrite, closed: new Set(names.map(rename)) }
+  return { schemas, responses, rewrite }
 }
 
 const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => [

@@ -42,7 +42,7 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
  */
 export const plain = (schema: Schema): Schema =>
   mapSchema(schema, (part) =>
-    withoutSafeBounds(withTypeList(withoutLoneAnyOf(withoutLoneAllOf(part))))
+    withoutSafeBounds(withTypeList(withoutLoneAnyOf(withoutLoneAllOf(withOwnText(part)))))
   )
 
 const withoutSafeBounds = (schema: Schema): Schema => {
@@ -52,6 +52,18 @@ const withoutSafeBounds = (schema: Schema): Schema => {
     ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
     ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum })
   }
+}
+
+/** A field whose text is not that of its schema. */
+const withOwnText = ({ allOf, ...rest }: Schema): Schema => {
+  if (!Array.isArray(allOf)) return rest
+  const isText = (part: unknown): part is { readonly description: string } =>
+    isSchema(part) && Object.keys(part).join() === "description"
+  const text = allOf.findLast(isText)
+  const [first, ...others] = allOf.filter((part) => !isText(part))
+  const left =
+    text !== undefined && others.length === 0 ? Object(first ?? {}) : { allOf: [first, ...others] }
+  return { ...rest, ...left, ...text }
 }
 
 const withoutLoneAllOf = (schema: Schema): Schema => {

@@ -7,15 +7,16 @@ export const ApiKeyInput = { name: { maxLength: 100 }, expires_in_days: { min: 1
 
 export const ChainInput = {
   name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
+  queue_key: { maxLength: 200 },
   jitter_seconds: { min: 0, max: 3600 },
-  disable_after_failures: { min: 1, max: 100 },
+  pause_after_failures: { min: 1, max: 100 },
   key: { maxLength: 200 }
 }
 
 export const ChainStepInput = {
   name: { maxLength: 64 },
   url: { maxLength: 2048 },
-  body: { maxLength: 262144 },
   timeout_seconds: { min: 1, max: 86400 },
   retry_count: { min: 0, max: 10 },
   body_contains: { maxLength: 500 },
@@ -25,27 +26,29 @@ export const ChainStepInput = {
 
 export const CronTaskInput = {
   name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
   url: { maxLength: 2048 },
-  body: { maxLength: 262144 },
   timeout_seconds: { min: 1, max: 86400 },
   retry_count: { min: 0, max: 10 },
   body_contains: { maxLength: 500 },
   body_lacks: { maxLength: 500 },
   worker_wait_seconds: { min: 0, max: 86400 },
+  queue_key: { maxLength: 200 },
   jitter_seconds: { min: 0, max: 3600 },
-  disable_after_failures: { min: 1, max: 100 },
+  pause_after_failures: { min: 1, max: 100 },
   key: { maxLength: 200 }
 }
 
 export const DelayedTaskInput = {
   name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
   url: { maxLength: 2048 },
-  body: { maxLength: 262144 },
   timeout_seconds: { min: 1, max: 86400 },
   retry_count: { min: 0, max: 10 },
   body_contains: { maxLength: 500 },
   body_lacks: { maxLength: 500 },
   worker_wait_seconds: { min: 0, max: 86400 },
+  queue_key: { maxLength: 200 },
   delay_seconds: { min: 0, max: 31536000 },
   key: { maxLength: 200 }
 }
@@ -64,7 +67,18 @@ export const HeartbeatMonitorInput = {
 
 export const InvitationInput = { email: { maxLength: 254 } }
 
-export const NotificationChannelInput = { name: { maxLength: 100 }, key: { maxLength: 200 } }
+export const NotificationChannelInput = {
+  name: { maxLength: 100 },
+  tags: { each: { maxLength: 50 } },
+  key: { maxLength: 200 }
+}
+
+export const NotificationRuleInput = {
+  channel_keys: { each: { maxLength: 200 } },
+  tags: { each: { maxLength: 50 } },
+  task_keys: { each: { maxLength: 200 } },
+  monitor_keys: { each: { maxLength: 200 } }
+}
 
 export const NotificationSettingsInput = {
   version: { min: 0, max: 2147483647 },
@@ -87,6 +101,7 @@ export const ProcessMonitorInput = {
 
 export const QueueInput = {
   name: { maxLength: 100 },
+  tags: { each: { maxLength: 50 } },
   max_concurrency: { min: 1, max: 1000 },
   rate_per_second: { min: 0.0001, max: 1000 },
   key: { maxLength: 200 }

@@ -29,7 +29,7 @@ export const eventGroups: ReadonlyArray<
       ["worker.online", "a worker comes online"],
       ["api_key.expiring", "an API key expires soon"],
       ["quota.near", "a quota is nearly used up"],
-      ["channel.paused", "the service disables a channel"]
+      ["channel.paused", "the service pauses a channel"]
     ]
   ]
 ]
@@ -54,7 +54,7 @@ const predicates: Readonly<Record<string, string>> = {
   "worker.online": "came online",
   "api_key.expiring": "expires soon",
   "quota.near": "is nearly used up",
-  "channel.paused": "was disabled by the service",
+  "channel.paused": "was paused by the service",
   test: "was tested"
 }
 

@@ -1,11 +1,11 @@
-import type { NotificationSettings } from "@scheduling/sdk"
+import type { NotificationSettings, NotificationSettingsInput } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { notificationsChanged } from "./queries.ts"
 
 /** Replaces the settings, unless somebody else has changed them since they were read. */
 export const useReplaceSettings = ({ updated_at: _, ...settings }: NotificationSettings) => {
   const { api, workspaceId } = useWorkspace()
-  return async (change: Partial<Omit<NotificationSettings, "updated_at" | "version">>) => {
+  return async (change: Partial<Omit<NotificationSettingsInput, "version">>) => {
     try {
       await api.notifications.replaceSettings({ ...settings, ...change })
     } finally {

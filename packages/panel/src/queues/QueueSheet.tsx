@@ -3,24 +3,36 @@ import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { tagsOf } from "../ui/forms/tags.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { notify } from "../ui/messages/toast.ts"
 import { queueQueries } from "./queries.ts"
 import * as bounds from "../data/bounds.ts"
 
+interface QueueValues {
+  readonly version?: number
+  readonly name: string
+  readonly tags: string
+  readonly max_concurrency: string
+  readonly rate_per_second: string
+}
+
 const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
 
-const newQueue = { name: "", max_concurrency: "2", rate_per_second: "" }
+const newQueue: QueueValues = { name: "", tags: "", max_concurrency: "2", rate_per_second: "" }
 
-const queueValuesOf = (queue: Queue): typeof newQueue => ({
+const queueValuesOf = (queue: Queue): QueueValues => ({
+  version: queue.version,
   name: queue.name,
+  tags: queue.tags.join(", "),
   max_concurrency: String(queue.max_concurrency ?? ""),
   rate_per_second: String(queue.rate_per_second ?? "")
 })
 
-const inputOf = (values: typeof newQueue) => ({
+const inputOf = (values: QueueValues) => ({
   name: values.name.trim(),
+  tags: tagsOf(values.tags),
   max_concurrency: numberOrNull(values.max_concurrency),
   rate_per_second: numberOrNull(values.rate_per_second)
 })
@@ -61,6 +73,9 @@ export const QueueSheet = ({
             autoFocus
             placeholder="Billing server"
           />
+        </Field>
+        <Field label="Tags" hint="Separate with commas." error={form.errorOf("tags")}>
+          <Input {...form.text("tags")} placeholder="billing" />
         </Field>
         <Field
           label="Maximum runs at once"

@@ -12,7 +12,7 @@ export const TaskTitle = ({
     {status === "paused" && (
       <>
         <Badge tone="warn">Paused</Badge>
-        {paused_reason !== undefined && (
+        {paused_reason !== null && (
           <span className="text-sm font-normal text-faint">{paused_reason}</span>
         )}
       </>

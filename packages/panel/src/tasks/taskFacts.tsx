@@ -8,10 +8,11 @@ import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
 import type { FiringOptions } from "./schedule/firingOptionValues.ts"
 
 export const taskFacts = (
-  task: Pick<CronTask, "created_at" | "queue_id"> & { readonly id: string } & Callbacks &
-    FiringOptions
+  task: Pick<CronTask, "created_at" | "queue_id" | "tags"> & { readonly id: string } & Callbacks &
+    (FiringOptions | { readonly precision?: undefined })
 ): FactsByName => ({
-  ...firingOptionFacts(task),
+  ...(task.precision === undefined ? {} : firingOptionFacts(task)),
+  Tags: task.tags.join(", "),
   ...queueFacts(task),
   "Failure callback": task.on_failure?.url,
   "Success callback": task.on_success?.url,

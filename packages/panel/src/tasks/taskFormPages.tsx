@@ -20,11 +20,19 @@ import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
 import { AboveTasks } from "./TaskPage.tsx"
 
 export interface TaskValues extends CallbackValues {
+  /** The version of the task that is changed. */
+  readonly version?: number
   readonly name: string
+  readonly tags: string
   readonly queue_id: QueueId | null
 }
 
-export const newTask: TaskValues = { name: "", queue_id: null, ...callbackValuesOf({}) }
+export const newTask: TaskValues = {
+  name: "",
+  tags: "",
+  queue_id: null,
+  ...callbackValuesOf({ on_failure: null, on_success: null })
+}
 
 export const TaskNameField = ({
   errorOf,
@@ -45,6 +53,17 @@ export const TaskNameField = ({
       autoFocus
       {...bounds.CronTaskInput.name}
       placeholder={placeholder}
+    />
+  </Field>
+)
+
+export const TaskTagsField = ({ errorOf, onChange, values }: FieldGroupProps<TaskValues>) => (
+  <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
+    <Input
+      name="tags"
+      value={values.tags}
+      onChange={({ target }) => onChange({ tags: target.value })}
+      placeholder="billing, nightly"
     />
   </Field>
 )
@@ -80,7 +99,10 @@ export const taskFormPages = <
   readonly queries: Pick<ReturnType<typeof recordQueries<Task>>, "changed" | "one">
   readonly resourceOf: (api: SchedulingClient) => {
     readonly create: (input: Input) => Promise<Task>
-    readonly update: (id: string, changes: Partial<Input>) => Promise<unknown>
+    readonly update: (
+      id: string,
+      changes: Partial<Input> & { readonly version?: number | undefined }
+    ) => Promise<unknown>
   }
   readonly initial: Values
   readonly valuesOf: (task: Task) => Values

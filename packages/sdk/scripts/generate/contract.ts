@@ -88,8 +88,9 @@ export const readContract = (): Contract => {
       .filter(([name]) => name !== "data" && name !== "next_cursor")
       .map(([name, field]) => {
         const named = referenced(field)
-        if (named === undefined) throw new Error(`${type}.${name} has no identifier`)
-        return { name, type: named }
+        if (named !== undefined) return { name, type: named }
+        if (name === "total") return { name, type: "number | null" }
+        throw new Error(`${type}.${name} has no identifier`)
       })
 
   const outputOf = ({ responses }: Operation, name: string): Output => {

@@ -63,7 +63,9 @@ const typesOf = ({ methods }: Group, contract: Contract): ReadonlySet<string> =>
     methods.flatMap(({ input, output }) => [
       ...(input === undefined ? [] : [input.type]),
       ...(output.kind === "record" || output.kind === "events" ? [output.type] : []),
-      ...(output.kind === "pages" ? [output.item, ...output.more.map(({ type }) => type)] : [])
+      ...(output.kind === "pages"
+        ? [output.item, ...output.more.map(({ type }) => type).filter((type) => /^\w+$/.test(type))]
+        : [])
     ]),
     contract
   )

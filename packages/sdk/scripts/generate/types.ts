@@ -62,8 +62,9 @@ export const renderFields = (
 ): string => {
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.entries(isRecord(schema.properties) ? schema.properties : {})
-    .filter(([name]) => !without.includes(name))
-    .map(([name, field]) => renderField(name, asSchema(field), required.includes(name), where))
+    .map(([name, field]) => [name, asSchema(field)] as const)
+    .filter(([name, { readOnly }]) => !without.includes(name) && readOnly !== true)
+    .map(([name, field]) => renderField(name, field, required.includes(name), where))
     .join("\n")
 }
 

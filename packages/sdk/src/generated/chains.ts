@@ -15,6 +15,7 @@ import type {
   Completion,
   DstOverlap,
   ExcludedCalendar,
+  ExcludedCalendarDefinition,
   ExcludedCalendarInput,
   ExecutionId,
   ExecutionStatus,
@@ -30,6 +31,7 @@ import type {
   RunRequest,
   TaskStatus,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -47,7 +49,10 @@ export class ChainsResource extends ChainsBase {
    *   console.log(chain)
    * }
    */
-  list(query?: ChainsListQuery, options?: RequestOptions & InWorkspace): PagePromise<Chain> {
+  list(
+    query?: ChainsListQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<Chain, { readonly total: Total }> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/chains", query, options })
   }
 
@@ -435,36 +440,47 @@ export interface Chain {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The name for people. */
   readonly name: string
+  /** Labels by which records are found and grouped. */
+  readonly tags: ReadonlyArray<string>
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
   /** A cron expression. Null if it runs only when somebody runs it. */
   readonly schedule: string | null
-  /** The queue in which its runs wait for their turn. Null if there is none. */
+  /** The queue in which its runs wait for a slot. Null if there is none. */
   readonly queue_id: QueueId | null
+  /** The key of the queue. Null if there is no queue, or if it has no key. */
+  readonly queue_key: string | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
-  readonly precision?: Precision
-  /** How long after its slot a run may start. Absent if it starts at its slot. */
-  readonly jitter_seconds?: number
-  /** Slots before this time do not fire. */
-  readonly starts_at?: Timestamp
-  /** Slots after this time do not fire. */
-  readonly ends_at?: Timestamp
-  /** The dates on which nothing fires. Absent if there are none. */
-  readonly excluded_days?: ReadonlyArray<string>
-  readonly excluded_calendar?: ExcludedCalendar
-  readonly on_pause?: OnPause
-  /** After how many failed runs in a row the service pauses it. Absent if never. */
-  readonly disable_after_failures?: number
-  /** Why the service paused it. Absent if it did not. */
-  readonly paused_reason?: string
-  readonly on_failure?: Callback
-  readonly on_success?: Callback
+  readonly precision: Precision
+  /** How long after its slot a run may start. 0 if it starts at its slot. */
+  readonly jitter_seconds: number
+  /** Slots before this time do not fire. Null if there is none. */
+  readonly starts_at: Timestamp | null
+  /** Slots after this time do not fire. Null if there is none. */
+  readonly ends_at: Timestamp | null
+  /** The dates on which nothing fires. */
+  readonly excluded_days: ReadonlyArray<string>
+  /** The calendar on whose days nothing fires. Null if there is none. */
+  readonly excluded_calendar: ExcludedCalendar | null
+  readonly on_pause: OnPause
+  /** After how many failed runs in a row the service pauses it. Null if never. */
+  readonly pause_after_failures: number | null
+  /** Why the service paused it. Null if it did not. */
+  readonly paused_reason: string | null
+  /** Gets each run that failed, once all attempts are used. Null if nobody does. */
+  readonly on_failure: Callback | null
+  /** Gets each run that succeeded. Null if nobody does. */
+  readonly on_success: Callback | null
+  /** Whether it is paused: the schedule does not fire. A manual run still works. */
+  readonly paused: boolean
   readonly status: TaskStatus
   /**
    * When it runs next, jitter included. Null while paused, without a schedule, and after the last
@@ -503,19 +519,29 @@ export interface ChainBatchResult {
   >
 }
 
-/** A chain whose key is in the path. Absent fields get their defaults. */
+/**
+ * A chain whose key is in the path. Absent fields get their defaults. Fields that only answers
+ * have are ignored.
+ */
 export interface ChainDefinition {
   /** The name for people. 1 to 200 characters. */
   readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** Absent or null: the chain runs only when somebody runs it. */
+  /** A cron expression. The chain runs only when somebody runs it when absent or null. */
   readonly schedule?: string | null | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
+  /**
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * None when absent or null. 1 to 200 characters.
+   */
+  readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -542,47 +568,67 @@ export interface ChainDefinition {
   readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
-   * to 3,600.
+   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
+   * or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** Slots before this time do not fire. */
+  /** None when absent or null. */
   readonly starts_at?: Timestamp | Date | null | undefined
-  /** Slots after this time do not fire. */
+  /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  /**
+   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * null.
+   */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
    * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
    * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
    * the last good copy stay excluded.
    */
-  readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
+  readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
    * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
-  readonly disable_after_failures?: number | null | undefined
+  readonly pause_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
+  /**
+   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
+   * is not paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface ChainInput {
   /** The name for people. 1 to 200 characters. */
   readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** Absent or null: the chain runs only when somebody runs it. */
+  /** A cron expression. The chain runs only when somebody runs it when absent or null. */
   readonly schedule?: string | null | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
+  /**
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * None when absent or null. 1 to 200 characters.
+   */
+  readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -609,20 +655,23 @@ export interface ChainInput {
   readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. None when absent, null or 0. 0
-   * to 3,600.
+   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
+   * or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** Slots before this time do not fire. */
+  /** None when absent or null. */
   readonly starts_at?: Timestamp | Date | null | undefined
-  /** Slots after this time do not fire. */
+  /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. */
+  /**
+   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * null.
+   */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
    * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
    * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * the last good copy stay excluded. None when absent or null.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
@@ -631,7 +680,7 @@ export interface ChainInput {
    * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
-  readonly disable_after_failures?: number | null | undefined
+  readonly pause_after_failures?: number | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Gets each run that succeeded. No callback when absent or null. */
@@ -642,6 +691,11 @@ export interface ChainInput {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
+   * is not paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
 }
 
 export interface ChainStep {
@@ -652,20 +706,22 @@ export interface ChainStep {
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null if it has none. */
+  /** The body of the call as it is sent. Null if it has none. */
   readonly body: string | null
   /** How long one attempt may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
-  /** The statuses that count as a success. Absent if 200-299 do. */
-  readonly success_codes?: ReadonlyArray<string>
-  /** What an answer must contain to be a success. Absent if nothing. */
-  readonly body_contains?: string
-  /** What an answer must not contain to be a success. Absent if nothing. */
-  readonly body_lacks?: string
-  readonly retry?: Retry
-  readonly completion?: Completion
+  /** The statuses that count as a success. Null if 200-299 do. */
+  readonly success_codes: ReadonlyArray<string> | null
+  /** What an answer must contain to be a success. Null if nothing. */
+  readonly body_contains: string | null
+  /** What an answer must not contain to be a success. Null if nothing. */
+  readonly body_lacks: string | null
+  /** Retries with waits of their own. Null: the usual waits. */
+  readonly retry: Retry | null
+  /** How the end of a job is reported that goes on after its answer. Null: it does not. */
+  readonly completion: Completion | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
@@ -698,8 +754,12 @@ export interface ChainStepInput {
    * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
-  readonly body?: string | null | undefined
+  /**
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
+   * with GET and HEAD. None when absent or null.
+   */
+  readonly body?: unknown | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
    * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
@@ -718,27 +778,29 @@ export interface ChainStepInput {
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
    * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries.
+   * characters. An answer without it is tried again, as far as there are retries. None when absent
+   * or null.
    */
   readonly body_contains?: string | null | undefined
   /**
    * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries.
+   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
+   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Absent or null: the answer ends the attempt.
+   * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
-   * can name a private address: the worker decides which addresses it calls.
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. The service itself when absent or null.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
@@ -746,6 +808,10 @@ export interface ChainStepInput {
    * `no_worker`. 300 when absent. 0 to 86,400.
    */
   readonly worker_wait_seconds?: number | undefined
+  /**
+   * When a step runs: if nothing before it failed (`success`), if something before it did
+   * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
+   */
   readonly run_if?: RunIf | undefined
 }
 
@@ -756,19 +822,39 @@ export interface ChainStepInput {
 export interface ChainUpdate {
   /** The name for people. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** At most 20, each of 1 to 50 characters. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
-  /** Null: the chain runs only when somebody runs it. */
+  /** A cron expression. Null: the chain runs only when somebody runs it. */
   readonly schedule?: string | null | undefined
   /**
    * A queue of the workspace, which limits how many runs go on at once and how often one begins.
    * Each step of a chain counts. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
+  /**
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * Null removes it. 1 to 200 characters.
+   */
+  readonly queue_key?: string | null | undefined
   /** An IANA time zone name. */
   readonly timezone?: string | undefined
+  /**
+   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
+   * `queue` starts it after that run, `skip` drops it and records a skipped execution.
+   */
   readonly overlap?: Overlap | undefined
+  /**
+   * What to do with slots that were missed while the service was down: `once` makes one run for all
+   * of them, `skip` makes none.
+   */
   readonly missed?: Missed | undefined
+  /**
+   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
+   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
+   * and always fire both times.
+   */
   readonly dst_overlap?: DstOverlap | undefined
   /**
    * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
@@ -777,20 +863,20 @@ export interface ChainUpdate {
   readonly precision?: Precision | null | undefined
   /**
    * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. Null or 0 removes it. 0 to
-   * 3,600.
+   * and the slot, so tasks with one schedule do not start together. 0 means none. Null removes it. 0
+   * to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
-  /** Slots before this time do not fire. Null removes it. */
+  /** Null removes it. */
   readonly starts_at?: Timestamp | Date | null | undefined
-  /** Slots after this time do not fire. Null removes it. */
+  /** Null removes it. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
    * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
    * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded. Null removes it. What is given replaces all of it.
+   * the last good copy stay excluded. Null removes it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. Null: `cancel`. */
@@ -799,13 +885,10 @@ export interface ChainUpdate {
    * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
    * change or a resume resets the count. Null: never. 1 to 100.
    */
-  readonly disable_after_failures?: number | null | undefined
-  /**
-   * Gets each run that failed, once all attempts are used. Null: no callback. What is given replaces
-   * all of it.
-   */
+  readonly pause_after_failures?: number | null | undefined
+  /** Gets each run that failed, once all attempts are used. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. Null: no callback. What is given replaces all of it. */
+  /** Gets each run that succeeded. Null: no callback. */
   readonly on_success?: Callback | null | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
@@ -813,6 +896,13 @@ export interface ChainUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /** While it is true, the schedule does not fire. A manual run still works. */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 /** The latest run. */
@@ -826,7 +916,7 @@ export interface LastChainRun {
 
 /**
  * When a step runs: if nothing before it failed (`success`), if something before it did
- * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
+ * (`failure`), or `always`. Otherwise it is skipped.
  */
 export type RunIf = "success" | "failure" | "always"
 
@@ -841,12 +931,30 @@ export interface StepRequest {
 }
 
 export interface ChainsListQuery extends PageQuery {
-  /** While `paused` the schedule does not fire. A manual run still works. */
-  readonly status?: TaskStatus | undefined
+  /** The status is one of these. */
+  readonly status?: TaskStatus | ReadonlyArray<TaskStatus> | undefined
+  /**
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
+   */
+  readonly sort?:
+    | "-created_at"
+    | "created_at"
+    | "name"
+    | "-name"
+    | "next_run_at"
+    | "-next_run_at"
+    | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }
 
 export interface ChainsGetRunQuery {

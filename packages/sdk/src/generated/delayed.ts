@@ -15,10 +15,12 @@ import type {
   QueueId,
   Retry,
   RetryInput,
+  RetryUpdate,
   RunOn,
   RunOnInput,
   RunRequest,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -36,7 +38,10 @@ export class DelayedResource extends DelayedBase {
    *   console.log(delayedTask)
    * }
    */
-  list(query?: DelayedListQuery, options?: RequestOptions & InWorkspace): PagePromise<DelayedTask> {
+  list(
+    query?: DelayedListQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<DelayedTask, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/delayed",
@@ -251,35 +256,45 @@ export interface DelayedTask {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The name for people. Null if it has none. */
   readonly name: string | null
+  /** Labels by which records are found and grouped. */
+  readonly tags: ReadonlyArray<string>
   readonly method: CallMethod
   /** The address that is called. */
   readonly url: string
   /** The headers of the call. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call. Null if it has none. */
+  /** The body of the call as it is sent. Null if it has none. */
   readonly body: string | null
   /** How long one attempt may take. */
   readonly timeout_seconds: number
   /** How often a call that failed is made again. */
   readonly retry_count: number
-  /** The statuses that count as a success. Absent if 200-299 do. */
-  readonly success_codes?: ReadonlyArray<string>
-  /** What an answer must contain to be a success. Absent if nothing. */
-  readonly body_contains?: string
-  /** What an answer must not contain to be a success. Absent if nothing. */
-  readonly body_lacks?: string
-  readonly retry?: Retry
-  readonly completion?: Completion
+  /** The statuses that count as a success. Null if 200-299 do. */
+  readonly success_codes: ReadonlyArray<string> | null
+  /** What an answer must contain to be a success. Null if nothing. */
+  readonly body_contains: string | null
+  /** What an answer must not contain to be a success. Null if nothing. */
+  readonly body_lacks: string | null
+  /** Retries with waits of their own. Null: the usual waits. */
+  readonly retry: Retry | null
+  /** How the end of a job is reported that goes on after its answer. Null: it does not. */
+  readonly completion: Completion | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
-  /** The queue in which its runs wait for their turn. Null if there is none. */
+  /** The queue in which its runs wait for a slot. Null if there is none. */
   readonly queue_id: QueueId | null
-  readonly on_failure?: Callback
-  readonly on_success?: Callback
+  /** The key of the queue. Null if there is no queue, or if it has no key. */
+  readonly queue_key: string | null
+  /** Gets each run that failed, once all attempts are used. Null if nobody does. */
+  readonly on_failure: Callback | null
+  /** Gets each run that succeeded. Null if nobody does. */
+  readonly on_success: Callback | null
   readonly status: DelayedTaskStatus
   /** When it runs. */
   readonly run_at: Timestamp
@@ -317,11 +332,13 @@ export interface DelayedTaskBatchResult {
 
 /**
  * A delayed task whose key is in the path. Absent fields get their defaults. Give either `run_at`
- * or `delay_seconds`.
+ * or `delay_seconds`. Fields that only answers have are ignored.
  */
 export type DelayedTaskDefinition = {
-  /** The name for people. 1 to 200 characters. */
+  /** The name for people. None when absent or null. 1 to 200 characters. */
   readonly name?: string | null | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
@@ -332,8 +349,12 @@ export type DelayedTaskDefinition = {
    * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
-  readonly body?: string | null | undefined
+  /**
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
+   * with GET and HEAD. None when absent or null.
+   */
+  readonly body?: unknown | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
    * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
@@ -352,27 +373,29 @@ export type DelayedTaskDefinition = {
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
    * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries.
+   * characters. An answer without it is tried again, as far as there are retries. None when absent
+   * or null.
    */
   readonly body_contains?: string | null | undefined
   /**
    * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries.
+   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
+   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Absent or null: the answer ends the attempt.
+   * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
-   * can name a private address: the worker decides which addresses it calls.
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. The service itself when absent or null.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
@@ -385,10 +408,20 @@ export type DelayedTaskDefinition = {
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
+  /**
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * None when absent or null. 1 to 200 characters.
+   */
+  readonly queue_key?: string | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Gets each run that succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 } & (
   | {
       /** At most 365 days ahead. A time in the past means now. */
@@ -404,8 +437,10 @@ export type DelayedTaskDefinition = {
 
 /** Give either `run_at` or `delay_seconds`. */
 export type DelayedTaskInput = {
-  /** The name for people. 1 to 200 characters. */
+  /** The name for people. None when absent or null. 1 to 200 characters. */
   readonly name?: string | null | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url: string
   /** The HTTP method. POST when absent. */
@@ -416,8 +451,12 @@ export type DelayedTaskInput = {
    * goes out as `application/json`. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. None when absent or null. */
-  readonly body?: string | null | undefined
+  /**
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
+   * with GET and HEAD. None when absent or null.
+   */
+  readonly body?: unknown | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
    * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
@@ -436,27 +475,29 @@ export type DelayedTaskInput = {
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
    * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries.
+   * characters. An answer without it is tried again, as far as there are retries. None when absent
+   * or null.
    */
   readonly body_contains?: string | null | undefined
   /**
    * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries.
+   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
    * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Absent or null: a wait of up to 1 s, then of up to 2 s, 4 s and so on.
+   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Absent or null: the answer ends the attempt.
+   * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * The worker that makes the call. The service itself when absent or null. With `run_on`, the URL
-   * can name a private address: the worker decides which addresses it calls.
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. The service itself when absent or null.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
@@ -469,6 +510,11 @@ export type DelayedTaskInput = {
    * Each step of a chain counts. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
+  /**
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * None when absent or null. 1 to 200 characters.
+   */
+  readonly queue_key?: string | null | undefined
   /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Gets each run that succeeded. No callback when absent or null. */
@@ -505,17 +551,20 @@ export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
 export interface DelayedTaskUpdate {
   /** The name for people. Null removes it. 1 to 200 characters. */
   readonly name?: string | null | undefined
+  /** At most 20, each of 1 to 50 characters. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /** The address that is called: `http` or `https`. At most 2,048 characters. */
   readonly url?: string | undefined
+  /** The HTTP method. */
   readonly method?: CallMethod | undefined
+  /** Headers to set. Null removes a header, and headers that are absent here stay as they are. */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. What is given replaces all of it.
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
+   * with GET and HEAD. Null removes it.
    */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 256 KiB. Not sent with GET and HEAD. Null removes it. */
-  readonly body?: string | null | undefined
+  readonly body?: unknown | undefined
   /**
    * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
    * `completion`: then it is the time until the job reports, and the answer has 900 s of it.
@@ -538,20 +587,16 @@ export interface DelayedTaskUpdate {
    * characters. An answer with it is tried again, as far as there are retries. Null removes it.
    */
   readonly body_lacks?: string | null | undefined
-  /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. Null: a wait of up to 1 s, then of up to 2 s, 4 s and so on. What is given replaces all
-   * of it.
-   */
-  readonly retry?: RetryInput | null | undefined
+  /** Retries with waits of your own. Null: the usual waits. */
+  readonly retry?: RetryUpdate | null | undefined
   /**
    * For jobs that go on after their answer: a request to the URL that the call carries says when
    * they are done. Null: the answer ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * The worker that makes the call. Null: the service itself. With `run_on`, the URL can name a
-   * private address: the worker decides which addresses it calls. What is given replaces all of it.
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. Null: the service itself.
    */
   readonly run_on?: RunOnInput | null | undefined
   /**
@@ -565,11 +610,13 @@ export interface DelayedTaskUpdate {
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * Gets each run that failed, once all attempts are used. Null: no callback. What is given replaces
-   * all of it.
+   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * Null removes it. 1 to 200 characters.
    */
+  readonly queue_key?: string | null | undefined
+  /** Gets each run that failed, once all attempts are used. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. Null: no callback. What is given replaces all of it. */
+  /** Gets each run that succeeded. Null: no callback. */
   readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | Date | undefined
@@ -581,16 +628,29 @@ export interface DelayedTaskUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface DelayedListQuery extends PageQuery {
+  /** The status is one of these. */
+  readonly status?: DelayedTaskStatus | ReadonlyArray<DelayedTaskStatus> | undefined
   /**
-   * `pending` until `run_at`, then `running` while its execution is queued or running, then
-   * `finished`: `last_run` says how it went. `cancelled` if it was deleted before.
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
    */
-  readonly status?: DelayedTaskStatus | undefined
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | "run_at" | "-run_at" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }

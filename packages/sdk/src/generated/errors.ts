@@ -483,6 +483,26 @@ export class IdempotencyInProgressError extends ConflictError {
   }
 }
 
+export interface StaleErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
+  readonly error: "stale"
+  /** A text for people, which may be reworded. */
+  readonly message: string
+  /** The version that the record has now. Null if there is no record. */
+  readonly version: number | null
+}
+
+/** 412 `stale` */
+export class StaleError extends ApiError {
+  override readonly name: string = "StaleError"
+  declare readonly code: "stale"
+  declare readonly detail: StaleErrorDetail
+
+  get version(): StaleErrorDetail["version"] {
+    return this.detail.version
+  }
+}
+
 export interface PayloadTooLargeErrorDetail {
   /** The code of the failure, for programs. It is stable. */
   readonly error: "payload_too_large"
@@ -720,6 +740,7 @@ export const errorClasses = {
   conflict: ResourceConflictError,
   email_taken: EmailTakenError,
   idempotency_in_progress: IdempotencyInProgressError,
+  stale: StaleError,
   payload_too_large: PayloadTooLargeError,
   unsupported_media_type: UnsupportedMediaTypeError,
   misdirected_request: MisdirectedRequestError,

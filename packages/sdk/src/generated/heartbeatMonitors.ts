@@ -10,6 +10,7 @@ import type {
   MonitorId,
   MonitorStatus,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -36,7 +37,7 @@ export class HeartbeatMonitorsResource extends Resource {
   list(
     query?: HeartbeatMonitorsListQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<HeartbeatMonitor> {
+  ): PagePromise<HeartbeatMonitor, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/monitors/heartbeat",
@@ -332,10 +333,14 @@ export interface HeartbeatMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The display name. */
   readonly name: string
-  /** Tags by which monitors are found and grouped. */
+  /** Labels by which records are found and grouped. */
   readonly tags: ReadonlyArray<string>
+  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
@@ -351,8 +356,8 @@ export interface HeartbeatMonitor {
   readonly period_seconds: number | null
   /** When pings are due. Null if the monitor has a period. */
   readonly schedule: string | null
-  /** The IANA time zone of the schedule. */
-  readonly timezone: string
+  /** The IANA time zone of the schedule. Null if the monitor has a period. */
+  readonly timezone: string | null
   /** Number of seconds by which a ping can be late. */
   readonly grace_seconds: number
   /** The maximum duration of a run in seconds. Null if there is none. */
@@ -378,15 +383,22 @@ export interface HeartbeatMonitor {
 
 /**
  * A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`.
- * Absent fields get their defaults.
+ * Absent fields get their defaults. Fields that only answers have are ignored.
  */
-export type HeartbeatMonitorDefinition = {
+export interface HeartbeatMonitorDefinition {
   /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The IANA time zone of `schedule`. UTC when absent. */
-  readonly timezone?: string | undefined
+  /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
+  readonly period_seconds?: number | null | undefined
+  /**
+   * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
+   * it is early by at most five minutes, the grace and a quarter of the time between two slots.
+   */
+  readonly schedule?: string | null | undefined
+  /** The IANA time zone of `schedule`. */
+  readonly timezone?: string | null | undefined
   /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
@@ -400,21 +412,17 @@ export type HeartbeatMonitorDefinition = {
    * an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
-} & (
-  | {
-      /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
-      readonly period_seconds: number
-      readonly schedule?: undefined
-    }
-  | {
-      readonly period_seconds?: undefined
-      /**
-       * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
-       * it is early by at most five minutes, the grace and a quarter of the time between two slots.
-       */
-      readonly schedule: string
-    }
-)
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
+}
 
 /** A heartbeat monitor to create. Requires either `period_seconds` or `schedule`. */
 export type HeartbeatMonitorInput = {
@@ -443,6 +451,11 @@ export type HeartbeatMonitorInput = {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
 } & (
   | {
       /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
@@ -497,19 +510,31 @@ export interface HeartbeatMonitorUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /** While it is true, nothing is checked and nobody is alerted. */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface HeartbeatMonitorsListQuery extends PageQuery {
+  /** The status is one of these. */
+  readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
   /**
-   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
-   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
-   * the monitor is resumed.
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
    */
-  readonly status?: MonitorStatus | undefined
-  /** Only items with this tag. 1 to 50 characters. */
-  readonly tag?: string | undefined
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }

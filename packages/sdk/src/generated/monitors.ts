@@ -9,6 +9,7 @@ import type {
   MonitorKind,
   MonitorStatus,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -30,7 +31,7 @@ export class MonitorsResource extends Resource {
   list(
     query?: MonitorsListQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<Monitor, { readonly counts: MonitorCounts }> {
+  ): PagePromise<Monitor, { readonly total: Total; readonly counts: MonitorCounts }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/monitors",
@@ -49,10 +50,14 @@ export interface Monitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The display name. */
   readonly name: string
-  /** Tags by which monitors are found and grouped. */
+  /** Labels by which records are found and grouped. */
   readonly tags: ReadonlyArray<string>
+  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
@@ -83,23 +88,25 @@ export interface MonitorCounts {
 }
 
 export interface MonitorsListQuery extends PageQuery {
-  /**
-   * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
-   * processes on the machine of a worker.
-   */
-  readonly kind?: MonitorKind | undefined
+  /** The kind is one of these. */
+  readonly kind?: MonitorKind | ReadonlyArray<MonitorKind> | undefined
   /** The ids of monitors with commas between them, at most 100. */
   readonly monitor_ids?: string | undefined
+  /** The status is one of these. */
+  readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
   /**
-   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
-   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
-   * the monitor is resumed.
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
    */
-  readonly status?: MonitorStatus | undefined
-  /** Only items with this tag. 1 to 50 characters. */
-  readonly tag?: string | undefined
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }

@@ -10,6 +10,7 @@ import type {
   NotificationDeliveryId,
   NotificationKind,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -23,14 +24,14 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * for await (const notificationChannel of client.notifications.channels({ key: "reports:nightly" })) {
+   * for await (const notificationChannel of client.notifications.channels({ kind: "email" })) {
    *   console.log(notificationChannel)
    * }
    */
   channels(
     query?: NotificationsChannelsQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<NotificationChannel> {
+  ): PagePromise<NotificationChannel, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/notifications/channels",
@@ -226,7 +227,7 @@ export class NotificationsResource extends Resource {
   /**
    * Replace the settings.
    *
-   * All of them, if `version` is still the one that was read; otherwise the answer is 409.
+   * All of them, if `version` is still the one that was read; otherwise the answer is 412 `stale`.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -297,7 +298,7 @@ export class NotificationsResource extends Resource {
    * Send a delivery again.
    *
    * Queues the same message as a delivery of its own. One that has not ended, or whose channel is
-   * gone, disabled or not confirmed, answers 409, and so does the mail that asks an address to
+   * gone, paused or not confirmed, answers 409, and so does the mail that asks an address to
    * confirm.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -414,15 +415,19 @@ export interface NotificationChannel {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The name for people. */
   readonly name: string
+  /** Labels by which records are found and grouped. */
+  readonly tags: ReadonlyArray<string>
   readonly kind: NotificationKind
   /** Secrets show as `••••` and their last four characters. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Whether anything is sent to it. */
-  readonly enabled: boolean
-  /** Why the service disabled it: it is gone, or no longer takes our messages. */
-  readonly disabled_reason: string | null
+  /** Whether it is paused: nothing is sent to it. */
+  readonly paused: boolean
+  /** Why the service paused it: it is gone, or no longer takes our messages. Null if it did not. */
+  readonly paused_reason: string | null
   /** False for an email address that is no member's until the link in the mail to it is opened. */
   readonly confirmed: boolean
   /** The latest attempt to send something. Null before the first. */
@@ -433,31 +438,49 @@ export interface NotificationChannel {
   readonly updated_at: Timestamp
 }
 
-/** A channel whose key is in the path. A secret may be given as it is shown, and stays then. */
+/**
+ * A channel whose key is in the path. A secret may be given as it is shown, and stays then. Fields
+ * that only answers have are ignored.
+ */
 export interface NotificationChannelDefinition {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   readonly kind: NotificationKind
   /**
    * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
    * rest and never shown again.
    */
   readonly config: Readonly<Record<string, unknown>>
-  /** Whether anything is sent to it. When absent it is unchanged, or true for a new channel. */
-  readonly enabled?: boolean | undefined
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export type NotificationChannelInput = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   readonly kind: NotificationKind
   /**
    * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
    * rest and never shown again.
    */
   readonly config: Readonly<Record<string, unknown>>
-  /** Whether anything is sent to it. True when absent. */
-  readonly enabled?: boolean | undefined
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
@@ -684,14 +707,21 @@ export interface NotificationChannelUpdate {
    * sent again.
    */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** True enables a disabled channel. */
-  readonly enabled?: boolean | undefined
+  /** True: nothing is sent to it from now on. False resumes a paused channel. */
+  readonly paused?: boolean | undefined
+  /** At most 20, each of 1 to 50 characters. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /**
    * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface NotificationDelivery {
@@ -807,16 +837,55 @@ export interface NotificationKinds {
  * and one with `monitor_ids` alone about no task.
  */
 export interface NotificationRule {
+  /** The events that the rule is about. */
+  readonly events: ReadonlyArray<NotificationEvent>
+  /** The channels that are notified. */
+  readonly channel_ids: ReadonlyArray<NotificationChannelId>
+  /** The keys of those of the channels that have one. */
+  readonly channel_keys: ReadonlyArray<string>
+  /** Only about what has one of these tags. Null: about all. */
+  readonly tags: ReadonlyArray<string> | null
+  /** Only about these tasks and chains. Null: about all. */
+  readonly task_ids: ReadonlyArray<string> | null
+  /** The keys of those of the tasks and chains that have one. Null: about all. */
+  readonly task_keys: ReadonlyArray<string> | null
+  /** Only about these monitors. Null: about all. */
+  readonly monitor_ids: ReadonlyArray<string> | null
+  /** The keys of those of the monitors that have one. Null: about all. */
+  readonly monitor_keys: ReadonlyArray<string> | null
+}
+
+/**
+ * Which channels are notified of which events. A rule with tasks alone is about no monitor, and
+ * one with monitors alone about no task. A key that records of several kinds have names all of
+ * them.
+ */
+export interface NotificationRuleInput {
   /** The events that the rule is about. 1 to 14 items. */
   readonly events: ReadonlyArray<NotificationEvent>
   /** The channels that are notified. 1 to 20 items. */
-  readonly channel_ids: ReadonlyArray<NotificationChannelId>
-  /** Only about what has one of these tags. All when absent. 1 to 20 items. */
-  readonly tags?: ReadonlyArray<string> | undefined
-  /** Only about these tasks and chains. All when absent. 1 to 50 items. */
-  readonly task_ids?: ReadonlyArray<string> | undefined
-  /** Only about these monitors. All when absent. 1 to 50 items. */
-  readonly monitor_ids?: ReadonlyArray<string> | undefined
+  readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
+  /**
+   * The keys of the channels, in place of `channel_ids`. If both are given, the keys must be those
+   * of records that the ids name. 1 to 20 items.
+   */
+  readonly channel_keys?: ReadonlyArray<string> | null | undefined
+  /** Only about what has one of these tags. All when absent or null. 1 to 20 items. */
+  readonly tags?: ReadonlyArray<string> | null | undefined
+  /** Only about these tasks and chains. All when absent or null. 1 to 50 items. */
+  readonly task_ids?: ReadonlyArray<string> | null | undefined
+  /**
+   * The keys of the tasks and chains, in place of `task_ids`. If both are given, the keys must be
+   * those of records that the ids name. 1 to 50 items.
+   */
+  readonly task_keys?: ReadonlyArray<string> | null | undefined
+  /** Only about these monitors. All when absent or null. 1 to 50 items. */
+  readonly monitor_ids?: ReadonlyArray<string> | null | undefined
+  /**
+   * The keys of the monitors, in place of `monitor_ids`. If both are given, the keys must be those
+   * of records that the ids name. 1 to 50 items.
+   */
+  readonly monitor_keys?: ReadonlyArray<string> | null | undefined
 }
 
 export interface NotificationSettings {
@@ -843,14 +912,15 @@ export interface NotificationSettings {
   readonly updated_at: Timestamp | null
 }
 
+/** An answer may be sent back. Fields that only answers have are ignored. */
 export interface NotificationSettingsInput {
   /**
-   * The version that was read. If the settings have another version by now, the answer is 409. 0 to
-   * 2,147,483,647.
+   * The version that was read. If the settings have another version by now, the answer is 412
+   * `stale`. 0 to 2,147,483,647.
    */
   readonly version: number
   /** If several rules are about an event, each channel gets it once. At most 20 items. */
-  readonly rules: ReadonlyArray<NotificationRule>
+  readonly rules: ReadonlyArray<NotificationRuleInput>
   /**
    * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
    * absent. A delayed task runs once, and its failure notifies at once. 1 to 100.
@@ -902,8 +972,25 @@ export interface TestDelivery {
 }
 
 export interface NotificationsChannelsQuery extends PageQuery {
+  /** The kind is one of these. */
+  readonly kind?: NotificationKind | ReadonlyArray<NotificationKind> | undefined
+  /**
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
+   */
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
+  /** Shows channels that are paused, or those that are not. */
+  readonly paused?: boolean | undefined
 }
 
 export interface NotificationsDeliveriesQuery extends PageQuery {
@@ -913,7 +1000,7 @@ export interface NotificationsDeliveriesQuery extends PageQuery {
   readonly kind?: DeliveryKind | undefined
   /**
    * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
-   * did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted first.
+   * did not accept it within 24 hours. `cancelled`: its channel was paused or deleted first.
    * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
    */
   readonly status?: DeliveryStatus | undefined

@@ -10,6 +10,7 @@ import type {
   MonitorId,
   MonitorStatus,
   Timestamp,
+  Total,
   WorkerId,
   WorkspaceId
 } from "./shared.ts"
@@ -31,7 +32,7 @@ export class ProcessMonitorsResource extends Resource {
   list(
     query?: ProcessMonitorsListQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<ProcessMonitor> {
+  ): PagePromise<ProcessMonitor, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/monitors/process",
@@ -257,7 +258,8 @@ export interface LastProcessReport {
   readonly cpu_percent: number | null
   /** The ids of up to 20 matching processes. */
   readonly pids: ReadonlyArray<number>
-  readonly refused?: ProcessRefusal
+  /** Why the agent has not counted the processes. Null if it has. */
+  readonly refused: ProcessRefusal | null
 }
 
 export interface ProcessEvent {
@@ -306,10 +308,14 @@ export interface ProcessMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The display name. */
   readonly name: string
-  /** Tags by which monitors are found and grouped. */
+  /** Labels by which records are found and grouped. */
   readonly tags: ReadonlyArray<string>
+  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
@@ -353,13 +359,17 @@ export interface ProcessMonitor {
 
 /**
  * A process monitor whose key is in the path. Requires either `worker_id` or `labels`. Absent
- * fields get their defaults.
+ * fields get their defaults. Fields that only answers have are ignored.
  */
-export type ProcessMonitorDefinition = {
+export interface ProcessMonitorDefinition {
   /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /** The worker on whose machine the processes run. */
+  readonly worker_id?: WorkerId | null | undefined
+  /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
+  readonly labels?: ReadonlyArray<string> | null | undefined
   /**
    * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
    * sum of all workers. It makes no difference with `worker_id`. `each` when absent.
@@ -367,17 +377,17 @@ export type ProcessMonitorDefinition = {
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /**
-   * The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count`
+   * The minimum number of processes, not above `max_count`. When absent: 1, and 0 with a `max_count`
    * of 0. 0 to 1,000,000.
    */
   readonly min_count?: number | undefined
-  /** The maximum number of processes. No limit when absent or null. 0 to 1,000,000. */
+  /** The maximum number of processes. Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The maximum memory of all matching processes together. No limit when absent or null. At least 1. */
+  /** The maximum memory of all matching processes together. Any when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
    * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. No limit when absent or null. 0 to 100,000.
+   * one core. Any when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
@@ -387,18 +397,17 @@ export type ProcessMonitorDefinition = {
    * down. 60 when absent. 0 to 86,400.
    */
   readonly grace_seconds?: number | undefined
-} & (
-  | {
-      /** The worker on whose machine the processes run. */
-      readonly worker_id: WorkerId
-      readonly labels?: undefined
-    }
-  | {
-      readonly worker_id?: undefined
-      /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
-      readonly labels: ReadonlyArray<string>
-    }
-)
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
+}
 
 /** A process monitor to create. Requires either `worker_id` or `labels`. */
 export type ProcessMonitorInput = {
@@ -413,17 +422,17 @@ export type ProcessMonitorInput = {
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /**
-   * The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count`
+   * The minimum number of processes, not above `max_count`. When absent: 1, and 0 with a `max_count`
    * of 0. 0 to 1,000,000.
    */
   readonly min_count?: number | undefined
-  /** The maximum number of processes. No limit when absent or null. 0 to 1,000,000. */
+  /** The maximum number of processes. Any number when absent or null. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The maximum memory of all matching processes together. No limit when absent or null. At least 1. */
+  /** The maximum memory of all matching processes together. Any when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
    * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. No limit when absent or null. 0 to 100,000.
+   * one core. Any when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
@@ -439,6 +448,11 @@ export type ProcessMonitorInput = {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
 } & (
   | {
       /** The worker on whose machine the processes run. */
@@ -465,18 +479,21 @@ export interface ProcessMonitorUpdate {
   readonly worker_id?: WorkerId | undefined
   /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
+  /**
+   * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
+   * sum of all workers. It makes no difference with `worker_id`.
+   */
   readonly judge?: ProcessJudge | undefined
-  /** What is given replaces all of it. */
   readonly match?: ProcessMatch | undefined
   /** The minimum number of processes, not above `max_count`. 0 to 1,000,000. */
   readonly min_count?: number | undefined
-  /** The maximum number of processes. Null: no limit. 0 to 1,000,000. */
+  /** The maximum number of processes. Null: any number. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
-  /** The maximum memory of all matching processes together. Null: no limit. At least 1. */
+  /** The maximum memory of all matching processes together. Null: any. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
    * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. Null: no limit. 0 to 100,000.
+   * one core. Null: any. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 10 to 3,600. */
@@ -492,22 +509,37 @@ export interface ProcessMonitorUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /** While it is true, nothing is checked and nobody is alerted. */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
-/** Why the agent has not counted the processes. Absent if it has. */
+/**
+ * `not_allowed`: the agent was not started with the monitor's `command_contains`
+ * (`--watch-command`).
+ */
 export type ProcessRefusal = "not_allowed"
 
 export interface ProcessMonitorsListQuery extends PageQuery {
+  /** The status is one of these. */
+  readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
   /**
-   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
-   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
-   * the monitor is resumed.
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
    */
-  readonly status?: MonitorStatus | undefined
-  /** Only items with this tag. 1 to 50 characters. */
-  readonly tag?: string | undefined
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }

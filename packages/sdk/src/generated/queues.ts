@@ -4,7 +4,7 @@ import type { Idempotent, InWorkspace, RequestOptions } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { QueueId, Timestamp, WorkspaceId } from "./shared.ts"
+import type { QueueId, Timestamp, Total, WorkspaceId } from "./shared.ts"
 
 /**
  * Limits that tasks and chains share: how many of their runs go on at once, and how often one
@@ -19,11 +19,14 @@ export class QueuesResource extends Resource {
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
    * @example
-   * for await (const queue of client.queues.list({ key: "reports:nightly" })) {
+   * for await (const queue of client.queues.list({ sort: "-created_at" })) {
    *   console.log(queue)
    * }
    */
-  list(query?: QueuesListQuery, options?: RequestOptions & InWorkspace): PagePromise<Queue> {
+  list(
+    query?: QueuesListQuery,
+    options?: RequestOptions & InWorkspace
+  ): PagePromise<Queue, { readonly total: Total }> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/queues", query, options })
   }
 
@@ -196,20 +199,24 @@ export interface Queue {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The name for people. */
   readonly name: string
+  /** Labels by which records are found and grouped. */
+  readonly tags: ReadonlyArray<string>
   /** How many of its runs may go on at once. Null: any number. */
   readonly max_concurrency: number | null
   /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
   readonly rate_per_second: number | null
-  /** None of its waiting runs starts. */
+  /** Whether it is paused: none of its waiting runs starts. */
   readonly paused: boolean
   /**
-   * How many of its runs have a place: they go on, or start in a moment. A place whose call was lost
+   * How many of its runs hold a slot: they go on, or start in a moment. A slot whose call was lost
    * with its node counts until the call must have ended.
    */
   readonly running: number
-  /** How many of its runs are due and wait for a place, counted up to 10000. */
+  /** How many of its runs are due and wait for a slot, counted up to 10000. */
   readonly waiting: number
   /** When it was created. */
   readonly created_at: Timestamp
@@ -217,17 +224,35 @@ export interface Queue {
   readonly updated_at: Timestamp
 }
 
-/** All that a queue is, except its key, which is in the path. An absent limit is none. */
+/**
+ * A queue whose key is in the path. An absent limit is none. Fields that only answers have are
+ * ignored.
+ */
 export type QueueDefinition = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
-  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
-  readonly max_concurrency?: number | null | undefined
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
+   * How many of its runs may go on at once. Null: any number. No limit when absent or null. 1 to
    * 1,000.
    */
+  readonly max_concurrency?: number | null | undefined
+  /**
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. No limit
+   * when absent or null. 0 to 1,000.
+   */
   readonly rate_per_second?: number | null | undefined
+  /**
+   * While it is true, none of its waiting runs starts. When absent, a new queue is not paused, and
+   * an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 } & (
   | {
       /** The limit. */
@@ -243,11 +268,16 @@ export type QueueDefinition = {
 export type QueueInput = {
   /** The name for people. 1 to 100 characters. */
   readonly name: string
-  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * How many of its runs may go on at once. Null: any number. No limit when absent or null. 1 to
+   * 1,000.
+   */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
-   * 1,000.
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. No limit
+   * when absent or null. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
@@ -256,6 +286,11 @@ export type QueueInput = {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * While it is true, none of its waiting runs starts. When absent, a new queue is not paused, and
+   * an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
 } & (
   | {
       /** The limit. */
@@ -271,11 +306,13 @@ export type QueueInput = {
 export interface QueueUpdate {
   /** The name for people. 1 to 100 characters. */
   readonly name?: string | undefined
-  /** How many of its runs may go on at once. Null: any number. 1 to 1,000. */
+  /** At most 20, each of 1 to 50 characters. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** How many of its runs may go on at once. Null: any number. Null: no limit. 1 to 1,000. */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. 0 to
-   * 1,000.
+   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. Null: no
+   * limit. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
@@ -284,9 +321,31 @@ export interface QueueUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /** While it is true, none of its waiting runs starts. */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface QueuesListQuery extends PageQuery {
+  /**
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
+   */
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
+  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
+  /** Shows queues that are paused, or those that are not. */
+  readonly paused?: boolean | undefined
 }

@@ -347,7 +347,7 @@ export type Completion = "callback" | "auto"
 
 /**
  * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
- * did not accept it within 24 hours. `cancelled`: its channel was disabled or deleted first.
+ * did not accept it within 24 hours. `cancelled`: its channel was paused or deleted first.
  * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
@@ -505,6 +505,11 @@ export interface ExcludedCalendar {
   readonly error: string | null
   /** How many days of the next 400 it excludes. */
   readonly days: number
+}
+
+export interface ExcludedCalendarDefinition {
+  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  readonly url: string
 }
 
 export interface ExcludedCalendarInput {
@@ -879,12 +884,24 @@ export interface Retry {
 export interface RetryInput {
   /** How many times a call is tried again. 0 to 10. */
   readonly count: number
-  /** The wait before the first further attempt. 1 when absent. 1 to 86,400. */
-  readonly first_seconds?: number | undefined
-  /** How many times as long each wait is as the one before it. 2 when absent. 1 to 10. */
-  readonly factor?: number | undefined
-  /** The longest wait. 3,600 when absent. 1 to 86,400. */
-  readonly max_seconds?: number | undefined
+  /** The wait before the first further attempt. 1 when absent or null. 1 to 86,400. */
+  readonly first_seconds?: number | null | undefined
+  /** How many times as long each wait is as the one before it. 2 when absent or null. 1 to 10. */
+  readonly factor?: number | null | undefined
+  /** The longest wait. 3,600 when absent or null. 1 to 86,400. */
+  readonly max_seconds?: number | null | undefined
+}
+
+/** Fields that are absent keep their values. */
+export interface RetryUpdate {
+  /** How many times a call is tried again. 0 to 10. */
+  readonly count?: number | undefined
+  /** The wait before the first further attempt. Null: 1. 1 to 86,400. */
+  readonly first_seconds?: number | null | undefined
+  /** How many times as long each wait is as the one before it. Null: 2. 1 to 10. */
+  readonly factor?: number | null | undefined
+  /** The longest wait. Null: 3,600. 1 to 86,400. */
+  readonly max_seconds?: number | null | undefined
 }
 
 /**

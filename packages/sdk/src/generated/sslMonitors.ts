@@ -10,6 +10,7 @@ import type {
   MonitorId,
   MonitorStatus,
   Timestamp,
+  Total,
   WorkspaceId
 } from "./shared.ts"
 
@@ -34,7 +35,7 @@ export class SslMonitorsResource extends Resource {
   list(
     query?: SslMonitorsListQuery,
     options?: RequestOptions & InWorkspace
-  ): PagePromise<SslMonitor> {
+  ): PagePromise<SslMonitor, { readonly total: Total }> {
     return this.pages({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/monitors/ssl",
@@ -335,10 +336,14 @@ export interface SslMonitor {
   readonly workspace_id: WorkspaceId
   /** Your own id for it. Null if it has none. */
   readonly key: string | null
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
   /** The display name. */
   readonly name: string
-  /** Tags by which monitors are found and grouped. */
+  /** Labels by which records are found and grouped. */
   readonly tags: ReadonlyArray<string>
+  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
@@ -371,7 +376,10 @@ export interface SslMonitor {
   readonly certificate: Certificate | null
 }
 
-/** An SSL monitor whose key is in the path. Absent fields get their defaults. */
+/**
+ * An SSL monitor whose key is in the path. Absent fields get their defaults. Fields that only
+ * answers have are ignored.
+ */
 export interface SslMonitorDefinition {
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -387,10 +395,7 @@ export interface SslMonitorDefinition {
    * 5432 (postgres). 1 to 65,535.
    */
   readonly port?: number | undefined
-  /**
-   * The name that is requested from the server, and that its certificate must have. `host` when
-   * absent or null. 1 to 253 characters.
-   */
+  /** `host` when absent or null. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
   /**
    * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
@@ -399,7 +404,7 @@ export interface SslMonitorDefinition {
   readonly protocol?: SslProtocol | undefined
   /**
    * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when
+   * a short-lived certificate, they count only in its last third. At most 10. [30, 14, 7, 3, 1] when
    * absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
@@ -408,6 +413,16 @@ export interface SslMonitorDefinition {
    * monitor is down. 21,600 when absent.
    */
   readonly check_interval_seconds?: number | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 export interface SslMonitorInput {
@@ -425,10 +440,7 @@ export interface SslMonitorInput {
    * 5432 (postgres). 1 to 65,535.
    */
   readonly port?: number | undefined
-  /**
-   * The name that is requested from the server, and that its certificate must have. `host` when
-   * absent or null. 1 to 253 characters.
-   */
+  /** `host` when absent or null. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
   /**
    * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
@@ -437,7 +449,7 @@ export interface SslMonitorInput {
   readonly protocol?: SslProtocol | undefined
   /**
    * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when
+   * a short-lived certificate, they count only in its last third. At most 10. [30, 14, 7, 3, 1] when
    * absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
@@ -452,6 +464,11 @@ export interface SslMonitorInput {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
 }
 
 /**
@@ -470,11 +487,9 @@ export interface SslMonitorUpdate {
   readonly host?: string | undefined
   /** The port of the server. 1 to 65,535. */
   readonly port?: number | undefined
-  /**
-   * The name that is requested from the server, and that its certificate must have. Null: `host`. 1
-   * to 253 characters.
-   */
+  /** Null: `host`. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
+  /** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
   readonly protocol?: SslProtocol | undefined
   /**
    * Numbers of days before a certificate of the chain expires. People are notified once at each. For
@@ -492,6 +507,13 @@ export interface SslMonitorUpdate {
    * kind. Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+  /** While it is true, nothing is checked and nobody is alerted. */
+  readonly paused?: boolean | undefined
+  /**
+   * The version that you have read. If the record has another one by now, nothing is changed and the
+   * answer is 412 `stale`. 1 to 2,147,483,647.
+   */
+  readonly version?: number | undefined
 }
 
 /** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
@@ -514,16 +536,21 @@ export type SslVerification =
   | "unreachable"
 
 export interface SslMonitorsListQuery extends PageQuery {
+  /** The status is one of these. */
+  readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
   /**
-   * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
-   * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
-   * the monitor is resumed.
+   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
+   * first.
    */
-  readonly status?: MonitorStatus | undefined
-  /** Only items with this tag. 1 to 50 characters. */
-  readonly tag?: string | undefined
+  readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
+  /** Whether the answer says how many records there are on all pages. false when absent. */
+  readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
+  /** Shows records that have this tag. 1 to 50 characters. */
+  readonly tag?: string | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
+  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  readonly key_prefix?: string | undefined
 }

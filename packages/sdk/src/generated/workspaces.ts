@@ -216,7 +216,7 @@ export type AuditAction =
   | "notification_channel.updated"
   | "notification_channel.deleted"
   | "notification_channel.confirmed"
-  | "notification_channel.disabled"
+  | "notification_channel.paused"
   | "notification_settings.updated"
   | "worker.created"
   | "worker.updated"

@@ -86,10 +86,11 @@ export class PlanEnforcement extends Context.Service<
         yield* repo.insert(workspaceId, rows, at)
         yield* record("billing.tasks_paused", rows)
         yield* outbox.announce(
-          ...rows.map(({ id, name, workspace_id }) => ({
+          ...rows.map(({ id, name, tags, workspace_id }) => ({
             workspace_id,
             event: "task.paused" as const,
             subject_id: id,
+            tags,
             at,
             data: { name, reason, about: { task: { id: TaskId.make(id), kind }, execution: null } }
           }))

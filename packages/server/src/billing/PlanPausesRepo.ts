@@ -8,6 +8,7 @@ export type PlannedKind = "cron" | "chain"
 
 export interface PlannedRow extends ScheduledRow {
   readonly name: string
+  readonly tags: ReadonlyArray<string>
 }
 
 export class PlanPausesRepo extends Context.Service<
@@ -64,7 +65,7 @@ export class PlanPausesRepo extends Context.Service<
     PlanPausesRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(`${scheduledColumns}, coalesce(name, '') AS name`)
+      const columns = sql.literal(`${scheduledColumns}, coalesce(name, '') AS name, tags`)
       const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
 
       return PlanPausesRepo.of({
@@ -135,6 +136,7 @@ export class PlanPausesRepo extends Context.Service<
               status = ${row.status},
               paused_reason = ${row.paused_reason},
               next_fire_at = ${row.next_fire_at},
+              version = ${row.version},
               updated_at = ${row.updated_at}
             WHERE workspace_id = ${row.workspace_id}
               AND id = ${row.id}`

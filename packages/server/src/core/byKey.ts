@@ -1,4 +1,4 @@
-import { Conflict } from "@scheduling/domain/shared/Errors"
+import { Conflict, Stale } from "@scheduling/domain/shared/Errors"
 import { nounOf, type Resource } from "@scheduling/domain/shared/Resource"
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,7 +10,11 @@ export interface Upserted<Record> {
   readonly record: Record
 }
 
-interface Keyed {
+interface Versioned {
+  readonly version: number
+}
+
+interface Keyed extends Versioned {
   readonly key: string | null
 }
 
@@ -21,27 +25,41 @@ interface KeyOf {
 
 /**
  * Creates the record with the key, or changes it under its lock. An equal definition is not
- * written.
+ * written. With a `version`, only a record of that version is changed.
  */
-export const upsertByKey = <Row, Locked extends Keyed, Record, E, R>(
-  { key, resource }: KeyOf,
+export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record, E, R>(
+  { key, resource, version }: KeyOf & { readonly version: number | undefined },
   steps: {
     readonly find: Effect.Effect<Option.Option<Row>, E, R>
     readonly make: Effect.Effect<Record, E, R>
     readonly isDefined: (row: Row) => Effect.Effect<boolean, E, R>
     readonly show: (row: Row) => Effect.Effect<Record, E, R>
     readonly lock: (row: Row) => Effect.Effect<Option.Option<Locked>, E, R>
-    readonly change: (locked: Locked) => Effect.Effect<Record, E, R>
+    readonly change: (locked: Locked) => Effect.Effect<Record, E | Stale, R>
   }
-): Effect.Effect<Upserted<Record>, E | Conflict, R> =>
+): Effect.Effect<Upserted<Record>, E | Conflict | Stale, R> =>
   Effect.gen(function* () {
     const known = yield* steps.find
-    if (Option.isNone(known)) return { isNew: true, record: yield* steps.make }
+    if (Option.isNone(known)) {
+      if (version !== undefined) return yield* new Stale({ version: null })
+      return { isNew: true, record: yield* steps.make }
+    }
     const row = known.value
+    yield* checkVersion(row, version)
     if (yield* steps.isDefined(row)) return { isNew: false, record: yield* steps.show(row) }
     const locked = yield* stillUnder({ key, resource }, steps.lock(row))
+    yield* checkVersion(locked, version)
     return { isNew: false, record: yield* steps.change(locked) }
   })
+
+/** Refuses a change by somebody who has read another version of the row, which must be locked. */
+export const checkVersion = (
+  row: Versioned,
+  version: number | undefined
+): Effect.Effect<void, Stale> =>
+  version === undefined || version === row.version
+    ? Effect.void
+    : Effect.fail(new Stale({ version: row.version }))
 
 /**
  * Returns whether all fields of the definition have the same values in the row. Other fields of the

@@ -50,6 +50,7 @@ export {
 export { bearerKeys, hashesOf, hashKey, shownPrefix } from "./bearerKeys.ts"
 export {
   againIfOvertaken,
+  checkVersion,
   isDefinedAs,
   keyIsTaken,
   namingHolder,

@@ -57,18 +57,34 @@ export const objectMaker = <A>(fields: ReadonlyArray<string>): ((values: Values)
   )
 }
 
-/** Creates a function that copies these fields of objects, as one literal like `objectMaker`. */
+/**
+ * Creates a function that copies these fields of objects and adds `others`, which are the same in
+ * each copy, as one literal like `objectMaker`.
+ */
 export const fieldsCopier = <A extends object>(
-  fields: ReadonlyArray<string>
+  fields: ReadonlyArray<string>,
+  others: Readonly<Record<string, unknown>> = {}
 ): ((from: object) => A) => {
   const names = fields.map((field) => JSON.stringify(field))
-  return literalMaker(
-    names.map((name) => `${name}: from[${name}]`),
-    (from: object) => {
-      const values = from as Readonly<Record<string, unknown>>
-      return Object.fromEntries(fields.map((field) => [field, values[field]])) as A
-    }
+  const copy = literalMaker(
+    [
+      ...names.map((name) => `${name}: from.row[${name}]`),
+      ...Object.keys(others).map(
+        (name) => `${JSON.stringify(name)}: from.others[${JSON.stringify(name)}]`
+      )
+    ],
+    ({ row }: Copied) =>
+      ({
+        ...Object.fromEntries(fields.map((field) => [field, row[field]])),
+        ...others
+      }) as A
   )
+  return (from) => copy({ row: from as Readonly<Record<string, unknown>>, others })
+}
+
+interface Copied {
+  readonly row: Readonly<Record<string, unknown>>
+  readonly others: Readonly<Record<string, unknown>>
 }
 
 const literalMaker = <From, A>(

@@ -1,5 +1,5 @@
 import type { LeasedRun } from "./Run.ts"
-import type { DisabledTask } from "./disableFailing.ts"
+import type { PausedTask } from "./pauseFailing.ts"
 
 /** The slot that a run held in a named queue until its result was written. */
 export interface FreedSlot {
@@ -16,7 +16,7 @@ export interface Settled {
   /** Whether a run that waited for one of these may start now, or a step on a worker. */
   readonly released: boolean
   /** Tasks that were paused because they have failed too often. */
-  readonly disabled: ReadonlyArray<DisabledTask>
+  readonly paused: ReadonlyArray<PausedTask>
   /** Queues with a slot that may be free now, or a run that waits. */
   readonly queues: ReadonlyArray<string>
   /** The slots that the runs held in them. */
@@ -36,7 +36,7 @@ export const nothingSettled: Settled = {
   ids: [],
   finished: [],
   released: false,
-  disabled: [],
+  paused: [],
   queues: [],
   slots: [],
   announced: false,

@@ -10,10 +10,10 @@ import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  settled: Pick<Settled, "ids" | "disabled" | "finished">
+  settled: Pick<Settled, "ids" | "paused" | "finished">
 ): void => {
   if (changes.isIdle) return
-  for (const { workspace_id, ...task } of settled.disabled) {
+  for (const { workspace_id, ...task } of settled.paused) {
     changes.publish(workspace_id, [taskChange("task.updated", task)])
   }
   const written = new Set(settled.ids)

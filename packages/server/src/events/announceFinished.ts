@@ -34,9 +34,18 @@ export const announceFinished = `
       WHERE next_id IS NULL
         AND status IN ('succeeded', 'failed')
     ), notified AS (
-      INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+      INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
       SELECT
         workspace_id, CASE WHEN has_failed THEN noun || 'failed' ELSE 'task.recovered' END, task_id,
+        coalesce(
+          (
+            SELECT tasks.tags
+            FROM tasks
+            WHERE tasks.id = results.task_id
+              AND tasks.workspace_id = results.workspace_id
+          ),
+          '{}'
+        ),
         coalesce(finished_at, now()), ${dataOfRun}
       FROM results
       WHERE CASE
@@ -44,7 +53,7 @@ export const announceFinished = `
           SELECT true
           FROM notification_channels
           WHERE notification_channels.workspace_id = results.workspace_id
-            AND enabled
+            AND NOT paused
           LIMIT 1
         )
         WHEN kind = 'delayed' THEN false

@@ -3,21 +3,24 @@ import { ErrorShape } from "@scheduling/domain/shared/ErrorShape"
 import { Context, Effect, Layer, Record, Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { SqlClient } from "effect/sql"
 import { withLocation } from "./answers/location.ts"
+import { withIdsOfKeys } from "./request/idOfKey.ts"
 import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that refuse unknown input and say where a new record is, and
- * that are built in a context of the middleware only. The framework merges that context into the
- * context of each request. With all services in it, every request would copy two tables of sixty
- * entries.
+ * `HttpApiBuilder.group` with handlers that refuse unknown input, find the records of keys in paths
+ * and say where a new record is, and that are built in a context of the middleware only. The
+ * framework merges that context into the context of each request. With all services in it, every
+ * request would copy two tables of sixty entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
     Effect.contextWith((services: Context.Context<never>) => {
       const rules = rulesOf(api, name)
+      const resolving = withIdsOfKeys(Context.getUnsafe(services, SqlClient.SqlClient))
       const buildOnServices = (handlers: Parameters<typeof build>[0]) => {
-        const built: unknown = build(ruled(handlers, rules))
+        const built: unknown = build(ruled(handlers, rules, resolving))
         const provided = Effect.isEffect(built) ? Effect.provideContext(built, services) : built
         return provided as ReturnType<typeof build>
       }
@@ -60,13 +63,17 @@ const rulesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 }
 
 /** The same handlers, whose `handleAll` puts the rules of its endpoint around each. */
-const ruled = <All>(handlers: All, rules: ReadonlyMap<string, Rules>): All =>
+const ruled = <All>(
+  handlers: All,
+  rules: ReadonlyMap<string, Rules>,
+  resolving: (handler: Handler) => Handler
+): All =>
   Object.create(handlers as object, {
     handleAll: {
       value: (all: Readonly<Record<string, Handler>>) =>
         (handlers as Handlers).handleAll(
           Record.map(all, (handler, name) =>
-            checking(locating(handler, rules.get(name)), rules.get(name))
+            checking(resolving(locating(handler, rules.get(name))), rules.get(name))
           )
         )
     }

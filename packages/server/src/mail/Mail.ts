@@ -18,6 +18,6 @@ export interface SendResult {
   readonly error: string | null
   /** The pause that the provider asks for before the next message. */
   readonly after_seconds: number | null
-  /** True if the recipient does not exist. The channel is disabled then. */
+  /** True if the recipient does not exist. The channel is paused then. */
   readonly gone: boolean
 }

@@ -1,17 +1,19 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
+import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
 import {
   type Conflict,
   type NotFound,
   type QuotaExceeded,
+  type Stale,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   againIfOvertaken,
+  checkVersion,
   Ids,
   isDefinedAs,
   orNotFound,
@@ -21,7 +23,15 @@ import {
 } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
-import { pageRequest, StoreClock, timestampOf, toPage, transactionOf } from "../store/index.ts"
+import {
+  countedPage,
+  listRequest,
+  pageRequest,
+  StoreClock,
+  timestampOf,
+  toPage,
+  transactionOf
+} from "../store/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import {
   isSettingsProblem,
@@ -29,14 +39,15 @@ import {
   type MonitorDecision,
   type MonitorKind
 } from "./MonitorKind.ts"
+import { monitorSorts } from "./MonitorRows.ts"
 import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 
 export interface KindMonitors<Types extends KindTypes> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
-    query: PageQuery & MonitorFilters
-  ) => Effect.Effect<Page<Types["Monitor"]>>
+    query: MonitorQuery
+  ) => Effect.Effect<CountedPage<Types["Monitor"]>, ValidationFailed>
   readonly get: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
@@ -55,17 +66,18 @@ export interface KindMonitors<Types extends KindTypes> {
     definition: Types["Input"]
   ) => Effect.Effect<
     Upserted<Types["Monitor"]>,
-    NotFound | Conflict | QuotaExceeded | ValidationFailed
+    NotFound | Conflict | QuotaExceeded | Stale | ValidationFailed
   >
   readonly update: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId,
     changes: Types["Changes"]
-  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | ValidationFailed>
+  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | Stale | ValidationFailed>
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
-    id: MonitorId
-  ) => Effect.Effect<void, NotFound>
+    id: MonitorId,
+    version?: number
+  ) => Effect.Effect<void, NotFound | Stale>
   readonly pause: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
@@ -115,19 +127,24 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
      */
     const create = Effect.fnUntraced(function* (
       workspace_id: AuthorizedWorkspaceId,
-      input: Types["Input"]
+      { paused = false, ...given }: Types["Input"]
     ) {
+      const input = given as Types["Input"]
       const settings = kind.toSettings(input)
       const { key, name, tags } = settings
       yield* limits.allowOneMore(workspace_id, "monitors")
       yield* checkTarget(workspace_id, input)
       const created_at = yield* now
       const id = MonitorId.make(yield* ids.next)
-      yield* monitors.insert({ id, workspace_id, kind: table.kind, key, name, tags, created_at })
+      // A pause is a change of its own, after which a new monitor has its first version.
+      const version = paused ? 0 : 1
+      const common = { id, workspace_id, key, version, name, tags, created_at }
+      yield* monitors.insert({ ...common, kind: table.kind })
       const rowId = { monitor_id: id, workspace_id }
       yield* rows.insert(rowId, { ...settings, ...kind.initialColumns?.(settings, created_at) })
       yield* kind.afterInsert?.(rowId) ?? Effect.void
       yield* usage.record("monitors", [workspace_id], created_at)
+      if (paused) yield* Effect.orDie(setPaused(true)(workspace_id, id))
       return yield* Effect.orDie(get(workspace_id, id))
     })
 
@@ -138,12 +155,15 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     const change = Effect.fnUntraced(function* (
       row: Types["Row"],
       named: Parameters<typeof monitors.update>[1],
-      settings: Partial<Types["Columns"]>
+      settings: Partial<Types["Columns"]>,
+      paused: boolean = isPaused(row)
     ) {
       const at = yield* now
-      yield* monitors.update({ ...row, kind: table.kind }, named, at)
+      // The pause counts as the change, so that the version grows once.
+      const version = paused === isPaused(row) ? row.version + 1 : row.version
+      yield* monitors.update({ ...row, version, kind: table.kind }, named, at)
       yield* write(row, kind.decideSettings(row, settings, at))
-      return yield* get(row.workspace_id, row.id)
+      return yield* setPaused(paused)(row.workspace_id, row.id)
     })
 
     const act: KindMonitors<Types>["act"] = (workspaceId, id, action) =>
@@ -153,19 +173,21 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         return yield* get(workspaceId, id)
       }).pipe(transaction)
 
-    const setPaused = (isPaused: boolean) => (workspaceId: AuthorizedWorkspaceId, id: MonitorId) =>
+    const setPaused = (paused: boolean) => (workspaceId: AuthorizedWorkspaceId, id: MonitorId) =>
       act(workspaceId, id, (row, at) =>
-        (row.status === "paused") === isPaused
-          ? Effect.void
-          : write(row, kind.decidePaused(row, isPaused, at))
+        isPaused(row) === paused ? Effect.void : write(row, kind.decidePaused(row, paused, at))
       )
 
     return {
       list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
-        const page = pageRequest(query)
+        const page = yield* listRequest(query, monitorSorts)
         const at = yield* now
-        const found = yield* rows.list(workspaceId, query, page, at)
-        return toPage(found, page, (row) => kind.show(row, at))
+        const listed = rows.list(workspaceId, query, page, at)
+        return yield* countedPage(
+          query,
+          Effect.map(listed, (found) => toPage(found, page, (row) => kind.show(row, at))),
+          rows.count(workspaceId, query, at)
+        )
       }),
 
       get,
@@ -175,21 +197,29 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       ),
 
       upsert: Effect.fn("Monitors.upsert")(
-        (workspaceId, key, definition) => {
+        (workspaceId, key, { paused, version, ...given }) => {
+          const definition = given as Types["Input"]
           const defined = { ...kind.toSettings(definition), key }
           return upsertByKey(
-            { key, resource: "monitor" },
+            { key, resource: "monitor", version },
             {
               find: rows.findByKey(workspaceId, key),
-              make: create(workspaceId, { ...definition, key }),
-              isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+              make: create(workspaceId, {
+                ...definition,
+                key,
+                ...(paused !== undefined && { paused })
+              }),
+              isDefined: (row) =>
+                Effect.succeed(
+                  isDefinedAs(row, defined) && (paused === undefined || paused === isPaused(row))
+                ),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
               lock: ({ id }) =>
                 Effect.andThen(
                   checkTarget(workspaceId, definition),
                   rows.findForUpdate(workspaceId, id)
                 ),
-              change: (row) => change(row, defined, defined)
+              change: (row) => change(row, defined, defined, paused)
             }
           )
         },
@@ -198,16 +228,21 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       ),
 
       update: Effect.fn("Monitors.update")(
-        function* (workspaceId, id, changes) {
+        function* (workspaceId, id, given) {
+          const { paused, version, ...others } = given
+          const changes = others as Types["Changes"] & Parameters<typeof monitors.update>[1]
           yield* checkTarget(workspaceId, changes)
           const row = yield* found(rows.findForUpdate(workspaceId, id))
-          if (Object.keys(changes).length === 0) return yield* get(workspaceId, id)
+          yield* checkVersion(row, version)
+          if (Object.keys(changes).length === 0) {
+            return yield* setPaused(paused ?? isPaused(row))(workspaceId, id)
+          }
           const settings = kind.changeSettings(row, changes)
           if (isSettingsProblem(settings)) {
             const { code, path, problem } = settings
             return yield* ValidationFailed.at(path, code, problem)
           }
-          return yield* change(row, changes, settings)
+          return yield* change(row, changes, settings, paused)
         },
         transaction,
         (write, workspaceId, _, { key }) =>
@@ -215,9 +250,9 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       ),
 
       /** Deletes a monitor. The workspace is locked first, in the same order as in `create`. */
-      remove: Effect.fn("Monitors.remove")(function* (workspaceId, id) {
+      remove: Effect.fn("Monitors.remove")(function* (workspaceId, id, version) {
         yield* limits.hold(workspaceId)
-        yield* found(rows.findForUpdate(workspaceId, id))
+        yield* checkVersion(yield* found(rows.findForUpdate(workspaceId, id)), version)
         yield* monitors.remove(workspaceId, id)
         yield* usage.record("monitors", [workspaceId], yield* now)
         yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
@@ -253,5 +288,7 @@ type Needed =
   | SqlClient.SqlClient
   | StatusChanges
   | UsageRepo
+
+const isPaused = ({ status }: { readonly status: string }) => status === "paused"
 
 const found = orNotFound("monitor")

@@ -6,15 +6,22 @@ import type { Effect } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
 import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
 
+/** The fields of a body that are handled for all kinds. */
+interface Given {
+  readonly key?: string | null
+  readonly version?: number
+  readonly paused?: boolean
+}
+
 export interface KindTypes {
   readonly Row: KindRow
   /** The columns of the kind's own table. */
   readonly Columns: object
   /** Columns of other tables that the API shows with a monitor. */
   readonly Joined: object
-  readonly Input: { readonly key?: string | null }
-  readonly Changes: { readonly key?: string | null }
-  readonly Monitor: object
+  readonly Input: Given
+  readonly Changes: Given
+  readonly Monitor: { readonly version: number }
   /** The JSON object that is stored with an event. */
   readonly Details: object
   readonly Event: object

@@ -1,15 +1,17 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type {
-  Monitor,
-  MonitorCounts,
-  MonitorFilters,
-  MonitorStatus
-} from "@scheduling/domain/monitors/Monitor"
+import type { Monitor, MonitorCounts, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../store/index.ts"
+import {
+  countRows,
+  isListedAfter,
+  listOrder,
+  type ListRequest,
+  type PageRow,
+  sortColumn
+} from "../store/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
-import { matchFilters, type MonitorRow, statusAt } from "./MonitorRows.ts"
+import { matchFilters, type MonitorFilters, type MonitorRow, statusAt } from "./MonitorRows.ts"
 
 export interface ListedMonitorRow extends MonitorRow {
   readonly kind: Monitor["kind"]
@@ -18,7 +20,6 @@ export interface ListedMonitorRow extends MonitorRow {
 }
 
 interface ListedFilters extends MonitorFilters {
-  readonly kind?: Monitor["kind"] | undefined
   readonly ids?: ReadonlyArray<string> | undefined
 }
 
@@ -28,9 +29,14 @@ export class MonitorListRepo extends Context.Service<
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       filters: ListedFilters,
-      page: PageRequest,
+      page: ListRequest,
       now: Date
-    ) => Effect.Effect<ReadonlyArray<ListedMonitorRow>>
+    ) => Effect.Effect<ReadonlyArray<ListedMonitorRow & PageRow>>
+    readonly count: (
+      workspaceId: AuthorizedWorkspaceId,
+      filters: ListedFilters,
+      now: Date
+    ) => Effect.Effect<number>
     readonly countByStatus: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date
@@ -41,23 +47,28 @@ export class MonitorListRepo extends Context.Service<
     MonitorListRepo,
     Effect.map(SqlClient.SqlClient, (sql) =>
       MonitorListRepo.of({
-        list: Effect.fn("MonitorListRepo.list")(function* (
-          workspaceId,
-          { ids, kind, ...filters },
-          page,
-          now
-        ) {
-          return yield* sql<ListedMonitorRow>`
+        list: Effect.fn("MonitorListRepo.list")(function* (workspaceId, filters, page, now) {
+          return yield* sql<ListedMonitorRow & PageRow>`
             SELECT
               m.*, ${sql.literal(nextCheckAt)} AS next_check_at, ${sql.literal(lateAfter)} AS late_after
+              ${sql.literal(sortColumn(page))}
             FROM monitors AS m ${sql.literal(joins)}
             WHERE m.workspace_id = ${workspaceId}
-              ${kind === undefined ? sql.literal("") : sql`AND m.kind = ${kind}`}
-              ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
-              AND m.id < ${page.before}
-              ${matchFilters(sql, filters, statusAt(sql, lateAfter, now))}
-            ORDER BY m.id DESC
+              ${matches(sql, filters, now)}
+              AND ${isListedAfter(sql, page, "m.id")}
+            ORDER BY ${sql.literal(listOrder(page, "m.id"))}
             LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        count: Effect.fn("MonitorListRepo.count")(function* (workspaceId, filters, now) {
+          return yield* countRows(
+            sql,
+            sql`
+              SELECT
+              FROM monitors AS m ${sql.literal(lateJoins)}
+              WHERE m.workspace_id = ${workspaceId}
+                ${matches(sql, filters, now)}`
+          )
         }, Effect.orDie),
 
         countByStatus: Effect.fn("MonitorListRepo.countByStatus")(function* (workspaceId, now) {
@@ -74,6 +85,10 @@ export class MonitorListRepo extends Context.Service<
     )
   )
 }
+
+const matches = (sql: SqlClient.SqlClient, { ids, ...filters }: ListedFilters, now: Date) => sql`
+  ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
+  ${matchFilters(sql, filters, statusAt(sql, lateAfter, now))}`
 
 const tables = monitorKinds.map(({ table }) => table)
 const lateTables = tables.flatMap((table) =>

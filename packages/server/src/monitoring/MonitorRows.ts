@@ -1,9 +1,21 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Monitor, MonitorFilters, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import type { Monitor, MonitorQuery, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import type { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { type PageRequest, timestampOf, timestampOrNull } from "../store/index.ts"
+import {
+  countRows,
+  isListedAfter,
+  type ListFilters,
+  listOrder,
+  type ListRequest,
+  matchesFilters,
+  nameOfRow,
+  type PageRow,
+  sortColumn,
+  timestampOf,
+  timestampOrNull
+} from "../store/index.ts"
 
 /** `late` is computed from the current time when a monitor is read. */
 export type StoredStatus = Exclude<MonitorStatus, "late">
@@ -13,6 +25,7 @@ export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly id: MonitorId
   readonly workspace_id: AuthorizedWorkspaceId
   readonly key: string | null
+  readonly version: number
   readonly name: string
   readonly tags: ReadonlyArray<string>
   readonly status: Status
@@ -22,10 +35,10 @@ export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly updated_at: Date
 }
 
-/** A row of `monitors`, joined with the row of its kind. Each write increments `version`. */
+/** A row of `monitors`, joined with the row of its kind. Each write increments `row_version`. */
 export interface KindRow<Status extends StoredStatus = StoredStatus> extends MonitorRow<Status> {
   readonly monitor_id: MonitorId
-  readonly version: number
+  readonly row_version: number
 }
 
 type ColumnType =
@@ -56,6 +69,11 @@ export interface MonitorTable<Columns> {
 
 export type RowId = Pick<KindRow, "monitor_id" | "workspace_id">
 
+export interface MonitorFilters extends ListFilters, Pick<MonitorQuery, "status"> {}
+
+/** The values by which lists of monitors can be sorted. */
+export const monitorSorts = { name: nameOfRow("m.name") }
+
 export interface MonitorRows<Row, Columns, Shown> {
   readonly find: (
     workspaceId: AuthorizedWorkspaceId,
@@ -68,9 +86,14 @@ export interface MonitorRows<Row, Columns, Shown> {
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     filters: MonitorFilters,
-    page: PageRequest,
+    page: ListRequest,
     now: Date
-  ) => Effect.Effect<ReadonlyArray<Row & Shown>>
+  ) => Effect.Effect<ReadonlyArray<Row & Shown & PageRow>>
+  readonly count: (
+    workspaceId: AuthorizedWorkspaceId,
+    filters: MonitorFilters,
+    now: Date
+  ) => Effect.Effect<number>
   /**
    * Locks both rows of the monitor. Were one of them not locked, this could return values from
    * before the wait for the other lock.
@@ -93,8 +116,8 @@ export interface MonitorRows<Row, Columns, Shown> {
 }
 
 const commonColumns =
-  "m.id, m.workspace_id, m.key, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
-  "m.created_at, m.updated_at, k.monitor_id, k.version"
+  "m.id, m.workspace_id, m.key, m.version, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
+  "m.created_at, m.updated_at, k.monitor_id, k.version AS row_version"
 
 /** Lists the columns to select of a monitor `m` and the row `k` of its kind. */
 export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
@@ -107,12 +130,16 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
   const columns = sql.literal(kindColumns(table))
   const name = sql.literal(table.name)
   const joined = sql.literal(`FROM ${table.name} AS k JOIN monitors AS m ON m.id = k.monitor_id`)
-  const shown = sql.literal(
-    `${kindColumns(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`}
+  const late = table.lateAfter === undefined ? undefined : `k.${table.lateAfter}`
+  const shownWith = (further: string) =>
+    sql.literal(
+      `${kindColumns(table)}${table.shown === undefined ? "" : `, ${table.shown.columns}`} ${further}
     FROM ${table.name} AS k
     JOIN monitors AS m ON m.id = k.monitor_id
     ${table.shown?.joins ?? ""}`
-  )
+    )
+
+  const shown = shownWith("")
 
   const findWhere = Effect.fnUntraced(function* (
     workspaceId: AuthorizedWorkspaceId,
@@ -143,15 +170,26 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
       findWhere(workspaceId, sql`m.kind = ${table.kind} AND m.key = ${key}`),
 
     list: Effect.fn("MonitorRows.list")(function* (workspaceId, filters, page, now) {
-      const late = table.lateAfter === undefined ? undefined : `k.${table.lateAfter}`
-      return yield* sql<Row & Shown>`
-        SELECT ${shown}
+      return yield* sql<Row & Shown & PageRow>`
+        SELECT ${shownWith(sortColumn(page))}
         WHERE m.workspace_id = ${workspaceId}
           AND m.kind = ${table.kind}
-          AND m.id < ${page.before}
+          AND ${isListedAfter(sql, page, "m.id")}
           ${matchFilters(sql, filters, statusAt(sql, late, now))}
-        ORDER BY m.id DESC
+        ORDER BY ${sql.literal(listOrder(page, "m.id"))}
         LIMIT ${page.limit + 1}`
+    }, Effect.orDie),
+
+    count: Effect.fn("MonitorRows.count")(function* (workspaceId, filters, now) {
+      return yield* countRows(
+        sql,
+        sql`
+          SELECT
+          ${joined}
+          WHERE m.workspace_id = ${workspaceId}
+            AND m.kind = ${table.kind}
+            ${matchFilters(sql, filters, statusAt(sql, late, now))}`
+      )
     }, Effect.orDie),
 
     findForUpdate: Effect.fn("MonitorRows.findForUpdate")(function* (workspaceId, id) {
@@ -220,16 +258,11 @@ export const statusAt = (
 
 export const matchFilters = (
   sql: SqlClient.SqlClient,
-  { key, name, status, tag }: MonitorFilters,
+  { status, ...filters }: MonitorFilters,
   statusNow: Statement.Fragment
-): Statement.Fragment => {
-  const none = sql.literal("")
-  return sql`
-    ${key === undefined ? none : sql`AND m.key = ${key}`}
-    ${name === undefined ? none : sql`AND strpos(lower(m.name), lower(${name})) > 0`}
-    ${tag === undefined ? none : sql`AND ${tag} = ANY (m.tags)`}
-    ${status === undefined ? none : sql`AND ${statusNow} = ${status}`}`
-}
+): Statement.Fragment => sql`
+  ${matchesFilters(sql, "m", filters)}
+  ${status === undefined ? sql.literal("") : sql`AND ${statusNow} = ANY (${status}::text[])`}`
 
 /**
  * Converts a row to the fields that monitors of all kinds have in the API. `lateAfter` is null for
@@ -250,8 +283,10 @@ export const toMonitorFields = (
     id: row.id,
     workspace_id: row.workspace_id,
     key: row.key,
+    version: row.version,
     name: row.name,
     tags: row.tags,
+    paused: row.status === "paused",
     status,
     last_change_at: timestampOf(lateSince ?? row.changed_at),
     next_check_at: timestampOrNull(next_check_at),

@@ -1,15 +1,15 @@
-import type { MonitorFilters, MonitorKind, MonitorPage } from "@scheduling/domain/monitors/Monitor"
+import type { MonitorKind, MonitorPage, MonitorQuery } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { idsIn } from "@scheduling/domain/shared/requests/ManyIds"
-import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { pageRequest, StoreClock, toPage } from "../store/index.ts"
+import { countedPage, listRequest, StoreClock, toPage } from "../store/index.ts"
 import { MonitorListRepo } from "./MonitorListRepo.ts"
-import { toMonitorFields } from "./MonitorRows.ts"
+import { monitorSorts, toMonitorFields } from "./MonitorRows.ts"
 
-interface MonitorQuery extends PageQuery, MonitorFilters {
-  readonly kind?: MonitorKind
+interface Query extends MonitorQuery {
+  readonly kind?: ReadonlyArray<MonitorKind>
   readonly monitor_ids?: string
 }
 
@@ -19,8 +19,8 @@ export class Monitors extends Context.Service<
   {
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      query: MonitorQuery
-    ) => Effect.Effect<MonitorPage>
+      query: Query
+    ) => Effect.Effect<MonitorPage, ValidationFailed>
   }
 >()("@scheduling/server/monitoring/Monitors") {
   static readonly layer: Layer.Layer<Monitors, never, MonitorListRepo | SqlClient.SqlClient> =
@@ -32,21 +32,26 @@ export class Monitors extends Context.Service<
         const repo = yield* MonitorListRepo
         return Monitors.of({
           list: Effect.fn("Monitors.list")(function* (workspaceId, { monitor_ids, ...query }) {
-            const page = pageRequest(query)
-            const ids = monitor_ids === undefined ? undefined : idsIn(monitor_ids)
+            const page = yield* listRequest(query, monitorSorts)
+            const filters = {
+              ...query,
+              ...(monitor_ids !== undefined && { ids: idsIn(monitor_ids) })
+            }
             const at = yield* now
-            const [rows, counts] = yield* Effect.all(
+            const listed = Effect.map(repo.list(workspaceId, filters, page, at), (rows) =>
+              toPage(rows, page, (row) => ({
+                kind: row.kind,
+                ...toMonitorFields(row, at, row.next_check_at, row.late_after)
+              }))
+            )
+            const [counted, counts] = yield* Effect.all(
               [
-                repo.list(workspaceId, { ...query, ids }, page, at),
+                countedPage(query, listed, repo.count(workspaceId, filters, at)),
                 repo.countByStatus(workspaceId, at)
               ],
               { concurrency: 2 }
             )
-            const listed = toPage(rows, page, (row) => ({
-              kind: row.kind,
-              ...toMonitorFields(row, at, row.next_check_at, row.late_after)
-            }))
-            return { ...listed, counts }
+            return { ...counted, counts }
           })
         })
       })

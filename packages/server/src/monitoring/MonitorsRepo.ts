@@ -48,13 +48,16 @@ export class MonitorsRepo extends Context.Service<
   MonitorsRepo,
   {
     readonly insert: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id" | "key" | "name" | "tags" | "created_at"> & {
-        readonly kind: Monitor["kind"]
-      }
+      monitor: Pick<
+        MonitorRow,
+        "id" | "workspace_id" | "key" | "version" | "name" | "tags" | "created_at"
+      > & { readonly kind: Monitor["kind"] }
     ) => Effect.Effect<void, NotFound | Conflict>
-    /** Changes the given fields of a monitor that the transaction has locked. */
+    /** Changes the given fields of a monitor that the transaction has locked, and sets its version. */
     readonly update: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id"> & { readonly kind: Monitor["kind"] },
+      monitor: Pick<MonitorRow, "id" | "workspace_id" | "version"> & {
+        readonly kind: Monitor["kind"]
+      },
       changes: {
         readonly key?: string | null
         readonly name?: string
@@ -77,12 +80,13 @@ export class MonitorsRepo extends Context.Service<
       return MonitorsRepo.of({
         insert: Effect.fn("MonitorsRepo.insert")(
           function* (monitor) {
-            const { created_at, id, key, kind, name, tags, workspace_id } = monitor
+            const { created_at, id, key, kind, name, tags, version, workspace_id } = monitor
             yield* sql`
               INSERT INTO monitors
-                (id, workspace_id, kind, key, name, tags, status, changed_at, created_at, updated_at)
+                (id, workspace_id, kind, key, version, name, tags, status, changed_at, created_at,
+                 updated_at)
               VALUES
-                (${id}, ${workspace_id}, ${kind}, ${key}, ${name}, ${tags}::text[],
+                (${id}, ${workspace_id}, ${kind}, ${key}, ${version}, ${name}, ${tags}::text[],
                  'new', ${created_at}, ${created_at}, ${created_at})`
             yield* publish(
               [{ kind, monitor_id: id, workspace_id }],
@@ -94,11 +98,12 @@ export class MonitorsRepo extends Context.Service<
         ),
 
         update: Effect.fn("MonitorsRepo.update")(
-          function* ({ id, workspace_id }, { key, name, tags }, at) {
+          function* ({ id, version, workspace_id }, { key, name, tags }, at) {
             const updated = yield* sql<ChangedMonitor>`
               UPDATE monitors
               SET ${sql.csv([
                 sql`updated_at = ${at}`,
+                sql`version = ${version}`,
                 ...(key === undefined ? [] : [sql`key = ${key}`]),
                 ...(name === undefined ? [] : [sql`name = ${name}`]),
                 ...(tags === undefined ? [] : [sql`tags = ${tags}::text[]`])
@@ -124,6 +129,8 @@ export class MonitorsRepo extends Context.Service<
                 WHEN 'paused' IN (changed.status, monitors.status) THEN to_timestamp(changed.at / 1000)
                 ELSE updated_at
               END,
+              version = monitors.version
+                + CASE WHEN 'paused' IN (changed.status, monitors.status) THEN 1 ELSE 0 END,
               open_incident_id = changed.open_incident_id
             FROM unnest(
               ${column("uuid", ({ monitor_id }) => monitor_id)},

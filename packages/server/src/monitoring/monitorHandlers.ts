@@ -1,9 +1,16 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorFilters } from "@scheduling/domain/monitors/Monitor"
+import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
 import type { MonitorId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
-import { createdIfNew, Idempotency, inWorkspace } from "../http/index.ts"
+import {
+  createdIfNew,
+  expecting,
+  Idempotency,
+  inWorkspace,
+  versionIn,
+  withETag
+} from "../http/index.ts"
 import type { KindTypes } from "./MonitorKind.ts"
 import type { KindMonitors } from "./KindMonitors.ts"
 
@@ -15,12 +22,21 @@ interface MonitorRequest {
   readonly params: { readonly workspace_id: WorkspaceId; readonly monitor_id: MonitorId }
 }
 
+interface Expecting {
+  readonly headers: { readonly "if-match"?: string | undefined }
+}
+
 /**
  * Creates the handlers of the endpoints that all kinds have (`common`). With `handleMonitor`, a
  * kind creates handlers of its own. `toAnswer` depends on the request: only some callers see the
  * ping URL.
  */
-export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
+export const monitorHandlers = <
+  Types extends KindTypes,
+  Answer extends { readonly version: number },
+  Encoded,
+  R
+>(
   monitors: KindMonitors<Types>,
   kind: {
     readonly answer: Schema.Codec<Answer, Encoded>
@@ -45,12 +61,9 @@ export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
 
     const common = {
       list: inWorkspace(
-        (
-          workspaceId,
-          { query }: WorkspaceRequest & { readonly query: PageQuery & MonitorFilters }
-        ) =>
-          Effect.flatMap(monitors.list(workspaceId, query), ({ data, next_cursor }) =>
-            Effect.map(kind.toAnswer, (toAnswer) => ({ data: data.map(toAnswer), next_cursor }))
+        (workspaceId, { query }: WorkspaceRequest & { readonly query: MonitorQuery }) =>
+          Effect.flatMap(monitors.list(workspaceId, query), ({ data, ...page }) =>
+            Effect.map(kind.toAnswer, (toAnswer) => ({ data: data.map(toAnswer), ...page }))
           )
       ),
 
@@ -76,27 +89,38 @@ export const monitorHandlers = <Types extends KindTypes, Answer, Encoded, R>(
       upsert: inWorkspace(
         (
           workspaceId,
-          request: {
+          {
+            headers,
+            params,
+            payload
+          }: Expecting & {
             readonly params: { readonly workspace_id: WorkspaceId; readonly key: string }
             readonly payload: Types["Input"]
           }
         ) =>
           answerWith(
-            createdIfNew(monitors.upsert(workspaceId, request.params.key, request.payload))
+            createdIfNew(monitors.upsert(workspaceId, params.key, expecting(headers, payload)))
           )
       ),
 
-      get: inWorkspace(handleMonitor(monitors.get)),
+      get: inWorkspace((workspaceId, request: MonitorRequest) =>
+        withETag(handleMonitor(monitors.get)(workspaceId, request))
+      ),
 
       update: inWorkspace(
         (
           workspaceId,
-          { params, payload }: MonitorRequest & { readonly payload: Types["Changes"] }
-        ) => answerWith(monitors.update(workspaceId, params.monitor_id, payload))
+          {
+            headers,
+            params,
+            payload
+          }: MonitorRequest & Expecting & { readonly payload: Types["Changes"] }
+        ) =>
+          answerWith(monitors.update(workspaceId, params.monitor_id, expecting(headers, payload)))
       ),
 
-      remove: inWorkspace((workspaceId, { params }: MonitorRequest) =>
-        monitors.remove(workspaceId, params.monitor_id)
+      remove: inWorkspace((workspaceId, { headers, params }: MonitorRequest & Expecting) =>
+        monitors.remove(workspaceId, params.monitor_id, versionIn(headers))
       ),
 
       pause: inWorkspace(handleMonitor(monitors.pause)),

@@ -3,7 +3,15 @@ import { NotificationChannel } from "@scheduling/domain/notifications/Notificati
 import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
 import { Effect } from "effect"
 import { currentAuthor } from "../accounts/index.ts"
-import { createdIfNew, Idempotency, implement, inWorkspace } from "../http/index.ts"
+import {
+  createdIfNew,
+  expecting,
+  Idempotency,
+  implement,
+  inWorkspace,
+  versionIn,
+  withETag
+} from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { Deliveries } from "./sending/Deliveries.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -34,26 +42,29 @@ export const NotificationsHandlers = implement(
       ),
 
       upsertChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+        Effect.fnUntraced(function* (workspaceId, { headers, params, payload }) {
           const author = yield* currentAuthor
-          return yield* createdIfNew(channels.upsert(workspaceId, params.key, payload, author))
+          const definition = expecting(headers, payload)
+          return yield* createdIfNew(channels.upsert(workspaceId, params.key, definition, author))
         })
       ),
 
       channel: inWorkspace((workspaceId, { params }) =>
-        channels.get(workspaceId, params.channel_id)
+        withETag(channels.get(workspaceId, params.channel_id))
       ),
 
       updateChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { params, payload }) {
+        Effect.fnUntraced(function* (workspaceId, { headers, params, payload }) {
           const author = yield* currentAuthor
-          return yield* channels.update(workspaceId, params.channel_id, payload, author)
+          const changes = expecting(headers, payload)
+          return yield* channels.update(workspaceId, params.channel_id, changes, author)
         })
       ),
 
       removeChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { params }) {
-          yield* channels.remove(workspaceId, params.channel_id, yield* currentAuthor)
+        Effect.fnUntraced(function* (workspaceId, { headers, params }) {
+          const author = yield* currentAuthor
+          yield* channels.remove(workspaceId, params.channel_id, author, versionIn(headers))
         })
       ),
 

@@ -19,7 +19,7 @@ import { untilStopping } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
 import { Consent } from "./channels/Consent.ts"
-import { DisableChannel } from "./channels/DisableChannel.ts"
+import { PauseChannel } from "./channels/PauseChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
 import { NotificationsHandlers } from "./http.ts"
@@ -76,6 +76,6 @@ export const NotificationsLayer = Layer.mergeAll(
 ).pipe(
   Layer.provide([Channels.layer, Deliveries.layer]),
   Layer.provide([Settings.layer, Consent.layer]),
-  Layer.provide([DisableChannel.layer, Transport.layer]),
+  Layer.provide([PauseChannel.layer, Transport.layer]),
   Layer.provide([ChannelsRepo.layer, DeliveriesRepo.layer, RoutingRepo.layer, SettingsRepo.layer])
 )

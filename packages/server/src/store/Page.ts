@@ -31,6 +31,8 @@ export interface PageRow {
   readonly id: string
   /** The bytes of this row and of the earlier rows in its page, if the statement counts them. */
   readonly page_bytes?: number
+  /** The value by which the list is sorted, if it is not by the id. */
+  readonly sort_value?: string
 }
 
 /** Turns rows into a page. The row beyond the limit only shows that there is a next page. */
@@ -44,7 +46,7 @@ export const toPage = <Row extends PageRow, A>(
   const hasMore = rows.length > limit || (last?.page_bytes ?? 0) > maxPageBytes
   return {
     data: shown.map(toItem),
-    next_cursor: hasMore && last !== undefined ? cursorOfId(last.id) : null
+    next_cursor: hasMore && last !== undefined ? cursorOf(last) : null
   }
 }
 
@@ -72,9 +74,21 @@ export const countRows = (sql: SqlClient.SqlClient, rows: Statement.Fragment) =>
       LIMIT ${maxTotal + 1}
     ) AS counted`.pipe(Effect.map(([row]) => row?.count ?? 0))
 
-const cursorOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
+const cursorOf = ({ id, sort_value = "" }: Pick<PageRow, "id" | "sort_value">) =>
+  Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), Buffer.from(sort_value)]).toString(
+    "base64url"
+  )
+
+const idBytes = 16
 
 const idOfCursor = (cursor: string) =>
   Buffer.from(cursor, "base64url")
+    .subarray(0, idBytes)
     .toString("hex")
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+
+/** The id and the sort value of the row with which a page ends. */
+export const positionOf = (cursor: string): { readonly id: string; readonly value: string } => ({
+  id: idOfCursor(cursor),
+  value: Buffer.from(cursor, "base64url").subarray(idBytes).toString()
+})

@@ -16,6 +16,10 @@ export const columnsOf =
       )
     )
 
+/** A parameter of type `text[]`. The driver cannot infer the type of an empty array. */
+export const textArray = (values: ReadonlyArray<string>) =>
+  columnsOf(values)("text", (value) => value)
+
 /**
  * Like `columnsOf`, but hides the number of rows from the planner. For few rows, the planner would
  * prefer a special plan and plan the prepared statement again each time: 0.8 ms for an agent's

@@ -12,11 +12,23 @@ export {
   type PageRow,
   toPage
 } from "./Page.ts"
+export {
+  isListedAfter,
+  isNewestFirst,
+  listOrder,
+  type ListRequest,
+  listRequest,
+  nameOfRow,
+  sortColumn,
+  type SortValues,
+  timeOfRow
+} from "./listRequest.ts"
+export { type ListFilters, matchesFilters } from "./listFilters.ts"
 export { DatabaseLayer, migrate, Store } from "./Sql.ts"
 export { StoreClock } from "./StoreClock.ts"
 export { batchPageReads, type RequestedPage, requestedPages } from "./batchPageReads.ts"
 export { batched } from "./batched.ts"
-export { columnsOf, columnsOfAnyLength } from "./columnsOf.ts"
+export { columnsOf, columnsOfAnyLength, textArray } from "./columnsOf.ts"
 export { holdDataDir } from "./embedded/DataDirLock.ts"
 export { openEmbeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
 export { restrictToOwner } from "./embedded/restrictToOwner.ts"

@@ -1,13 +1,12 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ExcludedCalendar } from "@scheduling/domain/cron/FiringOptions"
-import type { Page } from "@scheduling/domain/shared/requests/Page"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { findCalendars } from "../engine/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { TaskRef } from "./TaskRow.ts"
 
-/** Notes that a task is saved with it. False if nobody has it any more. */
+/** Records that a task is saved with the calendar. False if the workspace no longer has it. */
 export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
@@ -23,7 +22,7 @@ export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(functio
   return rows.length > 0
 }, Effect.orDie)
 
-/** Those of the calendars that other tasks of the workspace have. */
+/** Finds which of the calendars other tasks of the workspace use. */
 export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthers")(function* (
   sql: SqlClient.SqlClient,
   task: TaskRef,
@@ -41,21 +40,11 @@ export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthe
 
 interface HavingCalendar {
   readonly workspace_id: string
-  readonly excluded_calendar?: ExcludedCalendar
+  readonly excluded_calendar?: ExcludedCalendar | null
 }
 
-/** Puts what is known of their calendars into records. */
-export const showing = (sql: SqlClient.SqlClient) => {
-  const showAll = showCalendars(sql)
-  return {
-    shown: <Record extends HavingCalendar>(record: Record): Effect.Effect<Record> =>
-      Effect.map(showAll([record]), ([shown = record]) => shown),
-    shownPage: <Record extends HavingCalendar>(page: Page<Record>): Effect.Effect<Page<Record>> =>
-      Effect.map(showAll(page.data), (data) => ({ ...page, data }))
-  }
-}
-
-const showCalendars =
+/** Adds the state of their calendars to records. */
+export const showCalendars =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingCalendar>(
     records: ReadonlyArray<Record>

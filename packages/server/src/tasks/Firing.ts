@@ -20,8 +20,8 @@ import type { TaskRow } from "./TaskRow.ts"
 import type { TasksRepo } from "./TasksRepo.ts"
 
 /**
- * When the tasks of a kind fire, and how they become runs. `ChangeError` is how a change can fail, and
- * `BusyError` how a removal or a run can, in addition to what all kinds have in common.
+ * Decides when the tasks of a kind fire, and turns them into runs. `ChangeError` are the errors of a
+ * change, and `BusyError` those of a removal or a run, in addition to the errors of all kinds.
  */
 export interface Firing<
   Row extends TaskRow,
@@ -35,13 +35,13 @@ export interface Firing<
     workspaceId: AuthorizedWorkspaceId,
     given: TaskChanges
   ) => Effect.Effect<void, NotFound | ValidationFailed>
-  /** Allows one more task of the plan and writes it. `rowAt` has the columns that all kinds have. */
+  /** Counts the task against the plan and writes it. `rowAt` has the columns that all kinds have. */
   readonly insert: (
     workspaceId: AuthorizedWorkspaceId,
     input: Given,
     rowAt: (createdAt: Date) => Row
   ) => Effect.Effect<Listed, NotFound | Conflict | QuotaExceeded | ValidationFailed>
-  /** The columns that a change moves. Fails if the task can no longer be changed. */
+  /** Returns the columns that follow from a change. Fails if the task can no longer be changed. */
   readonly moved: (
     task: Row,
     changes: object
@@ -49,10 +49,12 @@ export interface Firing<
   readonly update: (
     task: Row,
     changed: Row
-  ) => Effect.Effect<void, NotFound | Conflict | ValidationFailed | ChangeError>
-  /** Whether the task fires as the definition says. Its columns are compared elsewhere. */
+  ) => Effect.Effect<Row, NotFound | Conflict | ValidationFailed | ChangeError>
+  /** Pauses or resumes the locked task, unless it already is as the definition says. */
+  readonly setPaused: (task: Row, paused: boolean) => Effect.Effect<void, ChangeError>
+  /** Says whether the task fires as the definition says. Its columns are compared elsewhere. */
   readonly isDefined: (row: Listed, given: Given) => boolean
-  /** A task that is over keeps its result: another definition of its key creates a new task. */
+  /** Says whether the task is finished. It then keeps its result, and another definition of its key creates a new task. */
   readonly isOver: (row: Listed) => boolean
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
@@ -65,15 +67,18 @@ export interface Firing<
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
-/** What a definition or a change may give, of what is decided for all kinds. */
+/** The fields of definitions and changes that are handled for all kinds. */
 export interface TaskChanges {
   readonly key?: string | null
   readonly queue_id?: string | null
+  readonly queue_key?: string | null
+  readonly version?: number
+  readonly paused?: boolean
   readonly precision?: Precision | null
   readonly excluded_calendar?: object | null
 }
 
-/** The firing of a kind whose tasks repeat on a schedule until they are paused. */
+/** Creates the firing of a kind whose tasks repeat on a schedule until they are paused. */
 export const scheduledFiring = Effect.fnUntraced(function* <
   Row extends ScheduledRow & TaskRow,
   Listed extends TaskRow
@@ -88,7 +93,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
   readonly repo: TasksRepo<Row, Listed>
-  /** A task that has no run yet. */
+  /** Adds to a row the columns of a task that has no run yet. */
   readonly listed: (row: Row) => Listed
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -99,16 +104,16 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const schedules = yield* schedulesOf(repo)
   const found = orNotFound(resource)
 
-  const firing: Firing<Row, Listed, object, QuotaExceeded, never> = {
+  const firing: Firing<Row, Listed, Pick<TaskChanges, "paused">, QuotaExceeded, never> = {
     hold: schedules.beforeChange,
 
-    insert: (workspaceId, _, rowAt) =>
+    insert: (workspaceId, { paused = false }, rowAt) =>
       transaction(
         Effect.gen(function* () {
           yield* limits.allowOneMore(workspaceId, limit)
           const row = yield* schedules.insert({
             ...rowAt(yield* now),
-            status: "active",
+            status: paused ? "paused" : "active",
             paused_reason: null,
             next_fire_at: null
           })
@@ -118,9 +123,12 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
     moved: () => Effect.succeed({}),
 
-    update: (task, changed) => Effect.asVoid(schedules.update(task, changed)),
+    update: schedules.update,
 
-    isDefined: () => true,
+    setPaused: (task, paused) =>
+      Effect.asVoid(paused ? schedules.pause(task) : schedules.resume(task)),
+
+    isDefined: ({ status }, { paused }) => paused === undefined || paused === (status === "paused"),
 
     isOver: () => false,
 
@@ -136,7 +144,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       )
   }
 
-  /** The pause or the resume of the task with an id, shown by `get`. */
+  /** Turns a change of a locked row into a request for the task with an id, answered by `get`. */
   const locked =
     <ChangeError>(change: (task: Row) => Effect.Effect<Row, ChangeError>) =>
     <Task>(

@@ -20,6 +20,7 @@ import type { FiringColumns, TaskRef } from "./TaskRow.ts"
 /** A row of `tasks` that may have a schedule. */
 export interface ScheduledRow extends TaskRef, FiringColumns {
   readonly key: string | null
+  readonly version: number
   readonly status: TaskStatus
   readonly schedule: string | null
   readonly timezone: string
@@ -33,6 +34,7 @@ const columns: Readonly<Record<keyof ScheduledRow, string>> = {
   id: "id",
   workspace_id: "workspace_id",
   key: "key",
+  version: "version",
   status: "status",
   schedule: "schedule",
   timezone: "coalesce(timezone, 'UTC')",
@@ -45,7 +47,7 @@ const columns: Readonly<Record<keyof ScheduledRow, string>> = {
   updated_at: "updated_at"
 }
 
-/** SQL for all that a `ScheduledRow` has, of cron tasks and of chains, which may have no schedule. */
+/** The select list of a `ScheduledRow`, for cron tasks and chains. Chains may have no schedule. */
 export const scheduledColumns = Object.entries(columns)
   .map(([name, value]) => (name === value ? name : `${value} AS ${name}`))
   .join(", ")
@@ -57,9 +59,9 @@ interface Writes<Row> {
 }
 
 /**
- * What cron tasks and chains do with their schedules. The next fire is computed by the clock of the
- * store, here and in the runner, while the row is locked. Call these in the transaction that has
- * locked it.
+ * Writes the schedules of cron tasks and chains. The next firing is computed with the clock of the
+ * store, here and in the runner, while the row is locked. Call these functions in the transaction
+ * that has locked it.
  */
 export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
   repo: Writes<Row>
@@ -89,7 +91,10 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     return yield* invalid("excluded_calendar", "was removed at the same time: save it again")
   })
 
-  /** One that other tasks have is counted already, and one that nobody has from now on makes room. */
+  /**
+   * A calendar that other tasks have is counted already, and a calendar that no task has any more
+   * makes room for another.
+   */
   const allowCalendar = Effect.fnUntraced(function* (task: Row, changed: Row = task) {
     const url = calendarOf(changed)
     const before = calendarOf(task)
@@ -100,13 +105,13 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     yield* limits.allowOneMore(task.workspace_id, "calendars")
   })
 
-  /** None of its runs starts from now on, and its open problem is dropped without a recovery. */
+  /** No run of the task starts from now on. Its open problem is dropped without a recovery. */
   const stop = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.stop({ workspace_id, task_id: id })
     yield* outbox.forget({ workspace_id, subject_id: id })
   })
 
-  /** What has started goes on. The start guard cancels scheduled runs of a paused task. */
+  /** Runs that have started go on. The start guard cancels scheduled runs of a paused task. */
   const letFinish = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.withdrawSlots({ workspace_id, task_id: id })
     yield* outbox.forget({ workspace_id, subject_id: id })
@@ -116,26 +121,29 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
    * Lets the task fire by its schedule as it is now. Slots that have fired ahead are withdrawn,
    * unless their runs have started.
    */
-  const fireAgain = Effect.fnUntraced(function* (task: Row, updated_at?: Date) {
+  const fireAgain = Effect.fnUntraced(function* (task: Row) {
     const after = yield* queue.withdrawSlots({ workspace_id: task.workspace_id, task_id: task.id })
     const fires: Row = {
       ...task,
       status: "active",
       paused_reason: null,
-      next_fire_at: yield* nextFireAfter(task, after),
-      updated_at: updated_at ?? (yield* now)
+      next_fire_at: yield* nextFireAfter(task, after)
     }
     yield* repo.update(fires)
     yield* wake(fires)
     return fires
   })
 
+  /** The row with the version and the time of a change. */
+  const changedNow = (task: Row) =>
+    Effect.map(now, (updated_at): Row => ({ ...task, version: task.version + 1, updated_at }))
+
   return {
     stop,
 
     /**
-     * Before the task is locked: a change that is counted needs the lock of the workspace, and whoever
-     * has both takes that one first.
+     * Call it before the task is locked. A change that counts against the plan locks the workspace,
+     * and the lock of the workspace always comes before the lock of a task.
      */
     beforeChange: (
       workspaceId: Row["workspace_id"],
@@ -159,7 +167,9 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       yield* allowCalendar(task)
       if (isPrecise(task)) yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
       yield* checkQueue(task.workspace_id, task.queue_id)
-      const row: Row = { ...task, next_fire_at: yield* nextFireAfter(task, task.created_at) }
+      const next_fire_at =
+        task.status === "paused" ? null : yield* nextFireAfter(task, task.created_at)
+      const row: Row = { ...task, next_fire_at }
       yield* repo.insert(row)
       yield* wake(row)
       return row
@@ -180,8 +190,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       const firesOtherwise =
         firing.some((field) => changed[field] !== task[field]) ||
         !isDeepStrictEqual(slotOptionsOf(changed), slotOptionsOf(task))
-      if (firesOtherwise && task.status === "active") return yield* fireAgain(changed)
-      const row: Row = { ...changed, updated_at: yield* now }
+      const row = yield* changedNow(changed)
+      if (firesOtherwise && task.status === "active") return yield* fireAgain(row)
       yield* repo.update(row)
       return row
     }),
@@ -189,28 +199,27 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     pause: Effect.fnUntraced(function* (task: Row, paused_reason: string | null = null) {
       if (task.status === "paused") return task
       const paused: Row = {
-        ...task,
+        ...(yield* changedNow(task)),
         status: "paused",
         paused_reason,
-        next_fire_at: null,
-        updated_at: yield* now
+        next_fire_at: null
       }
       yield* repo.update(paused)
       yield* task.firing_options?.on_pause === "finish" ? letFinish(paused) : stop(paused)
       return paused
     }),
 
-    /** For an active task whose calendar has changed. To its user it is as it was. */
+    /** Called for an active task whose calendar has changed. Its version stays as it is. */
     recompute: Effect.fnUntraced(function* (task: Row) {
       const next = yield* nextFireAfter(task, yield* now)
-      if (next?.getTime() !== task.next_fire_at?.getTime()) yield* fireAgain(task, task.updated_at)
+      if (next?.getTime() !== task.next_fire_at?.getTime()) yield* fireAgain(task)
     }),
 
     resume: Effect.fnUntraced(function* (task: Row) {
       if (task.status === "active") return task
       yield* allowSchedule(task)
       yield* limits.allowResume(task.workspace_id, task.id)
-      return yield* fireAgain(task)
+      return yield* fireAgain(yield* changedNow(task))
     })
   }
 })
@@ -244,7 +253,7 @@ const isGiven = (value: object | null | undefined) => value !== undefined && val
 const isPrecise = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
   firing_options?.precision === "second"
 
-/** Here, because a change may give one of two fields only. */
+/** Checks fields that depend on each other. A change may give only one of them. */
 const checkFiring = ({
   firing_options,
   schedule
@@ -257,7 +266,7 @@ const checkFiring = ({
   return schedule === null ? bounds : Effect.andThen(checkPrecision(schedule, precision), bounds)
 }
 
-/** Only who says so may write seconds, because crons differ in what a sixth field is. */
+/** Seconds need `precision`, because cron implementations disagree on what a sixth field means. */
 export const checkPrecision = (schedule: string, precision: Precision | undefined) => {
   const problem = precisionProblem(Schedule.make(schedule), precision)
   return problem === undefined ? Effect.void : invalid("schedule", `is not valid: ${problem}`)

@@ -1,20 +1,21 @@
 import {
   type CallOptions,
   callOptions,
+  hasUnsentBody,
   isTooLong,
   type Retry,
   retryDefaults,
   type RetryInput,
-  tooLong
+  type RetryUpdate,
+  tooLong,
+  unsentBody
 } from "@scheduling/domain/calls/CallOptions"
+import { headersProblems, mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
 import { type Callbacks, callbacks } from "@scheduling/domain/calls/Callbacks"
-import {
-  type ExcludedCalendar,
-  type FiringOptions,
-  firingOptions
-} from "@scheduling/domain/cron/FiringOptions"
+import { type FiringOptions, firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { jitterMs } from "@scheduling/domain/cron/jitterMs"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { timestampOrNull } from "../store/index.ts"
@@ -69,6 +70,10 @@ export const keptOptions = <Changes extends object, Column extends OptionColumn>
     Pick<OptionColumns, Column>
 }
 
+/** What an answer shows of the options in a column of a record that has none of them. */
+export const unsetIn = (column: OptionColumn): Readonly<Record<string, unknown>> =>
+  groups[column].unset
+
 /** The names of all rare options. */
 export const rareOptions: ReadonlySet<string> = new Set(
   Object.values(groups).flatMap(({ unset }) => Object.keys(unset))
@@ -91,23 +96,72 @@ const retriesOf = (
     retry:
       retry === undefined
         ? known && { ...known, count }
-        : retry && { ...retryDefaults, ...retry, count }
+        : retry && { ...retryDefaults, ...withDefaults(retry), count }
   }
 }
 
-/** Refuses a timeout that only a call with a completion may have. Give it the changed row. */
-export const checkTimeout = ({
+interface CallChanges {
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly retry?: RetryUpdate | null
+  readonly retry_count?: number
+}
+
+/** The fields of a PATCH, with its objects merged into those of the row. */
+export const mergedCall = <Changes extends CallChanges>(
+  changes: Changes,
+  row: Retries & { readonly headers?: Readonly<Record<string, string>> }
+) => {
+  const { headers, retry, ...others } = changes
+  return {
+    ...others,
+    ...(headers !== undefined && { headers: mergedHeaders(row.headers ?? {}, headers) }),
+    ...(retry !== undefined && {
+      retry: retry && {
+        ...retryDefaults,
+        ...row.call_options?.retry,
+        ...withDefaults(retry),
+        count: retry.count ?? changes.retry_count ?? row.retry_count ?? 0
+      }
+    })
+  }
+}
+
+/** Null stands for the default. */
+const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
+  ...(first_seconds !== undefined && {
+    first_seconds: first_seconds ?? retryDefaults.first_seconds
+  }),
+  ...(factor !== undefined && { factor: factor ?? retryDefaults.factor }),
+  ...(max_seconds !== undefined && { max_seconds: max_seconds ?? retryDefaults.max_seconds })
+})
+
+/** Refuses what a change makes of a call, where the contract sees only a part. */
+export const checkCall = ({
+  body,
   call_options,
+  headers = {},
+  method,
   timeout_seconds
 }: {
+  readonly body?: string | null
   readonly call_options?: CallOptions | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: string
   readonly timeout_seconds?: number
-}): Effect.Effect<void, ValidationFailed> =>
-  isTooLong({ ...call_options, ...(timeout_seconds !== undefined && { timeout_seconds }) })
-    ? Effect.fail(ValidationFailed.at(tooLong.path, tooLong.code, tooLong.problem))
-    : Effect.void
+}): Effect.Effect<void, ValidationFailed> => {
+  const call = { ...call_options, ...(timeout_seconds !== undefined && { timeout_seconds }) }
+  const problems = [
+    ...(isTooLong(call) ? [tooLong] : []),
+    ...(hasUnsentBody({ ...(method !== undefined && { method }), body: body ?? null })
+      ? [unsentBody]
+      : []),
+    ...headersProblems(headers).map((one) => ({ ...one, path: ["headers", ...one.path] }))
+  ]
+  const issues = problems.map(({ code, path, problem }) => issueAt(path, code, problem))
+  return issues.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ issues }))
+}
 
-/** The URLs of the callbacks that a request gives, as they are checked. */
+/** The URLs of the callbacks in a request, in the form in which targets are checked. */
 export const callbackTargets = (given: {
   readonly [Name in keyof Callbacks]: Callbacks[Name] | null
 }) =>
@@ -123,40 +177,45 @@ export const slotOptionsOf = ({ firing_options }: Pick<OptionColumns, "firing_op
   return { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at }
 }
 
-type ShownFiring = Omit<FiringOptions, "excluded_calendar"> & {
-  readonly excluded_calendar?: ExcludedCalendar
-  readonly paused_reason?: string
-  readonly next_run_at: string | null
-}
-
-/** What is known of a calendar is in a table of its own, see `showCalendars`. */
+/** The state of a calendar before `showCalendars` adds it from the table of calendars. */
 const unread = { fetched_at: null, error: null, days: 0 }
 
-/** What an answer shows of a schedule in addition to the columns of its row. */
+/** The fields of an answer about a schedule that are not columns or options of the same name. */
 export const shownFiring = ({
   firing_options,
   id,
   next_fire_at,
-  paused_reason
+  paused_reason,
+  status
 }: Pick<OptionColumns, "firing_options"> & {
   readonly id: string
   readonly next_fire_at: Date | null
   readonly paused_reason: string | null
-}): ShownFiring => {
-  const { excluded_calendar, ...others } = firing_options ?? {}
+  readonly status: string
+}) => {
+  const calendar = firing_options?.excluded_calendar
   return {
-    ...others,
-    ...(excluded_calendar !== undefined && {
-      excluded_calendar: { ...excluded_calendar, ...unread }
-    }),
-    ...(paused_reason !== null && { paused_reason }),
-    next_run_at: timestampOrNull(
-      next_fire_at === null || firing_options?.jitter_seconds === undefined
-        ? next_fire_at
-        : dueOf(id, next_fire_at, firing_options.jitter_seconds)
-    )
+    ...(calendar !== undefined && { excluded_calendar: { ...calendar, ...unread } }),
+    paused: status === "paused",
+    paused_reason,
+    next_run_at: nextRunOf({ firing_options, id, next_fire_at })
   }
 }
+
+/** When a task runs next, jitter included. */
+export const nextRunOf = ({
+  firing_options,
+  id,
+  next_fire_at
+}: Pick<OptionColumns, "firing_options"> & {
+  readonly id: string
+  readonly next_fire_at: Date | null
+}) =>
+  timestampOrNull(
+    next_fire_at === null || firing_options?.jitter_seconds === undefined
+      ? next_fire_at
+      : dueOf(id, next_fire_at, firing_options.jitter_seconds)
+  )
 
 const dueOf = (id: string, slot: Date, jitterSeconds: number) =>
   new Date(slot.getTime() + jitterMs(id, slot.getTime(), jitterSeconds))

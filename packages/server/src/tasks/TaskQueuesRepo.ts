@@ -17,3 +17,34 @@ export const lockQueue = (
     Effect.map((rows) => rows.length > 0),
     Effect.orDie
   )
+
+interface HavingQueue {
+  readonly workspace_id: string
+  readonly queue_id: string | null
+  readonly queue_key: string | null
+}
+
+/** Adds the keys of their queues to records. Costs no statement if no record has a queue. */
+export const showQueueKeys =
+  (sql: SqlClient.SqlClient) =>
+  <Record extends HavingQueue>(
+    records: ReadonlyArray<Record>
+  ): Effect.Effect<ReadonlyArray<Record>> => {
+    const queued = records.filter(({ queue_id }) => queue_id !== null)
+    if (queued.length === 0) return Effect.succeed(records)
+    return sql<{ readonly id: string; readonly key: string }>`
+      SELECT id, key
+      FROM queues
+      WHERE workspace_id = ANY (${queued.map(({ workspace_id }) => workspace_id)}::uuid[])
+        AND id = ANY (${queued.map(({ queue_id }) => queue_id)}::uuid[])
+        AND key IS NOT NULL`.pipe(
+      Effect.map((rows) => {
+        const keys = new Map(rows.map(({ id, key }) => [id, key]))
+        return records.map((record) => {
+          const queue_key = keys.get(record.queue_id ?? "")
+          return queue_key === undefined ? record : { ...record, queue_key }
+        })
+      }),
+      Effect.orDie
+    )
+  }

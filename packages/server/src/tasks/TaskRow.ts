@@ -8,7 +8,8 @@ import {
   type OptionColumns,
   type RareOption,
   rareOptions,
-  shownFiring
+  shownFiring,
+  unsetIn
 } from "./TaskOptions.ts"
 
 export interface TaskRef {
@@ -21,6 +22,7 @@ export interface TaskRow extends TaskRef, Pick<OptionColumns, "ending_options"> 
   readonly timeout_seconds?: number
   readonly call_options?: CallOptions | null
   readonly key: string | null
+  readonly version: number
   readonly status: string
   readonly queue_id: string | null
   readonly created_at: Date
@@ -34,7 +36,9 @@ export type PlainColumns<Task> = Omit<
   | "created_at"
   | "last_run"
   | "next_run_at"
+  | "paused"
   | "paused_reason"
+  | "queue_key"
   | "updated_at"
   | "workspace_id"
 >
@@ -50,7 +54,9 @@ const otherFields: ReadonlySet<string> = new Set([
   ...rareOptions,
   "last_run",
   "next_run_at",
-  "paused_reason"
+  "paused",
+  "paused_reason",
+  "queue_key"
 ])
 
 /**
@@ -63,7 +69,8 @@ export const taskColumns = <Task extends { readonly last_run: unknown }, Row ext
 ) => {
   const plain = Object.keys(fields).filter((name) => !otherFields.has(name))
   const times = ["run_at", "created_at", "updated_at"].filter((name) => plain.includes(name))
-  const copied = fieldsCopier<Record<string, unknown>>(plain)
+  const unset = Object.assign({}, ...options.map(unsetIn), { queue_key: null })
+  const copied = fieldsCopier<Record<string, unknown>>(plain, unset)
   const hasSchedule = options.includes("firing_options")
   const columns = [...plain, ...options, ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])]
   return {
@@ -72,7 +79,7 @@ export const taskColumns = <Task extends { readonly last_run: unknown }, Row ext
     show: (row: Row & Partial<OptionColumns>, lastRun: Task["last_run"]): Task => {
       const task = copied(row)
       for (const name of times) task[name] = timestampOf(task[name] as Date)
-      Object.assign(task, row.call_options, row.ending_options)
+      Object.assign(task, row.call_options, row.firing_options, row.ending_options)
       if (hasSchedule) Object.assign(task, shownFiring(row as Row & FiringColumns))
       task["last_run"] = lastRun
       return task as object as Task

@@ -7,13 +7,15 @@ import type {
   Conflict,
   NotFound,
   QuotaExceeded,
+  Stale,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import type { Page } from "@scheduling/domain/shared/requests/Page"
-import { Effect, Option } from "effect"
+import type { CountedPage, Page } from "@scheduling/domain/shared/requests/Page"
+import { Effect, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   againIfOvertaken,
+  checkVersion,
   Ids,
   isDefinedAs,
   orNotFound,
@@ -22,16 +24,26 @@ import {
   type Upserted
 } from "../core/index.ts"
 import type { QueuedRun } from "../engine/index.ts"
-import { pageRequest, toPage, transactionOf } from "../store/index.ts"
-import { showing } from "./CalendarsOfTasksRepo.ts"
+import {
+  countedPage,
+  type ListRequest,
+  listRequest,
+  type PageRow,
+  type SortValues,
+  toPage,
+  transactionOf
+} from "../store/index.ts"
+import { showCalendars } from "./CalendarsOfTasksRepo.ts"
 import type { Firing, TaskChanges } from "./Firing.ts"
-import { checkTimeout } from "./TaskOptions.ts"
+import { queueByKey } from "./queueCheck.ts"
+import { showQueueKeys } from "./TaskQueuesRepo.ts"
+import { checkCall } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
 
 type Target = Parameters<Effect.Success<typeof targetCheck>>[0][number]
 
-/** What a kind of task is made of. All that the kinds have in common is in `tasksOf`. */
+/** The parts of a kind of task that differ between kinds. The rest is in `tasksOf`. */
 export interface TaskKind<
   Row extends TaskRow,
   Listed extends TaskRow,
@@ -39,25 +51,30 @@ export interface TaskKind<
   Input extends object,
   Update extends object,
   ChangeError,
-  BusyError
+  BusyError,
+  Changes = Partial<Input>
 > {
   /** The name of its service, for traces. */
   readonly name: string
+  /** The values by which its lists can be sorted. */
+  readonly sorts: SortValues
   readonly resource: "task" | "chain"
   readonly defaults: Omit<Partial<Input>, never>
   readonly repo: TasksRepo<Row, Listed>
-  /** When a task fires, and how it becomes a run. */
+  /** Decides when a task fires, and turns it into a run. */
   readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
-  /** The columns that the fields of a definition or of a change give. */
-  readonly columnsOf: (given: Update, before?: Row) => Partial<Row>
-  /** The URLs that a definition or a change gives, with the row that it leads to. */
-  readonly targets: (given: Update, row: Row) => ReadonlyArray<Target>
+  /** Returns the columns for the fields of a definition or of a change. */
+  readonly columnsOf: (given: Changes, before?: Row) => Partial<Row>
+  /** Returns the URLs that a definition or a change names. `row` is the row after the change. */
+  readonly targets: (given: Changes, row: Row) => ReadonlyArray<Target>
+  /** The fields of a PATCH, with its objects merged into those of the row. */
+  readonly merged: (changes: Update, row: Row) => Changes
   readonly show: (row: Listed) => Task
   /** Called for a change, before the row is written. */
   readonly changed?: (before: Row, row: Row) => Effect.Effect<void>
 }
 
-/** What can be done with the tasks of a kind. `ChangeError` and `BusyError` are errors that only some kinds have. */
+/** The operations on tasks of a kind. `ChangeError` and `BusyError` are errors that only some kinds have. */
 export interface Tasks<
   Task,
   Input,
@@ -70,35 +87,37 @@ export interface Tasks<
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: TaskQuery<Status>
-  ) => Effect.Effect<Page<Task>>
+  ) => Effect.Effect<CountedPage<Task>, ValidationFailed>
   /** Lists the tasks of every workspace that the principal can read. */
   readonly listAll: (
     principal: Principal["Service"],
     query: TaskQuery<Status>
-  ) => Effect.Effect<Page<Task>>
+  ) => Effect.Effect<CountedPage<Task>, ValidationFailed>
   readonly get: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Task, NotFound>
   readonly create: (
     workspaceId: AuthorizedWorkspaceId,
     input: Input
   ) => Effect.Effect<Task, NotFound | Conflict | QuotaExceeded | ValidationFailed>
   /**
-   * Gives the task with the key this definition, or creates it. Changes nothing if it is already
-   * defined so.
+   * Creates the task with the key, or gives it this definition. Changes nothing if it already has
+   * this definition.
    */
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
     key: string,
     definition: Definition
-  ) => Effect.Effect<Upserted<Task>, NotFound | Conflict | QuotaExceeded | ValidationFailed>
+  ) => Effect.Effect<Upserted<Task>, NotFound | Conflict | QuotaExceeded | Stale | ValidationFailed>
   readonly update: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
     changes: Update
-  ) => Effect.Effect<Task, NotFound | Conflict | ValidationFailed | ChangeError>
+  ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
+  /** With a `version`, only a task of that version is removed. */
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
-    id: string
-  ) => Effect.Effect<void, NotFound | BusyError>
+    id: string,
+    version?: number
+  ) => Effect.Effect<void, NotFound | Stale | BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -106,7 +125,7 @@ export interface Tasks<
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
-/** The same for a kind that has a schedule. `Run` is what a run by hand answers. */
+/** The operations on tasks of a kind that has a schedule. `Run` is the answer of a manual run. */
 export type PausableTasks<Task, Input, Definition, Update, Status extends string, Run> = Omit<
   Tasks<Task, Input, Definition, Update, Status, QuotaExceeded, never>,
   "run"
@@ -126,7 +145,12 @@ export type PausableTasks<Task, Input, Definition, Update, Status extends string
 export const tasksOf = Effect.fnUntraced(function* <
   Row extends TaskRow,
   Listed extends TaskRow,
-  Task extends { readonly workspace_id: string; readonly excluded_calendar?: ExcludedCalendar },
+  Task extends {
+    readonly workspace_id: string
+    readonly queue_id: string | null
+    readonly queue_key: string | null
+    readonly excluded_calendar?: ExcludedCalendar | null
+  },
   Input extends TaskChanges,
   Update extends TaskChanges,
   ChangeError extends Conflict | QuotaExceeded | ValidationFailed,
@@ -137,10 +161,49 @@ export const tasksOf = Effect.fnUntraced(function* <
   const transaction = transactionOf(sql)
   const ids = yield* Ids
   const checkTargets = yield* targetCheck
-  const { shown, shownPage } = showing(sql)
+  const withQueueId = queueByKey(sql)
+  const showOfQueues = showQueueKeys(sql)
+  const showOfCalendars = showCalendars(sql)
   const found = orNotFound(kind.resource)
 
-  const show = (row: Listed) => shown(kind.show(row))
+  /** Adds the keys of their queues and the state of their calendars to tasks. */
+  const shown = (tasks: ReadonlyArray<Task>) => Effect.flatMap(showOfQueues(tasks), showOfCalendars)
+
+  const shownPage = (page: Page<Task>) =>
+    Effect.map(shown(page.data), (data): Page<Task> => ({ ...page, data }))
+
+  const show = (row: Listed) => {
+    const task = kind.show(row)
+    return Effect.map(shown([task]), ([complete = task]) => complete)
+  }
+
+  const listingOf = ({ cursor, limit, sort, total: _, ...filters }: TaskQuery<Listed["status"]>) =>
+    Effect.map(
+      listRequest(
+        {
+          ...(cursor !== undefined && { cursor }),
+          ...(limit !== undefined && { limit }),
+          ...(sort !== undefined && { sort })
+        },
+        kind.sorts
+      ),
+      (page) => ({ ...filters, page })
+    )
+
+  const pageOf = (
+    query: TaskQuery<Listed["status"]>,
+    { page }: { readonly page: ListRequest },
+    rows: Effect.Effect<ReadonlyArray<Listed & PageRow>>,
+    count: Effect.Effect<number>
+  ) =>
+    countedPage(
+      query,
+      Effect.flatMap(rows, (listed) => shownPage(toPage(listed, page, kind.show))),
+      count
+    )
+
+  const columnsOf = (given: Partial<Input>, before?: Row) =>
+    kind.columnsOf(Struct.omit(given, ["paused", "version"]) as Partial<Input>, before)
 
   const lock = (workspaceId: AuthorizedWorkspaceId, id: string) =>
     found(repo.findForUpdate(workspaceId, id))
@@ -152,29 +215,41 @@ export const tasksOf = Effect.fnUntraced(function* <
     workspaceId: AuthorizedWorkspaceId,
     input: Input
   ) {
-    const given = { ...defaults, ...input } as Input & Update
-    const columns = kind.columnsOf(given)
+    const given = yield* withQueueId(workspaceId, { ...defaults, ...input })
+    const columns = columnsOf(given)
     yield* checkTargets(kind.targets(given, columns as Row))
     const id = yield* ids.next
     const rowAt = (at: Date) =>
-      ({ ...columns, id, workspace_id: workspaceId, created_at: at, updated_at: at }) as Row
+      ({
+        ...columns,
+        id,
+        workspace_id: workspaceId,
+        version: 1,
+        created_at: at,
+        updated_at: at
+      }) as Row
     return yield* show(yield* firing.insert(workspaceId, input, rowAt))
   })
 
-  const change = Effect.fnUntraced(function* (task: Row, changes: Update) {
+  const change = Effect.fnUntraced(function* (task: Row, given: Partial<Input>) {
+    const { paused, version, ...changes } = given
+    yield* checkVersion(task, version)
     const changed: Row = {
       ...task,
-      ...kind.columnsOf(changes, task),
+      ...columnsOf(given, task),
       ...(yield* firing.moved(task, changes))
     }
-    yield* checkTimeout(changed)
-    yield* checkTargets(kind.targets(changes, changed))
+    yield* checkCall(changed)
+    yield* checkTargets(kind.targets(given, changed))
     if (Object.keys(changes).length > 0) {
       const { key } = changes
       if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
       if (kind.changed !== undefined) yield* kind.changed(task, changed)
-      yield* firing.update(task, changed)
-    }
+      const updated = yield* firing.update(task, changed)
+      // Both are one change, so the version grows once.
+      if (paused !== undefined)
+        yield* firing.setPaused({ ...updated, version: task.version }, paused)
+    } else if (paused !== undefined) yield* firing.setPaused(task, paused)
     return yield* get(task.workspace_id, task.id)
   })
 
@@ -191,18 +266,30 @@ export const tasksOf = Effect.fnUntraced(function* <
     BusyError
   > = {
     list: Effect.fn(`${name}.list`)(function* (workspaceId, query) {
-      const page = pageRequest(query)
-      const rows = yield* repo.list(workspaceId, { ...query, page })
-      return yield* shownPage(toPage(rows, page, kind.show))
+      const listing = yield* listingOf(query)
+      return yield* pageOf(
+        query,
+        listing,
+        repo.list(workspaceId, listing),
+        repo.count(workspaceId, listing)
+      )
     }),
 
     listAll: Effect.fn(`${name}.listAll`)(function* (principal, query) {
-      const page = pageRequest(query)
-      const listing = { ...query, page }
-      const rows = yield* principal.kind === "jwt"
-        ? repo.listOfMember(principal.user_id, listing)
-        : repo.list(principal.workspace_id, listing)
-      return yield* shownPage(toPage(rows, page, kind.show))
+      const listing = yield* listingOf(query)
+      return yield* principal.kind === "jwt"
+        ? pageOf(
+            query,
+            listing,
+            repo.listOfMember(principal.user_id, listing),
+            repo.countOfMember(principal.user_id, listing)
+          )
+        : pageOf(
+            query,
+            listing,
+            repo.list(principal.workspace_id, listing),
+            repo.count(principal.workspace_id, listing)
+          )
     }),
 
     get,
@@ -210,13 +297,16 @@ export const tasksOf = Effect.fnUntraced(function* <
     create: (workspaceId, input) => holder(workspaceId, input.key)(create(workspaceId, input)),
 
     upsert: Effect.fn(`${name}.upsert`)(
-      (workspaceId, key, definition) => {
+      function* (workspaceId, key, definition) {
         const input = { ...definition, key } as Input
-        const defined = { ...defaults, ...input } as Input & Update
-        const columns = kind.columnsOf(defined)
+        const defined = yield* withQueueId(workspaceId, {
+          ...defaults,
+          ...input
+        } as Input)
+        const columns = columnsOf(defined)
         const isDefined = (row: Listed) => firing.isDefined(row, input) && isDefinedAs(row, columns)
-        return upsertByKey(
-          { key, resource: kind.resource },
+        return yield* upsertByKey(
+          { key, resource: kind.resource, version: defined.version },
           {
             find: Effect.flatMap(repo.findByKey(workspaceId, key), (row) =>
               Option.isSome(row) && firing.isOver(row.value) && !isDefined(row.value)
@@ -240,15 +330,20 @@ export const tasksOf = Effect.fnUntraced(function* <
     ),
 
     update: Effect.fn(`${name}.update`)(
-      function* (workspaceId, id, changes) {
+      function* (workspaceId, id, given) {
+        const changes = yield* withQueueId(workspaceId, given)
         yield* firing.hold(workspaceId, changes)
-        return yield* change(yield* lock(workspaceId, id), changes)
+        const task = yield* lock(workspaceId, id)
+        return yield* change(task, kind.merged(changes, task))
       },
       transaction,
       (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
     ),
 
-    remove: Effect.fn(`${name}.remove`)(firing.remove, transaction),
+    remove: Effect.fn(`${name}.remove`)(function* (workspaceId, id, version) {
+      if (version !== undefined) yield* checkVersion(yield* lock(workspaceId, id), version)
+      yield* firing.remove(workspaceId, id)
+    }, transaction),
 
     run: Effect.fn(`${name}.run`)(firing.run)
   }

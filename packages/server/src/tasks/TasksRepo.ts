@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
-import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { keyIsTaken } from "../core/index.ts"
@@ -10,29 +10,36 @@ import { type Change, LiveChanges, taskChange, publishAfterCommit } from "../eve
 import { FairQueue, yieldToEventLoop } from "../http/index.ts"
 import {
   batchPageReads,
+  countRows,
+  isListedAfter,
+  isNewestFirst,
+  listOrder,
+  type ListRequest,
   orWorkspaceNotFound,
-  type PageRequest,
   type PageRow,
   type RequestedPage,
   requestedPages,
-  rowsOf
+  rowsOf,
+  sortColumn,
+  textArray
 } from "../store/index.ts"
 import { joinLastRun, lastRunColumns, lastRunNames, recentIds } from "./LastRunRepo.ts"
 import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "./pageBytes.ts"
 import type { TaskRef, TaskRow } from "./TaskRow.ts"
 
-/** What a request for a list of tasks can say. */
-export interface TaskQuery<Status extends string> extends PageQuery {
-  readonly status?: Status
-  readonly name?: string
-  readonly key?: string
+/** The query of a list of tasks. */
+export interface TaskQuery<Status extends string> extends ListQuery {
+  readonly status?: ReadonlyArray<Status>
 }
 
-interface TaskListing<Status extends string> extends Omit<TaskQuery<Status>, keyof PageQuery> {
-  readonly page: PageRequest
+interface TaskListing<Status extends string> extends Omit<
+  TaskQuery<Status>,
+  "cursor" | "limit" | "sort" | "total"
+> {
+  readonly page: ListRequest
 }
 
-/** How the rows of one kind are stored and read. */
+/** Describes how the rows of one kind are stored and read. */
 export interface TaskTable<Listed extends TaskRow> {
   readonly kind: ExecutionKind
   /** The columns that are read, and written by an update. */
@@ -44,16 +51,17 @@ export interface TaskTable<Listed extends TaskRow> {
    * early.
    */
   readonly long: Readonly<Record<string, string>>
-  /** The column whose value depends on the time. */
+  /** A column whose value is computed from the time of the request. */
   readonly derived?: { readonly column: string; readonly at: (now: Date) => Statement.Fragment }
+  /** SQL for the status that is shown, if it is not the one that is stored. */
   readonly hasStatus?: (
     workspaceId: AuthorizedWorkspaceId,
     status: Listed["status"],
     now: Date
   ) => Statement.Fragment
-  /** Whether the latest run is an execution of the task, which its row is joined with. */
+  /** True if a row is joined with the latest execution of its task. */
   readonly joinsLastRun: boolean
-  /** Adds what the statement did not find. */
+  /** Adds to the rows what needs further statements. */
   readonly complete: (
     rows: ReadonlyArray<Listed>,
     now: Date
@@ -89,6 +97,16 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
     userId: UserId,
     listing: TaskListing<Listed["status"]>
   ) => Effect.Effect<ReadonlyArray<Listed & PageRow>>
+  /** Counts the tasks of a listing on all its pages. */
+  readonly count: (
+    workspaceId: AuthorizedWorkspaceId,
+    listing: TaskListing<Listed["status"]>
+  ) => Effect.Effect<number>
+  /** The same for the workspaces of a member. */
+  readonly countOfMember: (
+    userId: UserId,
+    listing: TaskListing<Listed["status"]>
+  ) => Effect.Effect<number>
   readonly update: (task: Row) => Effect.Effect<void>
   /** Fails if another task of the kind has the key. The row must be locked. */
   readonly giveKey: (task: TaskRef, key: string | null) => Effect.Effect<void, Conflict>
@@ -131,7 +149,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   const lightColumns = columnsWith(unlessHeavy(long))
   const nothing = sql.literal("")
 
-  /** Further columns of the select list, and the join that they need. */
+  /** Columns for the select list that depend on the time or the latest run, and their join. */
   const derivedAt = (now: Date) =>
     derived === undefined ? nothing : sql`, ${derived.at(now)} AS ${sql.literal(derived.column)}`
   const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
@@ -148,8 +166,8 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
 
   /**
    * Reads several pages at once. They share the fixed cost of a statement and of opening the
-   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of
-   * 16, the round trip not counted. Heavy tasks come without what makes them heavy.
+   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of 16,
+   * without the round trip. Heavy tasks are read without their long columns.
    */
   const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<RequestedPage>) {
     const now = yield* DateTime.nowAsDate
@@ -171,15 +189,19 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
 
   const listUnfiltered = yield* batchPageReads(listPages)
 
-  /** The tasks that `select` selects, up to the one that makes the page too heavy. */
-  const listWeighed = Effect.fnUntraced(function* (select: (now: Date) => Statement.Fragment) {
+  /** Reads the tasks of `select`, up to the one that makes the page too heavy. */
+  const listWeighed = Effect.fnUntraced(function* (
+    { page }: TaskListing<Listed["status"]>,
+    select: (now: Date) => Statement.Fragment
+  ) {
     const now = yield* DateTime.nowAsDate
     const rows = yield* sql<Listed & PageRow>`
-      SELECT ${allColumns}, t.page_bytes ${derivedAt(now)} ${lastRun}
+      SELECT
+        ${allColumns}, t.page_bytes ${sql.literal(sortColumn(page))} ${derivedAt(now)} ${lastRun}
       FROM (${select(now)}) AS t
       ${joinedAt(now)}
       WHERE ${withinPage(sql)}
-      ORDER BY t.id DESC`
+      ORDER BY ${sql.literal(listOrder(page, "t.id"))}`
     return yield* complete(rows, now)
   }, Effect.orDie)
 
@@ -198,29 +220,38 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     return Option.fromNullishOr((yield* complete(rows, now))[0])
   }, Effect.orDie)
 
-  const asListed = (
-    { key, name, page, status }: TaskListing<Listed["status"]>,
+  const matches = (
+    { key, key_prefix, name, status, tag }: TaskListing<Listed["status"]>,
     hasStatus: (status: Listed["status"]) => Statement.Fragment = (wanted) =>
       sql`t.status = ${wanted}`
   ) => sql`
     ${ofKind}
-    AND t.id < ${page.before}
-    ${status === undefined ? nothing : sql`AND ${hasStatus(status)}`}
+    ${status === undefined ? nothing : sql`AND ${sql.or(status.map(hasStatus))}`}
     ${name === undefined ? nothing : sql`AND strpos(lower(t.name), lower(${name})) > 0`}
+    ${tag === undefined ? nothing : sql`AND ${tag} = ANY (t.tags)`}
     ${key === undefined ? nothing : sql`AND t.key = ${key}`}
-    ORDER BY t.id DESC
+    ${key_prefix === undefined ? nothing : sql`AND starts_with(t.key, ${key_prefix})`}`
+
+  const onPage = ({ page }: TaskListing<Listed["status"]>) => sql`
+    AND ${isListedAfter(sql, page, "t.id")}
+    ORDER BY ${sql.literal(listOrder(page, "t.id"))}
     LIMIT ${page.limit + 1}`
 
   /** A page of 2 MB takes the process 20 ms. So few are read at once, and workspaces take turns. */
   const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: yieldToEventLoop })
 
+  const statusIn = (workspaceId: AuthorizedWorkspaceId, now: Date) =>
+    hasStatus && ((status: Listed["status"]) => hasStatus(workspaceId, status, now))
+
   const listAlone = (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) =>
     listWeighed(
+      listing,
       (now) => sql`
-        SELECT t.*, ${pageBytes(sql)}
+        SELECT t.*, ${pageBytes(sql, listOrder(listing.page, "t.id"))}
         FROM tasks AS t
         WHERE t.workspace_id = ${workspaceId}
-          AND ${asListed(listing, hasStatus && ((status) => hasStatus(workspaceId, status, now)))}`
+          AND ${matches(listing, statusIn(workspaceId, now))}
+          ${onPage(listing)}`
     )
 
   return {
@@ -231,9 +262,10 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
       findWhere(workspaceId, sql`t.key = ${key}`),
 
     list: (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) => {
-      const { key, name, page, status } = listing
-      // A filter may have to look at 10,000 tasks, so no other page waits for that.
-      return key === undefined && name === undefined && status === undefined
+      const { page, ...filters } = listing
+      const isPlain = isNewestFirst(page) && Object.keys(filters).length === 0
+      // A filter or an order may read 10,000 tasks, so no other page waits for that.
+      return isPlain
         ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
             isHeavyIn(rows, page)
               ? heavyPages.run(workspaceId, listAlone(workspaceId, listing))
@@ -242,23 +274,54 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
         : listAlone(workspaceId, listing)
     },
 
-    // Takes a page of each workspace, read from the end of its index, and then one page of all
-    // these.
+    // Reads one page per workspace from the end of its index, and then one page out of all of them.
     listOfMember: (userId: UserId, listing: TaskListing<Listed["status"]>) =>
       listWeighed(
+        listing,
         () => sql`
-          SELECT t.*, ${pageBytes(sql)}
+          SELECT t.*, ${pageBytes(sql, listOrder(listing.page, "t.id"))}
           FROM memberships
           CROSS JOIN LATERAL (
             SELECT t.*
             FROM tasks AS t
             WHERE t.workspace_id = memberships.workspace_id
-              AND ${asListed(listing)}
+              AND ${matches(listing)}
+              ${onPage(listing)}
           ) AS t
           WHERE memberships.user_id = ${userId}
-          ORDER BY t.id DESC
+          ORDER BY ${sql.literal(listOrder(listing.page, "t.id"))}
           LIMIT ${listing.page.limit + 1}`
+      ),
+
+    count: Effect.fn("TasksRepo.count")(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      listing: TaskListing<Listed["status"]>
+    ) {
+      const now = yield* DateTime.nowAsDate
+      return yield* countRows(
+        sql,
+        sql`
+          SELECT
+          FROM tasks AS t
+          WHERE t.workspace_id = ${workspaceId}
+            AND ${matches(listing, statusIn(workspaceId, now))}`
       )
+    }, Effect.orDie),
+
+    countOfMember: Effect.fn("TasksRepo.countOfMember")(function* (
+      userId: UserId,
+      listing: TaskListing<Listed["status"]>
+    ) {
+      return yield* countRows(
+        sql,
+        sql`
+          SELECT
+          FROM memberships
+          JOIN tasks AS t ON t.workspace_id = memberships.workspace_id
+          WHERE memberships.user_id = ${userId}
+            AND ${matches(listing)}`
+      )
+    }, Effect.orDie)
   }
 })
 
@@ -359,6 +422,7 @@ const valuesOf = (task: object, columns: ReadonlyArray<string>) => {
   return Object.fromEntries(
     columns.map((name) => {
       const value = fields[name]
+      if (name === "tags") return [name, textArray(value as ReadonlyArray<string>)]
       return [name, json.has(name) && value !== null ? JSON.stringify(value) : value]
     })
   )

@@ -11,7 +11,7 @@ type Given = { readonly [Name in keyof Callbacks]: Callbacks[Name] | null } & {
   readonly run_on?: object | null
 }
 
-/** The URLs that a definition or a change of a task with one call gives. */
+/** The URLs that a definition or a change of a task with one call names. */
 export const callTargets = (
   given: Given,
   { run_on, url }: { readonly url: string; readonly run_on: RunOn | null }
@@ -30,7 +30,7 @@ interface Moved {
   readonly worker_wait_seconds: number
 }
 
-/** For a change of where the calls of a task are made: its queued runs are made there too. */
+/** Moves the queued runs of a task whose `run_on` has changed. */
 export const whereMoved =
   (move: RunQueue["Service"]["move"]) =>
   (before: Moved, row: Moved): Effect.Effect<void> =>

@@ -3,12 +3,12 @@ import type { SqlClient } from "effect/sql"
 import { maxPageBytes, type PageRequest } from "../store/index.ts"
 
 /**
- * For the rows `t` of a page in their order: the bytes of each row with all rows before it, and the
- * bytes of the row alone.
+ * For the rows `t` of a page in their `order`: the bytes of each row with all rows before it, and
+ * the bytes of the row alone.
  */
-export const pageBytes = (sql: SqlClient.SqlClient) =>
+export const pageBytes = (sql: SqlClient.SqlClient, order: string) =>
   sql.literal(
-    "sum(t.bytes) OVER (ORDER BY t.id DESC ROWS UNBOUNDED PRECEDING)::float8 AS page_bytes, " +
+    `sum(t.bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)::float8 AS page_bytes, ` +
       "t.bytes AS row_bytes"
   )
 

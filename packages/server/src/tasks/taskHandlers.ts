@@ -9,7 +9,14 @@ import type {
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect, type Schema } from "effect"
-import { createdIfNew, Idempotency, inWorkspace } from "../http/index.ts"
+import {
+  createdIfNew,
+  expecting,
+  Idempotency,
+  inWorkspace,
+  versionIn,
+  withETag
+} from "../http/index.ts"
 import { Batches } from "./batches/Batches.ts"
 import type { Tasks } from "./Tasks.ts"
 import type { TaskQuery } from "./TasksRepo.ts"
@@ -27,13 +34,21 @@ interface Keyed {
   readonly "idempotency-key"?: string
 }
 
+interface Expecting {
+  readonly "if-match"?: string
+}
+
+interface Versioned {
+  readonly version?: number
+}
+
 /** The handlers of the endpoints that every kind of task has. */
 export const taskHandlers = Effect.fnUntraced(function* <
-  Task,
+  Task extends { readonly version: number },
   Encoded,
   Input,
-  Definition,
-  Update,
+  Definition extends Versioned,
+  Update extends Versioned,
   Status extends string,
   ChangeError,
   BusyError,
@@ -131,33 +146,48 @@ export const taskHandlers = Effect.fnUntraced(function* <
     ),
 
     get: inWorkspace((workspaceId, { params }: { readonly params: OfTask }) =>
-      tasks.get(workspaceId, idIn(params))
+      withETag(tasks.get(workspaceId, idIn(params)))
     ),
 
     upsert: inWorkspace(
       (
         workspaceId,
         {
+          headers,
           params,
           payload
-        }: { readonly params: InWorkspace & { readonly key: string }; readonly payload: Definition }
+        }: {
+          readonly params: InWorkspace & { readonly key: string }
+          readonly headers: Expecting
+          readonly payload: Definition
+        }
       ) =>
         Effect.andThen(
           prepare(workspaceId, payload, "a change"),
-          createdIfNew(tasks.upsert(workspaceId, params.key, payload))
+          createdIfNew(tasks.upsert(workspaceId, params.key, expecting(headers, payload)))
         )
     ),
 
     update: inWorkspace(
-      (workspaceId, { params, payload }: { readonly params: OfTask; readonly payload: Update }) =>
+      (
+        workspaceId,
+        {
+          headers,
+          params,
+          payload
+        }: { readonly params: OfTask; readonly headers: Expecting; readonly payload: Update }
+      ) =>
         Effect.andThen(
           prepare(workspaceId, payload, "a change"),
-          tasks.update(workspaceId, idIn(params), payload)
+          tasks.update(workspaceId, idIn(params), expecting(headers, payload))
         )
     ),
 
-    remove: inWorkspace((workspaceId, { params }: { readonly params: OfTask }) =>
-      tasks.remove(workspaceId, idIn(params))
+    remove: inWorkspace(
+      (
+        workspaceId,
+        { headers, params }: { readonly params: OfTask; readonly headers: Expecting }
+      ) => tasks.remove(workspaceId, idIn(params), versionIn(headers))
     ),
 
     run: inWorkspace(

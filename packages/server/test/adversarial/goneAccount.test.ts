@@ -190,7 +190,7 @@ layer(testAppWithMail)("an account that is gone, where mail is sent,", (it) => {
       })
       assert.strictEqual(outcome(removed), "204")
       const { body } = yield* channels.get(channel.id)
-      assert.deepInclude(body, { enabled: false, confirmed: false })
+      assert.deepInclude(body, { paused: true, confirmed: false })
       assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
       // What the others have written stays theirs, until they delete the channel.
       assert.deepStrictEqual(yield* tablesWith(member.email), ["public.notification_channels"])

@@ -68,6 +68,8 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
       const { body: paused } = yield* monitors.act(monitor.id, "pause")
       assert.deepStrictEqual(paused, {
         ...monitor,
+        version: 2,
+        paused: true,
         status: "paused",
         last_change_at: "2026-06-01T12:01:00.000Z",
         next_check_at: null,

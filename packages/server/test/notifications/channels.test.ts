@@ -4,7 +4,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, outcome, signUp, times } from "../support/http.ts"
 import { loopback, TestApp, testAppLayer } from "../support/TestApp.ts"
-import { notificationsOf } from "./support/channels.ts"
+import { keyedOf } from "../support/keyed.ts"
+import { minimal as cronTask } from "../tasks/cron/tasks.ts"
+import { notificationsOf, webhookInput } from "./support/channels.ts"
 import { httpReceiver } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
@@ -12,6 +14,15 @@ const channelVendors = vendors.filter(({ name }) => name !== "callback")
 
 const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
 const slack = { name: "ops", kind: "slack", config: { url: slackUrl } }
+
+/** What a rule shows that is about all tasks and monitors. */
+const nothing = {
+  tags: null,
+  task_ids: null,
+  task_keys: null,
+  monitor_ids: null,
+  monitor_keys: null
+}
 
 const begin = Effect.map(signUp(), (member) => ({ member, channels: notificationsOf(member) }))
 
@@ -29,8 +40,8 @@ layer(testAppLayer())("A channel", (it) => {
         name: "ops",
         kind: "slack",
         config: { url: "••••part" },
-        enabled: true,
-        disabled_reason: null,
+        paused: false,
+        paused_reason: null,
         confirmed: true,
         last_delivery: null
       })
@@ -39,10 +50,10 @@ layer(testAppLayer())("A channel", (it) => {
       assert.deepStrictEqual(got.body, created.body)
       const list = yield* channels.list()
       assert.deepStrictEqual(list.body.data, [created.body])
-      const renamed = yield* channels.update(id, { name: "night", enabled: false })
+      const renamed = yield* channels.update(id, { name: "night", paused: true })
       assert.deepInclude(renamed.body, {
         name: "night",
-        enabled: false,
+        paused: true,
         config: { url: "••••part" }
       })
       const rows =
@@ -163,14 +174,14 @@ layer(testAppLayer())("A channel", (it) => {
         config: { server, topic: "a", token: "tk_abcdefghijkl" }
       }
       const made = yield* channels.put("ops", definition)
-      yield* channels.update(made.body.id, { enabled: false })
+      yield* channels.update(made.body.id, { paused: true })
       yield* TestClock.adjust("1 second")
       const quiet = yield* channels.put("ops", definition)
-      assert.deepInclude(quiet.body, { id: made.body.id, enabled: false })
+      assert.deepInclude(quiet.body, { id: made.body.id, paused: true })
       const config = { server, topic: "b" }
-      const replaced = yield* channels.put("ops", { ...definition, config, enabled: true })
+      const replaced = yield* channels.put("ops", { ...definition, config, paused: false })
       assert.strictEqual(replaced.status, 200, replaced.text)
-      assert.deepInclude(replaced.body, { id: made.body.id, enabled: true, config })
+      assert.deepInclude(replaced.body, { id: made.body.id, paused: false, config })
       assert.notStrictEqual(replaced.body.updated_at, made.body.updated_at)
       const wrong = yield* channels.put("ops", { ...definition, config: { topic: 7 } })
       assert.strictEqual(outcome(wrong), "422 validation_failed")
@@ -278,18 +289,74 @@ layer(testAppLayer())("The settings", (it) => {
       const both = yield* Effect.all([channels.replace(input), channels.replace(input)], {
         concurrency: 2
       })
-      assert.sameMembers(both.map(outcome), ["200", "409 conflict"])
+      assert.sameMembers(
+        both.map(outcome),
+        ["200", "412 stale"],
+        both.map(({ text }) => text).join()
+      )
       const { body } = yield* channels.settings
       assert.deepInclude(body, {
         ...input,
+        rules: [{ ...nothing, ...input.rules[0], channel_keys: [] }],
         version: 1,
         quiet_hours: { ...input.quiet_hours, timezone: "Europe/Berlin" }
       })
       const overtaken = yield* channels.replace({ version: 7, rules: [] })
-      assert.strictEqual(outcome(overtaken), "409 conflict")
-      assert.include(overtaken.body.detail.message, "have version 1")
+      assert.strictEqual(outcome(overtaken), "412 stale")
+      assert.strictEqual(overtaken.body.detail.version, 1)
       const plain = yield* channels.replace({ version: 1, rules: [] })
       assert.deepInclude(plain.body, { version: 2, task_failure_threshold: 1, group_seconds: 10 })
+    })
+  )
+
+  it.effect("name channels, tasks and monitors by their keys, and can be sent back", () =>
+    Effect.gen(function* () {
+      const { channels, member } = yield* begin
+      const keyed = keyedOf(member)
+      const { body: channel } = yield* channels.put("ops", webhookInput)
+      const { body: task } = yield* keyed.put("cron", "nightly", cronTask)
+      const { body: chain } = yield* keyed.put("chains", "nightly", {
+        name: "Chain",
+        steps: [{ name: "a", url: cronTask.url }]
+      })
+      const { body: monitor } = yield* keyed.put("monitors/ssl", "web", {
+        name: "Website",
+        host: "www.example.com"
+      })
+      const rule = {
+        events: ["execution.failed"],
+        channel_keys: ["ops"],
+        task_keys: ["nightly"],
+        monitor_keys: ["web"]
+      }
+      const { body } = yield* channels.replace({ version: 0, rules: [rule] })
+      assert.deepInclude(body.rules[0], {
+        channel_ids: [channel.id],
+        channel_keys: ["ops"],
+        task_keys: ["nightly", "nightly"],
+        monitor_ids: [monitor.id],
+        monitor_keys: ["web"],
+        tags: null
+      })
+      assert.sameMembers(body.rules[0].task_ids, [task.id, chain.id])
+      const again = yield* channels.replace(body)
+      assert.deepStrictEqual(again.body.rules, body.rules, again.text)
+      const unknown = yield* channels.replace({
+        version: 2,
+        rules: [{ events: ["execution.failed"], channel_keys: ["ops", "other"] }]
+      })
+      assert.deepStrictEqual(issues(unknown), [
+        {
+          path: ["rules", 0, "channel_keys", 1],
+          code: "not_found",
+          message: "rules[0].channel_keys[1] names no channel of this workspace: other."
+        }
+      ])
+      const none = yield* channels.replace({
+        version: 2,
+        rules: [{ events: ["execution.failed"] }]
+      })
+      assert.strictEqual(outcome(none), "422 validation_failed")
     })
   )
 
@@ -329,7 +396,9 @@ layer(testAppLayer())("The settings", (it) => {
       yield* channels.remove(ids[0])
       const { body } = yield* channels.settings
       assert.strictEqual(body.version, 2)
-      assert.deepStrictEqual(body.rules, [{ events: ["execution.failed"], channel_ids: [ids[1]] }])
+      assert.deepStrictEqual(body.rules, [
+        { events: ["execution.failed"], channel_ids: [ids[1]], channel_keys: [], ...nothing }
+      ])
     })
   )
 
@@ -371,8 +440,8 @@ layer(testAppLayer())("A delivery", (it) => {
       const untimely = yield* channels.resend(again.body.id)
       assert.strictEqual(outcome(untimely), "409 conflict")
       assert.include(untimely.text, "has not finished")
-      yield* channels.update(channel.id, { enabled: false })
-      assert.include((yield* channels.resend(id)).text, "is disabled")
+      yield* channels.update(channel.id, { paused: true })
+      assert.include((yield* channels.resend(id)).text, "is paused")
       const { body: detail } = yield* channels.delivery(id)
       assert.lengthOf(detail.attempts, 1)
       yield* channels.remove(channel.id)

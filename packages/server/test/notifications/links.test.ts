@@ -142,13 +142,13 @@ layer(withMail)("An email channel", (it) => {
       }
       assert.strictEqual((yield* ask("POST", at("unsubscribe", { to }), form)).status, 200)
       assert.deepInclude((yield* channels.get(body.id)).body, {
-        enabled: false,
-        disabled_reason: "The recipient unsubscribed."
+        paused: true,
+        paused_reason: "The recipient unsubscribed."
       })
       const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
       assert.includeMembers(
         audit.body.data.map(({ action }: { readonly action: string }) => action),
-        ["notification_channel.confirmed", "notification_channel.disabled"]
+        ["notification_channel.confirmed", "notification_channel.paused"]
       )
 
       const moved = yield* channels.update(body.id, { config: { to: randomEmail() } })
@@ -233,7 +233,7 @@ layer(withMail)("An email channel", (it) => {
   )
 
   it.effect(
-    "to somebody who wants none is not theirs again by being enabled, created or verified",
+    "to somebody who wants none is not theirs again by being resumed, created or verified",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -248,23 +248,23 @@ layer(withMail)("An email channel", (it) => {
           linkTo(ring, "", what, { id, config }, new Date(testNow))
         assert.strictEqual((yield* ask("POST", at("unsubscribe"))).status, 200)
         for (const one of [id, second.id]) {
-          assert.deepInclude((yield* channels.get(one)).body, { enabled: false, confirmed: false })
+          assert.deepInclude((yield* channels.get(one)).body, { paused: true, confirmed: false })
         }
 
         const refusedAtOnce = [
           yield* channels.create(stranger(member.email)),
           yield* channels.create(stranger(member.email.replace(".", "．"))),
           yield* channels.create(stranger(member.email.replace(".", "｡"))),
-          yield* channels.put("them", { ...stranger(member.email), enabled: false })
+          yield* channels.put("them", { ...stranger(member.email), paused: true })
         ]
         assert.deepStrictEqual(refusedAtOnce.map(outcome), Array(4).fill("409 conflict"))
-        const enabled = yield* channels.update(id, { enabled: true })
-        assert.deepInclude(enabled.body, { enabled: true, confirmed: false })
+        const resumed = yield* channels.update(id, { paused: false })
+        assert.deepInclude(resumed.body, { paused: false, confirmed: false })
         assert.strictEqual(outcome(yield* channels.test(id)), "409 conflict")
         const { body: list } = yield* channels.deliveries(`?channel_id=${id}&status=queued`)
         assert.containSubset(list.data, [{ events_count: 0 }])
         assert.strictEqual(
-          outcome(yield* channels.update(second.id, { enabled: true })),
+          outcome(yield* channels.update(second.id, { paused: false })),
           "409 conflict"
         )
         yield* channels.remove(id)
@@ -310,21 +310,21 @@ layer(withMail)("An email channel", (it) => {
         yield* verify(member)
         const { body } = yield* channels.create(stranger(member.email))
         assert.isTrue(body.confirmed)
-        const { body: disabled } = yield* channels.create({
+        const { body: paused } = yield* channels.create({
           ...stranger(member.email),
-          enabled: false
+          paused: true
         })
         assert.strictEqual(outcome(yield* channels.test(body.id)), "200")
         assert.oneOf((yield* end(owner, member)).status, [200, 204])
         assert.deepInclude((yield* channels.get(body.id)).body, {
-          enabled: false,
+          paused: true,
           confirmed: false
         })
-        assert.include((yield* channels.get(body.id)).body.disabled_reason, "no longer a member")
-        assert.isFalse((yield* channels.get(disabled.id)).body.confirmed)
+        assert.include((yield* channels.get(body.id)).body.paused_reason, "no longer a member")
+        assert.isFalse((yield* channels.get(paused.id)).body.confirmed)
         assert.strictEqual(outcome(yield* channels.test(body.id)), "409 conflict")
-        const enabled = yield* channels.update(body.id, { enabled: true })
-        assert.deepInclude(enabled.body, { enabled: true, confirmed: false })
+        const resumed = yield* channels.update(body.id, { paused: false })
+        assert.deepInclude(resumed.body, { paused: false, confirmed: false })
         const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}&status=queued`)
         assert.containSubset(list.data, [{ events_count: 0 }])
       })
@@ -345,7 +345,7 @@ layer(withMail)("An email channel", (it) => {
       yield* ask("POST", link)
       yield* verify(member)
       yield* ends.leaves(owner, member)
-      assert.deepInclude((yield* channels.get(body.id)).body, { enabled: true, confirmed: true })
+      assert.deepInclude((yield* channels.get(body.id)).body, { paused: false, confirmed: true })
     })
   )
 

@@ -213,7 +213,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("a channel that is gone is disabled once, and the others are notified", () =>
+  it.effect("a channel that is gone is paused once, and the others are notified", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { channel, say, workspace_id } = yield* begin({ group_seconds: 0 }, () => ({
@@ -232,15 +232,15 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       yield* step
       yield* step
       const [row] = yield* sql<{
-        readonly enabled: boolean
-        readonly disabled_reason: string
+        readonly paused: boolean
+        readonly paused_reason: string
       }>`
-        SELECT enabled, disabled_reason
+        SELECT paused, paused_reason
         FROM notification_channels
         WHERE id = ${channel}`
       assert.deepStrictEqual(row, {
-        enabled: false,
-        disabled_reason: "answered 410: no •••• here any more"
+        paused: true,
+        paused_reason: "answered 410: no •••• here any more"
       })
       assert.lengthOf(other.received, 1)
       assert.deepStrictEqual(typesIn(other.received[0]?.body), ["channel.paused"])

@@ -2,7 +2,7 @@ import { minimal as chain } from "../tasks/chains/chains.ts"
 import { minimal as cronTask } from "../tasks/cron/tasks.ts"
 import { minimal as heartbeat } from "../monitoring/monitors.ts"
 import { webhookInput } from "../notifications/support/channels.ts"
-import { ask, type Member } from "./http.ts"
+import { type Ask, ask, type Member } from "./http.ts"
 import { testNow } from "./TestApp.ts"
 
 export const delayedTask = {
@@ -76,12 +76,13 @@ export const keyedOf = ({
 }: Pick<Member, "workspace" | "access_token">) => {
   const at = (kind: string) => `${workspace}/${kind}`
   return {
-    put: (kind: string, key: string, body: object) =>
-      ask("PUT", `${at(kind)}/by-key/${encodeURIComponent(key)}`, { token, body }),
+    put: (kind: string, key: string, body: object, headers: Ask["headers"] = {}) =>
+      ask("PUT", `${at(kind)}/by-key/${encodeURIComponent(key)}`, { token, body, headers }),
     create: (kind: string, body: object) => ask("POST", at(kind), { token, body }),
-    patch: (kind: string, id: string, body: object) =>
-      ask("PATCH", `${at(kind)}/${id}`, { token, body }),
-    remove: (kind: string, id: string) => ask("DELETE", `${at(kind)}/${id}`, { token }),
+    patch: (kind: string, id: string, body: object, headers: Ask["headers"] = {}) =>
+      ask("PATCH", `${at(kind)}/${id}`, { token, body, headers }),
+    remove: (kind: string, id: string, headers: Ask["headers"] = {}) =>
+      ask("DELETE", `${at(kind)}/${id}`, { token, headers }),
     get: (kind: string, id: string) => ask("GET", `${at(kind)}/${id}`, { token }),
     list: (kind: string, query = "") => ask("GET", `${at(kind)}${query}`, { token }),
     act: (kind: string, id: string, action: string) =>

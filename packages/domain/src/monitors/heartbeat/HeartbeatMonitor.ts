@@ -1,11 +1,14 @@
 import { Schema, Struct } from "effect"
 import { MinuteSchedule } from "../../schedules/Schedule.ts"
 import { TimeZone } from "../../schedules/TimeZone.ts"
+import { patchFields, whenAbsent } from "../../shared/requests/whenAbsent.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
-import { Page } from "../../shared/requests/Page.ts"
+import { ListPage } from "../../shared/requests/ListQuery.ts"
+import { nullIsAbsent, putFields } from "../../shared/requests/putBody.ts"
+import { versionInput } from "../../shared/requests/Version.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
-import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 
 export const heartbeatDefaults = {
   key: null,
@@ -40,33 +43,37 @@ const fields = Schema.Struct({
       })
     )
   ),
-  timezone: Schema.optionalKey(
+  timezone: whenAbsent(
+    "UTC",
     TimeZone.pipe(
       Schema.annotateEncoded({
-        description: "The IANA time zone of `schedule`. UTC when absent.",
+        description: "The IANA time zone of `schedule`.",
         examples: ["Europe/Berlin"]
       })
     )
   ),
-  grace_seconds: Schema.optionalKey(
+  grace_seconds: whenAbsent(
+    "300",
     seconds(30).annotate({
-      description: "Number of seconds by which a ping can be late. 300 when absent.",
+      description: "Number of seconds by which a ping can be late.",
       examples: [300]
     })
   ),
-  max_duration_seconds: Schema.optionalKey(
+  max_duration_seconds: whenAbsent(
+    "No limit",
     Schema.NullOr(seconds(1)).annotate({
       description:
         "The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is " +
         "enough for the schedule, and the end has this separate deadline, so that a long job needs no " +
-        "long grace. No limit when absent or null.",
+        "long grace.",
       examples: [3600]
     })
   ),
-  min_interval_seconds: Schema.optionalKey(
+  min_interval_seconds: whenAbsent(
+    "No limit",
     Schema.NullOr(seconds(1)).annotate({
       description:
-        "The least number of seconds between the starts of two runs. A run that starts earlier also opens an incident. No limit when absent or null.",
+        "The least number of seconds between the starts of two runs. A run that starts earlier also opens an incident.",
       examples: [60]
     })
   )
@@ -103,6 +110,11 @@ const exactlyOne = Schema.makeFilter<Timing>(
   {
     toJsonSchema: () => ({ oneOf: [{ required: ["period_seconds"] }, { required: ["schedule"] }] })
   }
+)
+
+/** The same for a PUT, where an answer that is sent back has null for the other field. */
+const exactlyOneSet = Schema.makeFilter<Timing>((timing) =>
+  bothGiven(timing) ? filterIssue(notBoth) : noneGiven(timing) ? filterIssue(missing) : undefined
 )
 
 const atMostOne = Schema.makeFilter<Timing>(
@@ -148,7 +160,14 @@ const coherent = Schema.makeFilter<Timing>((timing) => {
   return problem && filterIssue(problem)
 })
 
-const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+const fieldsWithKey = fields.mapFields(Struct.assign({ ...keyInput, ...monitorPausedInput }))
+
+/** An answer has null for the fields of the timing that the monitor does not have. */
+const putTiming = {
+  period_seconds: nullIsAbsent(fields.fields.period_seconds),
+  schedule: nullIsAbsent(fields.fields.schedule),
+  timezone: nullIsAbsent(fields.fields.timezone)
+}
 
 const exampleDefinition = {
   name: "Nightly backup",
@@ -166,17 +185,9 @@ export const HeartbeatMonitorInput = fieldsWithKey.check(coherent, exactlyOne).a
 })
 export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
 
-export const HeartbeatMonitorDefinition = fields.check(coherent, exactlyOne).annotate({
-  identifier: "HeartbeatMonitorDefinition",
-  description:
-    "A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`. " +
-    "Absent fields get their defaults.",
-  examples: [exampleDefinition]
-})
-export type HeartbeatMonitorDefinition = typeof HeartbeatMonitorDefinition.Type
-
 export const HeartbeatMonitorUpdate = fieldsWithKey
-  .mapFields(Struct.map(Schema.optionalKey))
+  .mapFields(patchFields)
+  .mapFields(Struct.assign(versionInput))
   .check(atMostOne)
   .annotate({
     identifier: "HeartbeatMonitorUpdate",
@@ -196,7 +207,9 @@ export const HeartbeatMonitor = Schema.Struct({
   schedule: Schema.NullOr(Schema.String).annotate({
     description: "When pings are due. Null if the monitor has a period."
   }),
-  timezone: Schema.String.annotate({ description: "The IANA time zone of the schedule." }),
+  timezone: Schema.NullOr(Schema.String).annotate({
+    description: "The IANA time zone of the schedule. Null if the monitor has a period."
+  }),
   grace_seconds: Schema.Int.annotate({
     description: "Number of seconds by which a ping can be late."
   }),
@@ -251,4 +264,20 @@ export const HeartbeatMonitor = Schema.Struct({
 })
 export type HeartbeatMonitor = typeof HeartbeatMonitor.Type
 
-export const HeartbeatMonitorPage = Page("HeartbeatMonitorPage", HeartbeatMonitor)
+export const HeartbeatMonitorDefinition = Schema.Struct(
+  putFields(
+    { ...fields.fields, ...putTiming, ...monitorPausedInput, ...versionInput },
+    HeartbeatMonitor
+  )
+)
+  .check(coherent, exactlyOneSet)
+  .annotate({
+    identifier: "HeartbeatMonitorDefinition",
+    description:
+      "A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`. " +
+      "Absent fields get their defaults. Fields that only answers have are ignored.",
+    examples: [exampleDefinition]
+  })
+export type HeartbeatMonitorDefinition = typeof HeartbeatMonitorDefinition.Type
+
+export const HeartbeatMonitorPage = ListPage("HeartbeatMonitorPage", HeartbeatMonitor)

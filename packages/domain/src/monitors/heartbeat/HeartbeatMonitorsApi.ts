@@ -14,7 +14,7 @@ import {
 } from "./HeartbeatMonitor.ts"
 
 const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
-  params: monitorParams,
+  params: monitorParams("heartbeat"),
   success: HeartbeatMonitor,
   error: NotFound
 })
@@ -26,6 +26,7 @@ const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
 export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
   .add(
     ...monitorEndpoints({
+      kind: "heartbeat",
       noun: "a heartbeat monitor",
       schemas: {
         monitor: HeartbeatMonitor,

@@ -1,13 +1,16 @@
 import { Schema, Struct } from "effect"
 import { WorkerId } from "../../shared/Ids.ts"
+import { patchFields, whenAbsent, withoutField } from "../../shared/requests/whenAbsent.ts"
 import { oneOf } from "../../shared/oneOf.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
-import { Page } from "../../shared/requests/Page.ts"
+import { ListPage } from "../../shared/requests/ListQuery.ts"
+import { nullIsAbsent, putFields } from "../../shared/requests/putBody.ts"
+import { versionInput } from "../../shared/requests/Version.ts"
 import { text } from "../../shared/Text.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { NeededLabels } from "../../workers/Label.ts"
-import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 
 export const maxShownPids = 20
 
@@ -55,7 +58,7 @@ export const ProcessJudge = oneOf(["each", "together"], {
   identifier: "ProcessJudge",
   description:
     "How the rules apply to several workers. `each`: to each worker separately. `together`: to the " +
-    "sum of all workers. It makes no difference with `worker_id`. `each` when absent."
+    "sum of all workers. It makes no difference with `worker_id`."
 })
 
 const fields = Schema.Struct({
@@ -69,49 +72,53 @@ const fields = Schema.Struct({
       examples: [["web"]]
     })
   ),
-  judge: Schema.optionalKey(ProcessJudge),
+  judge: whenAbsent("`each`", ProcessJudge),
   match: ProcessMatch,
-  min_count: Schema.optionalKey(
+  min_count: withoutField(
+    "When absent: 1, and 0 with a `max_count` of 0.",
     count(0).annotate({
-      description:
-        "The minimum number of processes, not above `max_count`. When absent: 1, or 0 with a `max_count` of 0.",
+      description: "The minimum number of processes, not above `max_count`.",
       examples: [1]
     })
   ),
-  max_count: Schema.optionalKey(
+  max_count: whenAbsent(
+    "Any number",
     Schema.NullOr(count(0)).annotate({
-      description: "The maximum number of processes. No limit when absent or null.",
+      description: "The maximum number of processes.",
       examples: [8]
     })
   ),
-  max_rss_bytes: Schema.optionalKey(
+  max_rss_bytes: whenAbsent(
+    "Any",
     Schema.NullOr(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
     ).annotate({
-      description:
-        "The maximum memory of all matching processes together. No limit when absent or null.",
+      description: "The maximum memory of all matching processes together.",
       examples: [536_870_912]
     })
   ),
-  max_cpu_percent: Schema.optionalKey(
+  max_cpu_percent: whenAbsent(
+    "Any",
     Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))).annotate(
       {
         description:
-          "The maximum processor time of all matching processes together since the previous report; 100 is one core. No limit when absent or null.",
+          "The maximum processor time of all matching processes together since the previous report; 100 is one core.",
         examples: [150]
       }
     )
   ),
-  interval_seconds: Schema.optionalKey(
+  interval_seconds: whenAbsent(
+    "30",
     Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 3_600 })).annotate({
-      description: "Number of seconds between two reports. 30 when absent.",
+      description: "Number of seconds between two reports.",
       examples: [30]
     })
   ),
-  grace_seconds: Schema.optionalKey(
+  grace_seconds: whenAbsent(
+    "60",
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })).annotate({
       description:
-        "Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes down. 60 when absent.",
+        "Number of seconds for which a rule can be broken, or the worker silent, before the monitor goes down.",
       examples: [60]
     })
   )
@@ -181,6 +188,11 @@ const oneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
 )
 
+/** The same for a PUT, where an answer that is sent back has null for the other field. */
+const oneWorkerChoiceSet = Schema.makeFilter<WorkerChoice>((place) =>
+  bothGiven(place) ? filterIssue(notBoth) : noneGiven(place) ? filterIssue(missing) : undefined
+)
+
 const atMostOneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   (place) => (bothGiven(place) ? filterIssue(notBoth) : undefined),
   {
@@ -189,6 +201,12 @@ const atMostOneWorkerChoice = Schema.makeFilter<WorkerChoice>(
     })
   }
 )
+
+/** An answer has null for the one of the two that the monitor does not have. */
+const putPlace = {
+  worker_id: nullIsAbsent(fields.fields.worker_id),
+  labels: nullIsAbsent(fields.fields.labels)
+}
 
 const example = {
   worker_id: WorkerId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
@@ -202,7 +220,7 @@ const exampleDefinition = {
   max_rss_bytes: 2_147_483_648
 }
 
-const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+const fieldsWithKey = fields.mapFields(Struct.assign({ ...keyInput, ...monitorPausedInput }))
 
 export const ProcessMonitorInput = fieldsWithKey.check(oneWorkerChoice, possible).annotate({
   identifier: "ProcessMonitorInput",
@@ -211,17 +229,9 @@ export const ProcessMonitorInput = fieldsWithKey.check(oneWorkerChoice, possible
 })
 export type ProcessMonitorInput = typeof ProcessMonitorInput.Type
 
-export const ProcessMonitorDefinition = fields.check(oneWorkerChoice, possible).annotate({
-  identifier: "ProcessMonitorDefinition",
-  description:
-    "A process monitor whose key is in the path. Requires either `worker_id` or `labels`. " +
-    "Absent fields get their defaults.",
-  examples: [exampleDefinition]
-})
-export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type
-
 export const ProcessMonitorUpdate = fieldsWithKey
-  .mapFields(Struct.map(Schema.optionalKey))
+  .mapFields(patchFields)
+  .mapFields(Struct.assign(versionInput))
   .check(atMostOneWorkerChoice, possible)
   .annotate({
     identifier: "ProcessMonitorUpdate",
@@ -261,7 +271,10 @@ export type ProcessReport = typeof ProcessReport.Type
 export const LastProcessReport = Schema.Struct({
   at: Timestamp.annotate({ description: "When the report arrived." }),
   worker_id: WorkerId.annotate({ description: "The worker whose agent sent the report." }),
-  ...ProcessReport.fields
+  ...ProcessReport.fields,
+  refused: Schema.NullOr(ProcessRefusal).annotate({
+    description: "Why the agent has not counted the processes. Null if it has."
+  })
 }).annotate({ identifier: "LastProcessReport" })
 
 export const ProcessMonitor = Schema.Struct({
@@ -322,11 +335,28 @@ export const ProcessMonitor = Schema.Struct({
         count: 1,
         rss_bytes: 734_003_200,
         cpu_percent: 12.5,
-        pids: [4711]
+        pids: [4711],
+        refused: null
       }
     }
   ]
 })
 export type ProcessMonitor = typeof ProcessMonitor.Type
 
-export const ProcessMonitorPage = Page("ProcessMonitorPage", ProcessMonitor)
+export const ProcessMonitorDefinition = Schema.Struct(
+  putFields(
+    { ...fields.fields, ...putPlace, ...monitorPausedInput, ...versionInput },
+    ProcessMonitor
+  )
+)
+  .check(oneWorkerChoiceSet, possible)
+  .annotate({
+    identifier: "ProcessMonitorDefinition",
+    description:
+      "A process monitor whose key is in the path. Requires either `worker_id` or `labels`. " +
+      "Absent fields get their defaults. Fields that only answers have are ignored.",
+    examples: [exampleDefinition]
+  })
+export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type
+
+export const ProcessMonitorPage = ListPage("ProcessMonitorPage", ProcessMonitor)

@@ -13,6 +13,7 @@ import {
 export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
   .add(
     ...monitorEndpoints({
+      kind: "process",
       noun: "a process monitor",
       schemas: {
         monitor: ProcessMonitor,

@@ -1,16 +1,18 @@
 import { Schema, Struct } from "effect"
+import { patchFields, whenAbsent, withoutField } from "../../shared/requests/whenAbsent.ts"
 import { oneOf } from "../../shared/oneOf.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
-import { Page } from "../../shared/requests/Page.ts"
+import { ListPage } from "../../shared/requests/ListQuery.ts"
+import { putFields } from "../../shared/requests/putBody.ts"
+import { versionInput } from "../../shared/requests/Version.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
-import { exampleOfMonitor, monitorFields, monitorInput } from "../Monitor.ts"
+import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { Certificate } from "./Certificate.ts"
 import { hostName } from "./hostName.ts"
 
 export const SslProtocol = oneOf(["tls", "smtp", "imap", "pop3", "postgres"], {
   identifier: "SslProtocol",
-  description:
-    "`tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when absent."
+  description: "`tls` starts with the handshake. The other protocols first request it (STARTTLS)."
 })
 export type SslProtocol = typeof SslProtocol.Type
 
@@ -58,38 +60,37 @@ const fields = Schema.Struct({
   host: hostName(
     "The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`."
   ),
-  port: Schema.optionalKey(
+  port: withoutField(
+    "When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
-      description:
-        "The port of the server. When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
+      description: "The port of the server.",
       examples: [443]
     })
   ),
-  server_name: Schema.optionalKey(
+  server_name: whenAbsent(
+    "`host`",
     Schema.NullOr(
-      hostName(
-        "The name that is requested from the server, and that its certificate must have. `host` " +
-          "when absent or null."
-      )
+      hostName("The name that is requested from the server, and that its certificate must have.")
     )
   ),
-  protocol: Schema.optionalKey(SslProtocol),
-  warn_days: Schema.optionalKey(
+  protocol: whenAbsent("`tls`", SslProtocol),
+  warn_days: whenAbsent(
+    "[30, 14, 7, 3, 1]",
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })))
       .check(Schema.isMaxLength(10), Schema.isUnique())
       .annotate({
         description:
           "Numbers of days before a certificate of the chain expires. People are notified once at each. For a " +
-          "short-lived certificate, they count only in its last third. At most 10; [30, 14, 7, 3, 1] when " +
-          "absent.",
+          "short-lived certificate, they count only in its last third. At most 10.",
         examples: [[30, 14, 7, 3, 1]]
       })
   ),
-  check_interval_seconds: Schema.optionalKey(
+  check_interval_seconds: whenAbsent(
+    "21,600",
     Schema.Int.check(Schema.isBetween({ minimum: 3600, maximum: 604_800 })).annotate({
       description:
         "Number of seconds between two checks, plus or minus a tenth. At most ten minutes while the " +
-        "monitor is down. 21,600 when absent.",
+        "monitor is down.",
       examples: [21_600]
     })
   )
@@ -97,7 +98,7 @@ const fields = Schema.Struct({
 
 const exampleDefinition = { name: "Website", host: "www.example.com", tags: ["web"] }
 
-const fieldsWithKey = fields.mapFields(Struct.assign(keyInput))
+const fieldsWithKey = fields.mapFields(Struct.assign({ ...keyInput, ...monitorPausedInput }))
 
 export const SslMonitorInput = fieldsWithKey.annotate({
   identifier: "SslMonitorInput",
@@ -105,20 +106,16 @@ export const SslMonitorInput = fieldsWithKey.annotate({
 })
 export type SslMonitorInput = typeof SslMonitorInput.Type
 
-export const SslMonitorDefinition = fields.annotate({
-  identifier: "SslMonitorDefinition",
-  description: "An SSL monitor whose key is in the path. Absent fields get their defaults.",
-  examples: [exampleDefinition]
-})
-export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
-
-export const SslMonitorUpdate = fieldsWithKey.mapFields(Struct.map(Schema.optionalKey)).annotate({
-  identifier: "SslMonitorUpdate",
-  description:
-    "Any of the fields. Absent fields keep their values. The certificate is checked again. A new " +
-    "host, port, protocol or server name makes the monitor `new` and closes its incident.",
-  examples: [{ warn_days: [14, 7] }]
-})
+export const SslMonitorUpdate = fieldsWithKey
+  .mapFields(patchFields)
+  .mapFields(Struct.assign(versionInput))
+  .annotate({
+    identifier: "SslMonitorUpdate",
+    description:
+      "Any of the fields. Absent fields keep their values. The certificate is checked again. A new " +
+      "host, port, protocol or server name makes the monitor `new` and closes its incident.",
+    examples: [{ warn_days: [14, 7] }]
+  })
 export type SslMonitorUpdate = typeof SslMonitorUpdate.Type
 
 export const SslMonitor = Schema.Struct({
@@ -187,4 +184,15 @@ export const SslMonitor = Schema.Struct({
 })
 export type SslMonitor = typeof SslMonitor.Type
 
-export const SslMonitorPage = Page("SslMonitorPage", SslMonitor)
+export const SslMonitorDefinition = Schema.Struct(
+  putFields({ ...fields.fields, ...monitorPausedInput, ...versionInput }, SslMonitor)
+).annotate({
+  identifier: "SslMonitorDefinition",
+  description:
+    "An SSL monitor whose key is in the path. Absent fields get their defaults. Fields that only " +
+    "answers have are ignored.",
+  examples: [exampleDefinition]
+})
+export type SslMonitorDefinition = typeof SslMonitorDefinition.Type
+
+export const SslMonitorPage = ListPage("SslMonitorPage", SslMonitor)

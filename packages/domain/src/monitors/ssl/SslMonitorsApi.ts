@@ -14,7 +14,7 @@ import {
 } from "./SslMonitor.ts"
 
 const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
-  params: monitorParams,
+  params: monitorParams("ssl"),
   success: SslMonitor.pipe(HttpApiSchema.status(202)),
   error: [NotFound, Conflict]
 })
@@ -31,6 +31,7 @@ const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
 export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
   .add(
     ...monitorEndpoints({
+      kind: "ssl",
       noun: "an SSL monitor",
       schemas: {
         monitor: SslMonitor,

@@ -22,15 +22,16 @@ export const newHeartbeat = {
   min_interval_seconds: null as number | null
 }
 
-export type HeartbeatValues = typeof newHeartbeat
+export type HeartbeatValues = typeof newHeartbeat & { readonly version?: number }
 
 export const heartbeatValuesOf = (monitor: HeartbeatMonitor): HeartbeatValues => ({
+  version: monitor.version,
   name: monitor.name,
   tags: monitor.tags.join(", "),
   by: monitor.schedule === null ? "period" : "schedule",
   period_seconds: monitor.period_seconds ?? newHeartbeat.period_seconds,
   schedule: monitor.schedule ?? "",
-  timezone: monitor.timezone,
+  timezone: monitor.timezone ?? newHeartbeat.timezone,
   grace_seconds: monitor.grace_seconds,
   max_duration_seconds: monitor.max_duration_seconds,
   min_interval_seconds: monitor.min_interval_seconds

@@ -29,13 +29,14 @@ export const newProcess = {
   grace_seconds: 60 as number | null
 }
 
-export type ProcessValues = typeof newProcess
+export type ProcessValues = typeof newProcess & { readonly version?: number }
 
 const textOf = (value: number | null) => (value === null ? "" : String(value))
 
 export const processValuesOf = (monitor: ProcessMonitor): ProcessValues => {
   const [match_by, match] = matchOf(monitor)
   return {
+    version: monitor.version,
     name: monitor.name,
     tags: monitor.tags.join(", "),
     where: monitor.worker_id === null ? "labels" : "worker",

@@ -28,7 +28,7 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
       </Empty>
     )
   }
-  if (report.refused !== undefined) {
+  if (report.refused !== null) {
     const [, text] = matchOf(monitor)
     return (
       <Empty title="The agent does not match this text">

@@ -20,9 +20,10 @@ export const newSsl = {
   check_interval_seconds: 21_600 as number | null
 }
 
-export type SslValues = typeof newSsl
+export type SslValues = typeof newSsl & { readonly version?: number }
 
 export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
+  version: monitor.version,
   name: monitor.name,
   tags: monitor.tags.join(", "),
   host: monitor.host,

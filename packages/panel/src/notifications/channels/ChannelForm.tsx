@@ -3,6 +3,7 @@ import { Card } from "../../ui/layout/Page.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { issuesOf } from "../../ui/forms/issues.ts"
+import { tagsOf } from "../../ui/forms/tags.ts"
 import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
@@ -21,20 +22,32 @@ export const ChannelForm = ({
   readonly channel?: NotificationChannel
   readonly action: string
   readonly latest?: () => Promise<NotificationChannel>
-  readonly onSend: SendInput<{ readonly name: string; readonly config: Config }>
+  readonly onSend: SendInput<{
+    readonly name: string
+    readonly tags: ReadonlyArray<string>
+    readonly config: Config
+  }>
   readonly onCancel: () => void
 }) => {
   const fields = fieldsOf(kind.config_schema, kind.secret_fields)
-  const valuesOf = ({ config, name }: Pick<NotificationChannel, "config" | "name">) => ({
+  const valuesOf = ({
+    config,
     name,
+    tags,
+    version
+  }: Pick<NotificationChannel, "config" | "name" | "tags"> & { readonly version?: number }) => ({
+    ...(version !== undefined && { version }),
+    name,
+    tags: tags.join(", "),
     config: textsOf(fields, config)
   })
-  const inputOf = ({ config, name }: ReturnType<typeof valuesOf>) => ({
+  const inputOf = ({ config, name, tags }: ReturnType<typeof valuesOf>) => ({
     name: name.trim(),
+    tags: tagsOf(tags),
     config: configOf(fields, config, channel !== undefined)
   })
   const form = useForm({
-    initial: valuesOf(channel ?? { name: "", config: {} }),
+    initial: valuesOf(channel ?? { name: "", tags: [], config: {} }),
     latest: latest && (async () => valuesOf(await latest())),
     send: sendInput(inputOf, onSend)
   })
@@ -51,6 +64,9 @@ export const ChannelForm = ({
             {...bounds.NotificationChannelInput.name}
             placeholder="Operations"
           />
+        </Field>
+        <Field label="Tags" hint="Separate with commas." error={form.errorOf("tags")}>
+          <Input {...form.text("tags")} placeholder="night" />
         </Field>
         <ConfigFields
           fields={fields}

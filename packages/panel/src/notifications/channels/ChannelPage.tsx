@@ -72,14 +72,14 @@ export const ChannelPage = () => {
 }
 
 const Hints = ({
-  channel: { confirmed, disabled_reason }
+  channel: { confirmed, paused_reason }
 }: {
   readonly channel: NotificationChannel
 }) => (
   <>
-    {disabled_reason !== null && (
+    {paused_reason !== null && (
       <p className="rounded-lg border border-bad/30 tint-bad px-3.5 py-3">
-        The service has disabled this channel: {disabled_reason}
+        The service has paused this channel: {paused_reason}
       </p>
     )}
     {!confirmed && (
@@ -162,16 +162,16 @@ const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
 }
 
 const ChannelActions = ({
-  channel: { enabled, id, name }
+  channel: { id, name, paused }
 }: {
   readonly channel: NotificationChannel
 }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const enable = async (next: boolean) => {
+  const setPaused = async (next: boolean) => {
     await attempt(
-      () => api.notifications.updateChannel(id, { enabled: next }),
-      `${name} was ${next ? "enabled" : "disabled"}`
+      () => api.notifications.updateChannel(id, { paused: next }),
+      `${name} was ${next ? "paused" : "resumed"}`
     )
     await notificationsChanged(workspaceId)
   }
@@ -180,13 +180,13 @@ const ChannelActions = ({
       name={name}
       role="editor"
       first={
-        enabled ? (
-          <MenuItem icon={<Pause />} onSelect={() => void enable(false)}>
-            Disable
+        paused ? (
+          <MenuItem icon={<RotateCcw />} onSelect={() => void setPaused(false)}>
+            Resume
           </MenuItem>
         ) : (
-          <MenuItem icon={<RotateCcw />} onSelect={() => void enable(true)}>
-            Enable
+          <MenuItem icon={<Pause />} onSelect={() => void setPaused(true)}>
+            Pause
           </MenuItem>
         )
       }

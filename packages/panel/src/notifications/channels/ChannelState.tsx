@@ -2,12 +2,12 @@ import type { NotificationChannel } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 
 export const ChannelState = ({
-  channel: { confirmed, disabled_reason, enabled }
+  channel: { confirmed, paused, paused_reason }
 }: {
-  readonly channel: Pick<NotificationChannel, "confirmed" | "disabled_reason" | "enabled">
+  readonly channel: Pick<NotificationChannel, "confirmed" | "paused" | "paused_reason">
 }) =>
-  !enabled ? (
-    <Status of="disabled" tone={disabled_reason === null ? "none" : "bad"} />
+  paused ? (
+    <Status of="paused" tone={paused_reason === null ? "none" : "bad"} />
   ) : confirmed ? (
     <Status of="active" />
   ) : (

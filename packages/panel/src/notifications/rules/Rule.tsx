@@ -45,11 +45,11 @@ export const Rule = ({
 const maxNamed = 3
 
 const named = <Id extends string>(
-  ids: ReadonlyArray<Id> | undefined,
+  ids: ReadonlyArray<Id> | null,
   noun: string,
   nameOf: (id: Id) => string
 ): ReadonlyArray<string> =>
-  ids === undefined ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
+  ids === null ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
 
 /** `, tagged billing, only for Nightly backup`. */
 const useScope = (rule: NotificationRule): string => {
@@ -60,7 +60,7 @@ const useScope = (rule: NotificationRule): string => {
     ...named(monitor_ids, "monitor", monitors.nameOf)
   ]
   return [
-    tags === undefined ? "" : `, tagged ${tags.join(" or ")}`,
+    tags === null ? "" : `, tagged ${tags.join(" or ")}`,
     only.length === 0 ? "" : `, only for ${listed(only)}`
   ].join("")
 }

@@ -1,4 +1,4 @@
-import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
+import type { NotificationChannel, NotificationRule, NotificationRuleInput } from "@scheduling/sdk"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
@@ -16,7 +16,7 @@ export const RuleSheet = ({
 }: {
   readonly rule: NotificationRule | undefined
   readonly channels: ReadonlyArray<NotificationChannel>
-  readonly onSend: (rule: NotificationRule) => Promise<unknown>
+  readonly onSend: (rule: NotificationRuleInput) => Promise<unknown>
   readonly onClose: () => void
 }) => {
   const form = useForm({

@@ -1,4 +1,9 @@
-import type { NotificationChannel, NotificationRule, NotificationSettings } from "@scheduling/sdk"
+import type {
+  NotificationChannel,
+  NotificationRule,
+  NotificationRuleInput,
+  NotificationSettings
+} from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Plus } from "lucide-react"
@@ -49,9 +54,10 @@ const Rules = ({
   /** The edited rule. An empty object stands for a new rule. */
   const [edited, edit] = useState<{ readonly rule?: NotificationRule }>()
   const { rules } = settings
-  const save = (rule: NotificationRule) => {
+  const save = (rule: NotificationRuleInput) => {
     const at = rules.findIndex((other) => isSame(other, edited?.rule))
-    return replace({ rules: at === -1 ? [...rules, rule] : rules.with(at, rule) })
+    const before: ReadonlyArray<NotificationRuleInput> = rules
+    return replace({ rules: at === -1 ? [...before, rule] : before.with(at, rule) })
   }
   return (
     <div className="flex max-w-[44rem] flex-col gap-8">

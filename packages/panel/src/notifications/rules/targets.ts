@@ -24,14 +24,16 @@ const findMonitors =
 
 const shortId = (id: string) => `…${id.slice(-6)}`
 
+const nothing = { monitor_ids: null, task_ids: null }
+
 /** The tasks and monitors to which a rule can be limited. */
 export const useTargets = ({
-  monitor_ids = [],
-  task_ids = []
-}: Pick<NotificationRule, "monitor_ids" | "task_ids"> = {}) => {
+  monitor_ids,
+  task_ids
+}: Pick<NotificationRule, "monitor_ids" | "task_ids"> = nothing) => {
   const { workspaceId } = useWorkspace()
-  const tasks = taskNames.useNames(workspaceId, task_ids)
-  const monitors = monitorNames.useNames(workspaceId, monitor_ids)
+  const tasks = taskNames.useNames(workspaceId, task_ids ?? [])
+  const monitors = monitorNames.useNames(workspaceId, monitor_ids ?? [])
   return {
     tasks: {
       findKey: ["w", workspaceId, "names", "find"],

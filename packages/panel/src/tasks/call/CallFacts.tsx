@@ -54,6 +54,6 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
 }
 
 const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
-  retry === undefined
+  retry === null
     ? retry_count
     : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each next one after ${retry.factor} times as long, at most ${duration(retry.max_seconds * 1_000)}`

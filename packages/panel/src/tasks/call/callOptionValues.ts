@@ -27,15 +27,15 @@ export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion"
   completion === "" ? bounds.maxAnswerSeconds : bounds.CronTaskInput.timeout_seconds.max
 
 export const callOptionValuesOf = ({
-  body_contains = "",
-  body_lacks = "",
-  completion,
-  retry,
-  success_codes = []
-}: CallOptions): CallOptionValues => ({
-  success_codes: success_codes.join(", "),
   body_contains,
   body_lacks,
+  completion,
+  retry,
+  success_codes
+}: CallOptions): CallOptionValues => ({
+  success_codes: success_codes?.join(", ") ?? "",
+  body_contains: body_contains ?? "",
+  body_lacks: body_lacks ?? "",
   first_seconds: String(retry?.first_seconds ?? ""),
   factor: String(retry?.factor ?? ""),
   max_seconds: String(retry?.max_seconds ?? ""),
@@ -61,7 +61,9 @@ const retryOf = (
     ? null
     : {
         count,
-        ...(first_seconds !== "" && { first_seconds: Number(first_seconds) }),
-        ...(factor !== "" && { factor: Number(factor) }),
-        ...(max_seconds !== "" && { max_seconds: Number(max_seconds) })
+        first_seconds: numberOrNull(first_seconds),
+        factor: numberOrNull(factor),
+        max_seconds: numberOrNull(max_seconds)
       }
+
+const numberOrNull = (text: string) => (text === "" ? null : Number(text))

@@ -49,6 +49,11 @@ export const newCall: CallValues = callValuesOf({
   body: null,
   timeout_seconds: 30,
   retry_count: 3,
+  success_codes: null,
+  body_contains: null,
+  body_lacks: null,
+  retry: null,
+  completion: null,
   ...newRunOn
 })
 

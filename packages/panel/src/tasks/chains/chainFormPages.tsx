@@ -6,7 +6,7 @@ import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
-import { taskFormPages, TaskNameField, TaskQueueField } from "../taskFormPages.tsx"
+import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
 import { chainQueries } from "./chainKind.ts"
 import { chainInputOf, type ChainValues, chainValuesOf, newChain, newStep } from "./chainValues.ts"
 import { StepFields } from "./StepFields.tsx"
@@ -21,6 +21,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
     <>
       <Card className="p-5">
         <TaskNameField {...group} isRequired placeholder="Nightly export" />
+        <TaskTagsField {...form.group} />
       </Card>
       <Section title="Steps">
         <div className="flex flex-col gap-3">

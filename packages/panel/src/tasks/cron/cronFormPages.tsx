@@ -13,7 +13,7 @@ import {
   scheduledValuesOf
 } from "../schedule/scheduledValues.ts"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
-import { taskFormPages, TaskNameField, TaskQueueField } from "../taskFormPages.tsx"
+import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
 import { cronQueries } from "./cronKind.ts"
 
 type CronValues = CallValues & ScheduledValues
@@ -35,6 +35,7 @@ const CronFields = ({
     <Section title="Call">
       <Card className="flex flex-col gap-5 p-5">
         <TaskNameField {...form.group} isRequired placeholder="Nightly report" />
+        <TaskTagsField {...form.group} />
         <CallFields {...form.group} />
       </Card>
     </Section>

@@ -1,6 +1,7 @@
 import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { now } from "../../ui/values/clock.ts"
@@ -12,7 +13,13 @@ import { CallOptionFields } from "../call/CallOptionFields.tsx"
 import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/firingOptionValues.ts"
-import { newTask, taskFormPages, TaskNameField, TaskQueueField } from "../taskFormPages.tsx"
+import {
+  newTask,
+  taskFormPages,
+  TaskNameField,
+  TaskQueueField,
+  TaskTagsField
+} from "../taskFormPages.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
@@ -33,6 +40,7 @@ const copyOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,
   ...callValuesOf(task),
   name: task.name ?? "",
+  tags: task.tags.join(", "),
   queue_id: task.queue_id,
   ...callbackValuesOf(task)
 })
@@ -40,6 +48,7 @@ const copyOf = (task: DelayedTask): DelayedValues => ({
 const inputOf = (values: DelayedValues): DelayedTaskInput => ({
   ...callInputOf(values),
   name: values.name.trim() || null,
+  tags: tagsOf(values.tags),
   queue_id: values.queue_id,
   ...callbackInputOf(values),
   ...(values.when === "after"
@@ -61,6 +70,7 @@ const DelayedFields = ({
     <Section title="Call">
       <Card className="flex flex-col gap-5 p-5">
         <TaskNameField {...form.group} isRequired={false} placeholder="Remind Ada" />
+        <TaskTagsField {...form.group} />
         <CallFields {...form.group} />
       </Card>
     </Section>
@@ -135,7 +145,12 @@ export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
   queries: delayedQueries,
   resourceOf: ({ delayed }) => delayed,
   initial: newDelayed,
-  valuesOf: (task) => ({ ...copyOf(task), when: "at", run_at: localTime(task.run_at) }),
+  valuesOf: (task) => ({
+    ...copyOf(task),
+    version: task.version,
+    when: "at",
+    run_at: localTime(task.run_at)
+  }),
   copyOf,
   inputOf,
   Fields: DelayedFields

@@ -68,12 +68,12 @@ export const FiringOptionFields = ({
         <Field
           label="Pause after failures in a row"
           hint="If this is empty, failures never pause the task."
-          error={errorOf("disable_after_failures")}
+          error={errorOf("pause_after_failures")}
         >
           <Input
             type="number"
-            {...bounds.CronTaskInput.disable_after_failures}
-            {...text("disable_after_failures")}
+            {...bounds.CronTaskInput.pause_after_failures}
+            {...text("pause_after_failures")}
           />
         </Field>
       </div>

@@ -5,7 +5,7 @@ import type { FiringOptions } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
 
 export const firingOptionFacts = ({
-  disable_after_failures,
+  pause_after_failures,
   ends_at,
   excluded_calendar,
   excluded_days,
@@ -17,11 +17,11 @@ export const firingOptionFacts = ({
   Precision: precision === "second" ? "Seconds" : undefined,
   "Starts at": starts_at && <At at={starts_at} />,
   "Ends at": ends_at && <At at={ends_at} />,
-  "Excluded days": excluded_days?.join(", "),
+  "Excluded days": excluded_days.join(", "),
   "Calendar of excluded days": excluded_calendar && calendarInWords(excluded_calendar),
-  Jitter: jitter_seconds && `up to ${duration(jitter_seconds * 1_000)}`,
+  Jitter: jitter_seconds > 0 && `up to ${duration(jitter_seconds * 1_000)}`,
   "When paused": on_pause === "finish" ? pauses.finish : undefined,
-  Pauses: disable_after_failures && `after ${disable_after_failures} failures in a row`
+  Pauses: pause_after_failures && `after ${pause_after_failures} failures in a row`
 })
 
 const calendarInWords = ({

@@ -9,7 +9,7 @@ export interface FiringOptionValues {
   readonly excluded_days: string
   readonly excluded_calendar: string
   readonly on_pause: OnPause
-  readonly disable_after_failures: string
+  readonly pause_after_failures: string
 }
 
 export type FiringOptions = Pick<CronTask, keyof FiringOptionValues>
@@ -21,14 +21,14 @@ export const localTime = (at: string): string => {
 }
 
 export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues => ({
-  precision: options.precision ?? "minute",
-  jitter_seconds: String(options.jitter_seconds ?? ""),
-  starts_at: options.starts_at === undefined ? "" : localTime(options.starts_at),
-  ends_at: options.ends_at === undefined ? "" : localTime(options.ends_at),
-  excluded_days: options.excluded_days?.join(", ") ?? "",
+  precision: options.precision,
+  jitter_seconds: options.jitter_seconds === 0 ? "" : String(options.jitter_seconds),
+  starts_at: options.starts_at === null ? "" : localTime(options.starts_at),
+  ends_at: options.ends_at === null ? "" : localTime(options.ends_at),
+  excluded_days: options.excluded_days.join(", "),
   excluded_calendar: options.excluded_calendar?.url ?? "",
-  on_pause: options.on_pause ?? "cancel",
-  disable_after_failures: String(options.disable_after_failures ?? "")
+  on_pause: options.on_pause,
+  pause_after_failures: String(options.pause_after_failures ?? "")
 })
 
 export const firingOptionInputOf = (values: FiringOptionValues) => ({
@@ -39,7 +39,7 @@ export const firingOptionInputOf = (values: FiringOptionValues) => ({
   excluded_days: daysOf(values),
   excluded_calendar: calendarOf(values),
   on_pause: values.on_pause,
-  disable_after_failures: numberOrNull(values.disable_after_failures)
+  pause_after_failures: numberOrNull(values.pause_after_failures)
 })
 
 /** The options that the preview of a schedule needs. */

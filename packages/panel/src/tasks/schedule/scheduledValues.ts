@@ -1,6 +1,7 @@
 import type { CronTask, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
 import { readersZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { tagsOf } from "../../ui/forms/tags.ts"
 import { newTask, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
@@ -24,7 +25,16 @@ export const newScheduled: ScheduledValues = {
   overlap: "skip",
   missed: "once",
   dst_overlap: "first",
-  ...firingOptionValuesOf({})
+  ...firingOptionValuesOf({
+    precision: "minute",
+    jitter_seconds: 0,
+    starts_at: null,
+    ends_at: null,
+    excluded_days: [],
+    excluded_calendar: null,
+    on_pause: "cancel",
+    pause_after_failures: null
+  })
 }
 
 type Scheduled = Omit<Pick<CronTask, keyof CronTask & keyof ScheduledValues>, "schedule"> & {
@@ -32,7 +42,9 @@ type Scheduled = Omit<Pick<CronTask, keyof CronTask & keyof ScheduledValues>, "s
 }
 
 export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
+  version: task.version,
   name: task.name,
+  tags: task.tags.join(", "),
   schedule: task.schedule ?? "",
   timezone: task.timezone,
   overlap: task.overlap,
@@ -45,6 +57,7 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
 
 export const scheduledInputOf = (values: ScheduledValues) => ({
   name: values.name.trim(),
+  tags: tagsOf(values.tags),
   timezone: values.timezone.trim(),
   overlap: values.overlap,
   missed: values.missed,

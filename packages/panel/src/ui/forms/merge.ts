@@ -27,7 +27,7 @@ export const mergeLatest = <Values extends object>(
   return {
     base: { ...base, ...settled },
     values: { ...values, ...settled },
-    taken: theirs.filter((field) => isSame(values[field], base[field])),
+    taken: theirs.filter((field) => isSame(values[field], base[field]) && field !== "version"),
     clashes
   }
 }
@@ -49,12 +49,22 @@ export const settleClashes = <Values extends object>(
   }
 }
 
-/** The fields of an input that were changed. PATCH leaves the others as they are. */
+/**
+ * The fields of an input that were changed. PATCH leaves all others as they are. It merges headers,
+ * so removed headers are null.
+ */
 export const changedFields = <Input extends object>(before: Input, after: Input): Partial<Input> =>
-  pick(
-    after,
-    fieldsOf(after).filter((field) => !isSame(before[field], after[field]))
-  )
+  Object.fromEntries(
+    fieldsOf(after)
+      .filter((field) => !isSame(before[field], after[field]))
+      .map((field) => [
+        field,
+        field === "headers" ? { ...removed(before[field]), ...after[field] } : after[field]
+      ])
+  ) as Partial<Input>
+
+const removed = (headers: unknown) =>
+  Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name, null]))
 
 export const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other)

@@ -1,8 +1,12 @@
 import { changedFields } from "./merge.ts"
 
-/** Sends the changed fields, if there are any. */
+interface Versioned {
+  readonly version?: number | undefined
+}
+
+/** Sends the changed fields, if there are any, with the version that was read. */
 export type Patch<Input> = (
-  update: (changes: Partial<Input>) => Promise<unknown>
+  update: (changes: Partial<Input> & Versioned) => Promise<unknown>
 ) => Promise<unknown>
 
 /** Creates a record from the whole input, or patches one. */
@@ -10,11 +14,17 @@ export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<un
 
 /** Converts the values of a form to the input of the API and passes it to `onSend`. */
 export const sendInput =
-  <Values, Input extends object>(inputOf: (values: Values) => Input, onSend: SendInput<Input>) =>
+  <Values extends object, Input extends object>(
+    inputOf: (values: Values) => Input,
+    onSend: SendInput<Input>
+  ) =>
   async (values: Values, before: Values): Promise<unknown> => {
     const input = inputOf(values)
     return onSend(input, async (update) => {
       const changes = changedFields(inputOf(before), input)
-      return Object.keys(changes).length === 0 ? undefined : await update(changes)
+      const { version }: Versioned = before
+      return Object.keys(changes).length === 0
+        ? undefined
+        : await update({ ...changes, ...(version !== undefined && { version }) })
     })
   }

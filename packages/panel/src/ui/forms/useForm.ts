@@ -1,3 +1,4 @@
+import { ApiError } from "@scheduling/sdk"
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { inputPropsOf } from "./inputProps.ts"
 import { focusField, invalidFieldsIn } from "./invalidFields.ts"
@@ -46,12 +47,19 @@ export const useForm = <Values extends object>({
     setError(undefined)
     setIssues([])
     try {
-      const merged = latest === undefined ? undefined : merge(await latest())
-      // The reader chooses between the clashing values, and sends the form again.
-      if (merged !== undefined && merged.clashes.length > 0) return
-      const sent = merged?.values ?? values
-      await send(sent, merged?.base ?? base)
-      wasSent(sent)
+      for (let tries = 0; ; tries++) {
+        const merged = latest === undefined ? undefined : merge(await latest())
+        // The reader chooses between the clashing values, and sends the form again.
+        if (merged !== undefined && merged.clashes.length > 0) return
+        const sent = merged?.values ?? values
+        try {
+          await send(sent, merged?.base ?? base)
+          return wasSent(sent)
+        } catch (thrown) {
+          // Somebody else was faster since the record was read: their changes are merged, too.
+          if (!isStale(thrown) || latest === undefined || tries === maxMerges) throw thrown
+        }
+      }
     } catch (thrown) {
       setError(thrown)
       setIssues(issuesOf(thrown))
@@ -95,6 +103,10 @@ export const useForm = <Values extends object>({
     problem: isRefused && isAtFields && !isElsewhere ? undefined : error
   }
 }
+
+const maxMerges = 3
+
+const isStale = (error: unknown) => error instanceof ApiError && error.status === 412
 
 /** Moves the focus to the first field with an issue, and names all of them. */
 const useAttention = (

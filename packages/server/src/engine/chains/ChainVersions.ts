@@ -1,3 +1,4 @@
+import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { maxInputBytes } from "@scheduling/domain/executions/RunRequest"
@@ -12,10 +13,13 @@ interface ChainRef {
   readonly chain_id: string
 }
 
+/** A step with those of its rare options that are set. */
+export type StoredStep = Omit<ChainStep, keyof CallOptions> & CallOptions
+
 /** Stores the steps of a chain as a new version and returns its id. */
 export const insertVersion = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { chain_id, steps, workspace_id }: ChainRef & { readonly steps: ReadonlyArray<ChainStep> }
+  { chain_id, steps, workspace_id }: ChainRef & { readonly steps: ReadonlyArray<StoredStep> }
 ) {
   const names = steps.map((step) => step.name)
   const rows = steps.map((step, step_index) => {
@@ -63,7 +67,7 @@ export const inputIndex = -1
  * The most bytes that the call of a step takes. The answers and the input that it uses are read first
  * and then filled in.
  */
-const weightOf = (step: ChainStep, used: number): number => {
+const weightOf = (step: StoredStep, used: number): number => {
   const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
   return used === 0 ? own : own + used + heaviestCall
 }

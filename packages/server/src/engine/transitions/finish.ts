@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { announceFinished } from "../../events/index.ts"
 import { inSavepoint } from "../../store/index.ts"
 import { type FollowUp, findFollowUps } from "../chains/ChainRuns.ts"
-import { disableFailing } from "../disableFailing.ts"
+import { pauseFailing } from "../pauseFailing.ts"
 import type { Settlement } from "../Run.ts"
 import { nothingSettled, type Settled } from "../Settled.ts"
 import { awaitCompletion } from "./awaitCompletion.ts"
@@ -45,8 +45,8 @@ export const finish = Effect.fnUntraced(function* (
   if (rest.length === 0) return { ...nothingSettled, ids: awaiting }
   const followUps = yield* findFollowUps(sql, rest)
   const rows = yield* write(sql, rest, followUps)
-  const disabled = yield* disable(sql, rest, followUps, rows)
-  const settled = settledOf(rest, followUps, rows, disabled)
+  const paused = yield* pause(sql, rest, followUps, rows)
+  const settled = settledOf(rest, followUps, rows, paused)
   const all: Settled = { ...settled, ids: [...awaiting, ...settled.ids] }
   return all
 })
@@ -71,7 +71,7 @@ const write = (
     ) AS written`
 
 /** The results are written by now, so nothing about this may make the caller write them again. */
-const disable = (
+const pause = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>,
@@ -82,7 +82,7 @@ const disable = (
     .filter((one) => written.has(one.id) && !followUps.get(one.id)?.next && hasFailed(one))
     .map(({ task_id }) => task_id)
   if (failed.length === 0) return Effect.succeed([])
-  return inSavepoint(sql)(disableFailing(sql, failed)).pipe(
+  return inSavepoint(sql)(pauseFailing(sql, failed)).pipe(
     Effect.catch((error) =>
       Effect.as(Effect.logWarning("failing tasks could not be paused", error), [])
     )

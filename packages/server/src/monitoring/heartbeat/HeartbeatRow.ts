@@ -79,7 +79,7 @@ export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null, now: Date
   ...toMonitorFields(row, now, row.alert_at, row.expected_at),
   period_seconds: row.period_seconds,
   schedule: row.schedule,
-  timezone: row.timezone,
+  timezone: row.schedule === null ? null : row.timezone,
   grace_seconds: row.grace_seconds,
   max_duration_seconds: row.max_duration_seconds,
   min_interval_seconds: row.min_interval_seconds,

@@ -194,7 +194,7 @@ const decidedTable = (sql: SqlClient.SqlClient, decided: ReadonlyArray<DecidedHe
       alert_at, runs::jsonb
     FROM unnest(
       ${column("uuid", ({ monitor_id }) => monitor_id)},
-      ${column("int4", ({ version }) => version)},
+      ${column("int4", ({ row_version }) => row_version)},
       ${column("timestamptz", ({ last_ping_at }) => last_ping_at)},
       ${column("timestamptz", ({ began_at }) => began_at)},
       ${column("float8", ({ last_duration_ms }) => last_duration_ms)},

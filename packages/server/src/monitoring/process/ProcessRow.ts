@@ -102,6 +102,7 @@ export const toProcessMonitor = (row: ProcessRow & JoinedReport, now: Date): Pro
       : {
           at: timestampOf(row.reported_at),
           worker_id: WorkerId.make(row.reported_by),
-          ...row.report
+          ...row.report,
+          refused: row.report.refused ?? null
         }
 })

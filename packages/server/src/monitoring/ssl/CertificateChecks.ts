@@ -76,7 +76,7 @@ export class CertificateChecks extends Context.Service<
         duration_ms: number
       ) {
         const found = yield* repo.findForUpdate(checked.workspace_id, checked.monitor_id)
-        if (Option.isNone(found) || found.value.version !== checked.version) return
+        if (Option.isNone(found) || found.value.row_version !== checked.row_version) return
         const row = found.value
         const at = yield* now
         const ms = at.getTime()

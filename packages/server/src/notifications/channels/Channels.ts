@@ -7,7 +7,7 @@ import {
 } from "@scheduling/domain/notifications/NotificationChannel"
 import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
-import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
@@ -15,6 +15,7 @@ import { AuditLog, type Author } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
+  checkVersion,
   Ids,
   isDefinedAs,
   orNotFound,
@@ -22,7 +23,7 @@ import {
   namingHolder,
   upsertByKey
 } from "../../core/index.ts"
-import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
+import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
 import {
@@ -116,10 +117,12 @@ export class Channels extends Context.Service<Channels>()(
           id,
           workspace_id: workspaceId,
           key: input.key ?? null,
+          version: 1,
           name: input.name,
+          tags: input.tags ?? [],
           kind,
-          enabled: input.enabled ?? true,
-          disabled_reason: null,
+          paused: input.paused ?? false,
+          paused_reason: null,
           ...(yield* consent.agreed({ ...sealed, workspace_id: workspaceId, kind })),
           created_at: now,
           updated_at: now
@@ -134,18 +137,19 @@ export class Channels extends Context.Service<Channels>()(
       /** The row must be locked. */
       const change = Effect.fnUntraced(function* (
         row: ChannelRow,
-        changes: NotificationChannelUpdate,
+        { version, ...changes }: NotificationChannelUpdate,
         author: Author
       ) {
+        yield* checkVersion(row, version)
         const { id, workspace_id } = row
         const sealed =
           changes.config === undefined
             ? row
             : sealConfig(ring, id, kinds[row.kind], yield* changed(row, changes.config))
         const { config, sealed_secrets } = sealed
-        const enabled = changes.enabled ?? row.enabled
+        const paused = changes.paused ?? row.paused
         const isMoved = config["to"] !== row.config["to"]
-        const isAsked = isMoved || (!row.confirmed && !row.enabled && enabled)
+        const isAsked = isMoved || (!row.confirmed && row.paused && !paused)
         const { by_membership, confirmed } = isAsked
           ? yield* consent.agreed({ ...row, config })
           : row
@@ -155,14 +159,16 @@ export class Channels extends Context.Service<Channels>()(
           sealed_secrets,
           key: changes.key === undefined ? row.key : changes.key,
           name: changes.name ?? row.name,
-          enabled,
-          disabled_reason: enabled ? null : row.disabled_reason,
+          tags: changes.tags ?? row.tags,
+          version: row.version + 1,
+          paused,
+          paused_reason: paused ? row.paused_reason : null,
           confirmed,
           by_membership,
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(workspace_id, updated)
-        if (row.enabled && !enabled) {
+        if (paused && !row.paused) {
           yield* deliveries.cancel(workspace_id, id, "all", updated.updated_at)
         }
         if (isAsked && !confirmed) yield* consent.ask(updated, isMoved ? "new" : "known")
@@ -178,10 +184,18 @@ export class Channels extends Context.Service<Channels>()(
       return {
         list: Effect.fn("Channels.list")(function* (
           workspaceId: AuthorizedWorkspaceId,
-          query: PageQuery & { readonly key?: string }
+          query: ListQuery & {
+            readonly kind?: ReadonlyArray<ChannelRow["kind"]>
+            readonly paused?: boolean
+          }
         ) {
-          const page = pageRequest(query)
-          return toPage(yield* repo.list(workspaceId, query, page), page, toChannel)
+          const page = yield* listRequest(query, sorts)
+          const rows = repo.list(workspaceId, query, page)
+          return yield* countedPage(
+            query,
+            Effect.map(rows, (listed) => toPage(listed, page, toChannel)),
+            repo.count(workspaceId, query)
+          )
         }),
 
         get: (workspaceId: AuthorizedWorkspaceId, id: NotificationChannelId) =>
@@ -199,11 +213,12 @@ export class Channels extends Context.Service<Channels>()(
           (
             workspaceId: AuthorizedWorkspaceId,
             key: string,
-            { config: given, ...named }: NotificationChannelDefinition,
+            { config: given, version, ...definition }: NotificationChannelDefinition,
             author: Author
-          ) =>
-            upsertByKey(
-              { key, resource: "notification_channel" },
+          ) => {
+            const named = { tags: [], ...definition }
+            return upsertByKey(
+              { key, resource: "notification_channel", version },
               {
                 find: repo.findByKey(workspaceId, key),
                 make: create(workspaceId, { ...named, config: given, key }, author),
@@ -216,7 +231,8 @@ export class Channels extends Context.Service<Channels>()(
                 lock: ({ id }) => repo.findForUpdate(workspaceId, id),
                 change: (row) => change(row, { ...named, config: onlyThese(row, given) }, author)
               }
-            ),
+            )
+          },
           transaction,
           againIfOvertaken
         ),
@@ -237,9 +253,10 @@ export class Channels extends Context.Service<Channels>()(
         remove: Effect.fn("Channels.remove")(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: NotificationChannelId,
-          author: Author
+          author: Author,
+          version?: number
         ) {
-          yield* found(repo.findForUpdate(workspaceId, id))
+          yield* checkVersion(yield* found(repo.findForUpdate(workspaceId, id)), version)
           yield* deliveries.cancel(workspaceId, id, "all", yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
           yield* settings.removeChannel(workspaceId, id)
@@ -263,6 +280,8 @@ const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config
 })
+
+const sorts = { name: nameOfRow("notification_channels.name") }
 
 const neverSent = { last_status: null, last_error: null, last_at: null }
 

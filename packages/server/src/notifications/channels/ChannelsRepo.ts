@@ -7,7 +7,19 @@ import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Id
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../core/index.ts"
-import { orWorkspaceNotFound, type PageRequest, timestampOf } from "../../store/index.ts"
+import {
+  countRows,
+  isListedAfter,
+  type ListFilters,
+  listOrder,
+  type ListRequest,
+  matchesFilters,
+  orWorkspaceNotFound,
+  type PageRow,
+  sortColumn,
+  textArray,
+  timestampOf
+} from "../../store/index.ts"
 import { updateNext } from "../sending/updateNext.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
@@ -15,10 +27,12 @@ export interface ChannelRow extends SealedConfig {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
   readonly key: string | null
+  readonly version: number
   readonly name: string
+  readonly tags: ReadonlyArray<string>
   readonly kind: NotificationKind
-  readonly enabled: boolean
-  readonly disabled_reason: string | null
+  readonly paused: boolean
+  readonly paused_reason: string | null
   readonly confirmed: boolean
   /** Whether it was confirmed because the address is that of a member, and not by a link. */
   readonly by_membership: boolean
@@ -33,11 +47,13 @@ export const toChannel = (row: ChannelRow): NotificationChannel => ({
   id: NotificationChannelId.make(row.id),
   workspace_id: WorkspaceId.make(row.workspace_id),
   key: row.key,
+  version: row.version,
   name: row.name,
+  tags: row.tags,
   kind: row.kind,
   config: row.config,
-  enabled: row.enabled,
-  disabled_reason: row.disabled_reason,
+  paused: row.paused,
+  paused_reason: row.paused_reason,
   confirmed: row.confirmed,
   last_delivery:
     row.last_at === null
@@ -83,7 +99,11 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           function* (channel: Omit<ChannelRow, "last_status" | "last_error" | "last_at">) {
             yield* sql`
               INSERT INTO notification_channels
-              ${sql.insert({ ...channel, config: JSON.stringify(channel.config) })}`
+              ${sql.insert({
+                ...channel,
+                tags: textArray(channel.tags),
+                config: JSON.stringify(channel.config)
+              })}`
           },
           (insertion, { key }) =>
             keyIsTaken("notification_channel", "A notification channel", key)(insertion),
@@ -100,18 +120,26 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
         findForUpdate: (workspaceId: AuthorizedWorkspaceId, id: string) =>
           findWhere(workspaceId, sql`id = ${id} FOR UPDATE`),
 
-        list: (
-          workspaceId: AuthorizedWorkspaceId,
-          { key }: { readonly key?: string },
-          { before, limit }: PageRequest
-        ) =>
-          listWhere(
-            workspaceId,
-            sql`
-              id < ${before}
-              ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
-            ORDER BY id DESC
-            LIMIT ${limit + 1}`
+        list: (workspaceId: AuthorizedWorkspaceId, filters: ListFilters, page: ListRequest) =>
+          Effect.orDie(sql<ChannelRow & PageRow>`
+            SELECT * ${sql.literal(sortColumn(page))}
+            FROM notification_channels
+            WHERE workspace_id = ${workspaceId}
+              ${matchesFilters(sql, "notification_channels", filters)}
+              AND ${isListedAfter(sql, page, "id")}
+            ORDER BY ${sql.literal(listOrder(page, "id"))}
+            LIMIT ${page.limit + 1}`),
+
+        count: (workspaceId: AuthorizedWorkspaceId, filters: ListFilters) =>
+          Effect.orDie(
+            countRows(
+              sql,
+              sql`
+                SELECT
+                FROM notification_channels
+                WHERE workspace_id = ${workspaceId}
+                  ${matchesFilters(sql, "notification_channels", filters)}`
+            )
           ),
 
         /** Those of the ids that are channels of the workspace. They stay until the commit. */
@@ -135,11 +163,13 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               UPDATE notification_channels
               SET
                 key = ${channel.key},
+                version = ${channel.version},
                 name = ${channel.name},
+                tags = ${channel.tags}::text[],
                 config = ${JSON.stringify(channel.config)}::jsonb,
                 sealed_secrets = ${channel.sealed_secrets},
-                enabled = ${channel.enabled},
-                disabled_reason = ${channel.disabled_reason},
+                paused = ${channel.paused},
+                paused_reason = ${channel.paused_reason},
                 confirmed = ${channel.confirmed},
                 by_membership = ${channel.by_membership},
                 updated_at = ${channel.updated_at}

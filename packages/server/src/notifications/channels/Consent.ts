@@ -8,7 +8,7 @@ import { Throttle } from "../../accounts/index.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import { newDelivery } from "../sending/newDelivery.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
-import { DisableChannel } from "./DisableChannel.ts"
+import { PauseChannel } from "./PauseChannel.ts"
 
 /**
  * Whether the owner of an address wants mails: nobody gets any without consent. Call it in a
@@ -20,7 +20,7 @@ export class Consent extends Context.Service<Consent>()(
     make: Effect.gen(function* () {
       const channels = yield* ChannelsRepo
       const deliveries = yield* DeliveriesRepo
-      const disableChannel = yield* DisableChannel
+      const pauseChannel = yield* PauseChannel
       const ids = yield* Ids
       const limits = yield* Limits
       const ring = (yield* Secrets).keys("notification-link")
@@ -63,7 +63,7 @@ export class Consent extends Context.Service<Consent>()(
         now: Date
       ) {
         yield* channels.updateUnconfirmed(channel.workspace_id, channel.id, now)
-        yield* disableChannel(channel, reason, foundBy, now)
+        yield* pauseChannel(channel, reason, foundBy, now)
       })
 
       return {
@@ -84,7 +84,7 @@ export class Consent extends Context.Service<Consent>()(
 
         /**
          * Asks by a mail to the current address of the channel. An address that has refused is asked
-         * again only if a channel that it knows is enabled, and not often.
+         * again only if a channel that it knows is not paused, and not often.
          */
         ask: Effect.fn("Consent.ask")(function* (channel: ChannelRow, address: "new" | "known") {
           const now = yield* DateTime.nowAsDate
@@ -128,7 +128,7 @@ export class Consent extends Context.Service<Consent>()(
 
         /**
          * The address belongs to no member any more. Channels that only the membership confirmed are
-         * disabled, until somebody enables them and so asks by a mail.
+         * paused, until somebody resumes them and so asks by a mail.
          */
         endOfMember: Effect.fn("Consent.endOfMember")(function* (
           email: string,

@@ -120,7 +120,7 @@ const verbs: Readonly<Record<DeliveredEvent, string>> = {
   "worker.online": "Online again",
   "api_key.expiring": "API key expires soon",
   "quota.near": "Quota nearly used up",
-  "channel.paused": "Channel disabled",
+  "channel.paused": "Channel paused",
   test: "Test"
 }
 

@@ -4,7 +4,7 @@ import { classify, type Kind } from "./Kind.ts"
 import { webhookBody } from "./webhook.ts"
 
 /**
- * The `on_failure` or `on_success` of a task. A callback has no channel that could be disabled: the
+ * The `on_failure` or `on_success` of a task. A callback has no channel that could be paused: the
  * URL is in the delivery.
  */
 export const callback: Kind = {

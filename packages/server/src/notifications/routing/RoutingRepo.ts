@@ -112,7 +112,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /**
-       * Locks those of the channels that are enabled and confirmed, and what a node may claim for
+       * Locks those of the channels that are confirmed and not paused, and what a node may claim for
        * them, so that nothing is sent to them until the commit.
        */
       const lockChannels = Effect.fn("RoutingRepo.lockChannels")(function* ({
@@ -126,7 +126,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         const channels = yield* sql<Pick<OpenChannel, "id" | "workspace_id" | "kind">>`
           SELECT id, workspace_id, kind
           FROM notification_channels
-          WHERE enabled
+          WHERE NOT paused
             AND confirmed
             AND (
               id = ANY (${channelIds}::uuid[])

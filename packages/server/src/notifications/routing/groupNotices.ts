@@ -5,7 +5,7 @@ import type { MessageEvent } from "../kinds/Message.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import type { NoticeType } from "./problemAfter.ts"
 
-/** A channel that is enabled and confirmed, with the deliveries that wait for it. */
+/** A channel that is confirmed and not paused, with the deliveries that wait for it. */
 export interface OpenChannel {
   readonly id: string
   readonly workspace_id: string

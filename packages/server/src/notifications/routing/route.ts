@@ -4,14 +4,10 @@ import {
   recoveries
 } from "@scheduling/domain/notifications/NotificationEvent"
 import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
-import type {
-  NotificationRule,
-  NotificationSettings
-} from "@scheduling/domain/notifications/NotificationSettings"
 import { subjectRemoved } from "../../events/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
-import { noSettings } from "../settings/SettingsRepo.ts"
+import { noSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"
 import { describeEvent } from "./describeEvent.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import { type ChannelNotice, groupNotices, type OpenChannel } from "./groupNotices.ts"
@@ -48,7 +44,7 @@ export interface CallbackRoom {
 /** What is stored about the subjects and workspaces of the events. */
 export interface RoutingState {
   /** By workspace. */
-  readonly settings: ReadonlyMap<string, NotificationSettings>
+  readonly settings: ReadonlyMap<string, StoredSettings>
   /** By task or chain. */
   readonly tasks: ReadonlyMap<string, { readonly workspace_id: string; readonly name: string }>
   /** By subject. */
@@ -71,7 +67,7 @@ export interface Routed {
  * Decides which deliveries events become, from the settings of the workspace and from what is already
  * open. It is pure: whatever else should decide who is notified, such as an acknowledgement or a
  * maintenance window, becomes part of `RoutingState`. `channels` are the ones that `channelsToAsk`
- * names, as far as they are enabled and confirmed.
+ * names, as far as they are confirmed and not paused.
  */
 export const route = (
   events: ReadonlyArray<OutboxEvent>,
@@ -134,7 +130,7 @@ interface Notice {
   readonly type: NoticeType
   readonly problem: Problem | undefined
   readonly taskName: string | undefined
-  readonly settings: NotificationSettings
+  readonly settings: StoredSettings
   /** The channels that the rules name, each once. */
   readonly channelIds: ReadonlySet<string>
   /** The subject was deleted or paused. No recovery is announced, and open incidents are closed. */
@@ -212,13 +208,13 @@ const notifiedOf = (subjectId: string, notified: ReadonlyArray<NotifiedChannel>)
     notified.flatMap(({ channel_id, subject_id }) => (subject_id === subjectId ? [channel_id] : []))
   )
 
-const channelsFor = (rules: ReadonlyArray<NotificationRule>, event: AlertEvent) =>
+const channelsFor = (rules: ReadonlyArray<StoredRule>, event: AlertEvent) =>
   new Set<string>(
     rules.filter((rule) => isAbout(rule, event)).flatMap(({ channel_ids }) => channel_ids)
   )
 
 const isAbout = (
-  { events, monitor_ids, tags, task_ids }: NotificationRule,
+  { events, monitor_ids, tags, task_ids }: StoredRule,
   { event, subject_id, tags: own }: AlertEvent
 ): boolean => {
   if (!events.includes(event)) return false

@@ -16,7 +16,7 @@ import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { type NewDelivery, newDelivery } from "./newDelivery.ts"
 import { DeliveriesRepo, type DeliveryRow, toAttempt, toDelivery } from "./DeliveriesRepo.ts"
-import { DisableChannel } from "../channels/DisableChannel.ts"
+import { PauseChannel } from "../channels/PauseChannel.ts"
 import type { ChannelResult } from "../kinds/Kind.ts"
 import { messageOf } from "../kinds/Message.ts"
 import { Transport } from "./Transport.ts"
@@ -36,7 +36,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
       const transaction = transactionOf(sql)
       const waker = yield* OutboxWaker
       const channels = yield* ChannelsRepo
-      const disableChannel = yield* DisableChannel
+      const pauseChannel = yield* PauseChannel
       const ids = yield* Ids
       const limits = yield* Limits
       const repo = yield* DeliveriesRepo
@@ -53,7 +53,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
         const channel = Option.getOrUndefined(yield* channels.findForUpdate(workspace_id, id))
         if (channel === undefined) return
         yield* repo.insertTest(channel, delivery, { now, result })
-        if (result.gone) yield* disableChannel(channel, result.error ?? "gone", delivery.id, now)
+        if (result.gone) yield* pauseChannel(channel, result.error ?? "gone", delivery.id, now)
       }, transaction)
 
       const runTest = Effect.fnUntraced(function* (
@@ -104,11 +104,11 @@ export class Deliveries extends Context.Service<Deliveries>()(
               "notification_channel",
               "The channel of this delivery was deleted."
             )
-          if (!channel.enabled)
+          if (channel.paused)
             return yield* conflict(
               "notification_channel",
-              "The channel is disabled. Enable it first.",
-              "enabled"
+              "The channel is paused. Resume it first.",
+              "paused"
             )
           if (!channel.confirmed) yield* conflict("notification_channel", unconfirmed, "confirmed")
           return

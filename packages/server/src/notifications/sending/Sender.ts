@@ -2,7 +2,7 @@ import { Context, Effect, Fiber, Layer, Random, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { loop, Meters, restartIfStuck, shortMessage, Waker } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
-import { DisableChannel } from "../channels/DisableChannel.ts"
+import { PauseChannel } from "../channels/PauseChannel.ts"
 import { messageOf } from "../kinds/Message.ts"
 import { afterAttempt } from "./afterAttempt.ts"
 import { type ClaimedDelivery, DeliveriesRepo } from "./DeliveriesRepo.ts"
@@ -66,7 +66,7 @@ export class Sender extends Context.Service<Sender>()(
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const clock = Effect.orDie((yield* StoreClock)(sql))
-      const disableChannel = yield* DisableChannel
+      const pauseChannel = yield* PauseChannel
       const repo = yield* DeliveriesRepo
       const transport = yield* Transport
       const counted = (yield* Meters).counts(
@@ -100,7 +100,7 @@ export class Sender extends Context.Service<Sender>()(
           name: channel_name ?? "",
           kind: channel_kind
         }
-        yield* disableChannel(channel, result.error ?? "gone", id, now)
+        yield* pauseChannel(channel, result.error ?? "gone", id, now)
       }, transaction)
 
       const claim = Effect.fn("Sender.claim")(function* (

@@ -1,37 +1,45 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
+  type NotificationRule,
+  type NotificationSettings,
   type NotificationSettingsInput,
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
-import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { TaskId } from "@scheduling/domain/executions/Execution"
+import { SubjectId } from "@scheduling/domain/shared/Ids"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog, type Author } from "../../accounts/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
-import { SettingsRepo } from "./SettingsRepo.ts"
+import { ruleSubjects } from "./RuleSubjectsRepo.ts"
+import { keysIn, rulesById } from "./rulesById.ts"
+import { SettingsRepo, type StoredRule, type StoredSettings } from "./SettingsRepo.ts"
 
 /** The rules of a workspace: who is notified of what. */
 export class Settings extends Context.Service<Settings>()(
   "@scheduling/server/notifications/settings/Settings",
   {
     make: Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const subjects = ruleSubjects(sql)
       const audit = yield* AuditLog
       const channels = yield* ChannelsRepo
       const repo = yield* SettingsRepo
 
       const checkChannels = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        { rules }: Pick<NotificationSettingsInput, "rules">
+        rules: ReadonlyArray<StoredRule>
       ) {
         const named = rules.flatMap(({ channel_ids }) => channel_ids)
         if (named.length === 0) return
         const known = yield* channels.findIds(workspaceId, named)
         const issues = rules.flatMap(({ channel_ids }, rule) =>
           channel_ids.flatMap((id, index) =>
-            known.has(id.toLowerCase())
+            known.has(id)
               ? []
               : [
                   issueAt(
@@ -45,40 +53,46 @@ export class Settings extends Context.Service<Settings>()(
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
       })
 
+      const show = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        settings: StoredSettings
+      ) {
+        const keys = yield* subjects.findKeys(workspaceId, settings.rules)
+        const answer: NotificationSettings = {
+          ...settings,
+          rules: settings.rules.map((rule) => shownRule(rule, keys))
+        }
+        return answer
+      })
+
+      const get = (workspaceId: AuthorizedWorkspaceId) =>
+        Effect.flatMap(repo.find(workspaceId), (settings) => show(workspaceId, settings))
+
       return {
-        get: repo.find,
+        get,
 
         replace: Effect.fn("Settings.replace")(function* (
           workspaceId: AuthorizedWorkspaceId,
           input: NotificationSettingsInput,
           author: Author
         ) {
-          yield* checkChannels(workspaceId, input)
           const { version, ...given } = input
-          const rules = given.rules.map((rule) => ({
-            ...rule,
-            channel_ids: rule.channel_ids.map(lowerCase),
-            ...(rule.task_ids === undefined ? {} : { task_ids: rule.task_ids.map(lowerCase) }),
-            ...(rule.monitor_ids === undefined
-              ? {}
-              : { monitor_ids: rule.monitor_ids.map(lowerCase) })
-          }))
+          const found = yield* subjects.findByKeys(workspaceId, keysIn(given.rules))
+          const { issues, rules } = rulesById(given.rules, found)
+          if (issues.length > 0) return yield* new ValidationFailed({ issues })
+          yield* checkChannels(workspaceId, rules)
           const now = yield* DateTime.nowAsDate
           const settings = { ...settingsDefaults, ...given, rules }
           if (!(yield* repo.update(workspaceId, version, settings, now))) {
             const { version: current } = yield* repo.find(workspaceId)
-            return yield* new Conflict({
-              resource: "notification_settings",
-              field: "version",
-              message: `The settings have version ${current}, because somebody changed them. Read them again.`
-            })
+            return yield* new Stale({ version: current })
           }
           yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
             actor_id: author.actor_id,
             origin: author.origin,
             details: { version: version + 1, api_key_id: author.api_key_id }
           })
-          return yield* repo.find(workspaceId)
+          return yield* get(workspaceId)
         }, transaction),
 
         /** Removes a channel from all rules, and the rules that name no other channel. */
@@ -104,6 +118,21 @@ export class Settings extends Context.Service<Settings>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const lowerCase = <Id extends string>(id: Id): Id => id.toLowerCase() as Id
+const shownRule = (
+  { channel_ids, events, monitor_ids, tags, task_ids }: StoredRule,
+  keys: ReadonlyMap<string, string>
+): NotificationRule => {
+  const keysOf = (ids: ReadonlyArray<string>) => ids.flatMap((id) => keys.get(id) ?? [])
+  return {
+    events,
+    channel_ids,
+    channel_keys: keysOf(channel_ids),
+    tags: tags ?? null,
+    task_ids: task_ids?.map((id) => TaskId.make(id)) ?? null,
+    task_keys: task_ids === undefined ? null : keysOf(task_ids),
+    monitor_ids: monitor_ids?.map((id) => SubjectId.make(id)) ?? null,
+    monitor_keys: monitor_ids === undefined ? null : keysOf(monitor_ids)
+  }
+}
 
 const includes = (ids: ReadonlyArray<string>, id: string) => ids.includes(id)

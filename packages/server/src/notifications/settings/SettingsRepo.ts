@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
+  type NotificationRule,
   type NotificationSettings,
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
@@ -7,8 +8,23 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
+/** A rule as it is stored: by ids, and without what it does not restrict. */
+export interface StoredRule {
+  readonly events: NotificationRule["events"]
+  readonly channel_ids: NotificationRule["channel_ids"]
+  readonly tags?: ReadonlyArray<string>
+  readonly task_ids?: ReadonlyArray<string>
+  readonly monitor_ids?: ReadonlyArray<string>
+}
+
 /** The settings that are stored as one value. */
-export type Rules = Omit<NotificationSettings, "version" | "updated_at">
+export interface Rules extends Omit<NotificationSettings, "rules" | "updated_at" | "version"> {
+  readonly rules: ReadonlyArray<StoredRule>
+}
+
+/** The settings of a workspace. */
+export interface StoredSettings
+  extends Rules, Pick<NotificationSettings, "updated_at" | "version"> {}
 
 interface SettingsRow {
   readonly workspace_id: string
@@ -18,7 +34,7 @@ interface SettingsRow {
 }
 
 /** The settings of a workspace that never changed them. */
-export const noSettings: NotificationSettings = {
+export const noSettings: StoredSettings = {
   version: 0,
   rules: [],
   ...settingsDefaults,
@@ -33,7 +49,7 @@ const keptOf = (settings: Rules): Rules => ({
   group_seconds: settings.group_seconds
 })
 
-const toSettings = (row: SettingsRow): NotificationSettings => ({
+const toSettings = (row: SettingsRow): StoredSettings => ({
   ...noSettings,
   ...row.settings,
   version: row.version,

@@ -14,7 +14,7 @@ import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { toExecution } from "../executions/ExecutionsRepo.ts"
 import { timestampOf } from "../../store/index.ts"
-import { shownFiring } from "../TaskOptions.ts"
+import { nextRunOf } from "../TaskOptions.ts"
 import { recentIds } from "../LastRunRepo.ts"
 import { ActivityRepo, type RecentRow, type UpcomingRow } from "./ActivityRepo.ts"
 
@@ -23,7 +23,7 @@ interface Query {
 }
 
 interface AskedTasks {
-  /** With commas between them. */
+  /** Task ids with commas between them. */
   readonly task_ids: string
   readonly runs?: number
 }
@@ -114,8 +114,7 @@ export class Activities extends Context.Service<
 
 const toUpcoming = (row: UpcomingRow): ReadonlyArray<UpcomingRun> => {
   const { id, kind, name, run_at, url } = row
-  const at =
-    run_at === null ? shownFiring({ ...row, paused_reason: null }).next_run_at : timestampOf(run_at)
+  const at = run_at === null ? nextRunOf(row) : timestampOf(run_at)
   return at === null ? [] : [{ kind, task_id: TaskId.make(id), name, url, at }]
 }
 

@@ -36,7 +36,7 @@ export interface RecentRow {
   readonly duration_ms: number | null
 }
 
-/** What the tasks of a workspace did last and do next, whatever their kind. */
+/** Reads the latest and the next runs of the tasks of a workspace, of all kinds. */
 export class ActivityRepo extends Context.Service<
   ActivityRepo,
   {
@@ -44,13 +44,13 @@ export class ActivityRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       limit: number
     ) => Effect.Effect<ReadonlyArray<FailingRow>>
-    /** By slot. Jitter is not counted. */
+    /** Lists the next slots, soonest first. Jitter is not included. */
     readonly listUpcoming: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<UpcomingRow>>
-    /** Newest first. `until` leaves out what was cancelled long before it was due. */
+    /** Lists executions, newest first. `until` leaves out those cancelled long before they were due. */
     readonly listRecent: (
       workspaceId: AuthorizedWorkspaceId,
       asked: {

@@ -32,15 +32,14 @@ interface BatchRequest<Input, Record, Encoded> {
 
 type Refusal = ValidationFailed | Conflict | QuotaExceeded
 
-/** Many creates in one request. */
+/** Creates many records with one request. */
 export class Batches extends Context.Service<
   Batches,
   {
     /**
-     * Makes one item after the other in one transaction. Each create is a savepoint of its own, so
-     * one that is refused leaves nothing behind and stops no other. The batch is charged as many
-     * requests as it has items. What a create must do outside of a transaction is done before, one
-     * item after the other.
+     * Creates one item after the other in one transaction. Each create has a savepoint of its own,
+     * so a refused item leaves nothing behind and does not stop the others. The batch counts as many
+     * requests as it has items. `before` is called for each item before the transaction.
      */
     readonly create: <Input, Record, Encoded, E, R>(
       request: BatchRequest<Input, Record, Encoded>,
@@ -73,7 +72,7 @@ export class Batches extends Context.Service<
           const more = items.length - 1
           const limited = more === 0 ? undefined : rates.take(message, yield* Principal, more)
           if (limited !== undefined) return yield* limited
-          const read = items.map(readOf)
+          const read = items.map(readItem)
           const ready =
             before === undefined ? read : yield* Effect.forEach(read, yield* readyBy(before))
           return yield* Effect.forEach(ready, (item) => outcomeOf(item, create)).pipe(
@@ -87,12 +86,12 @@ export class Batches extends Context.Service<
   )
 }
 
-const readOf = <Input>(item: Input): Input | Refusal =>
+const readItem = <Input>(item: Input): Input | Refusal =>
   item instanceof Unreadable
     ? new ValidationFailed({ issues: issuesIn(item.issue, { whole: "The item", part: "field" }) })
     : item
 
-/** What all items together may take before the transaction, and each item when that is used up. */
+/** The time that `before` may take for all items, and for each further item once that is used up. */
 const togetherMs = 15_000
 const atLeastMs = 250
 

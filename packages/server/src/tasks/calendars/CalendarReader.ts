@@ -4,11 +4,11 @@ import { AccountShares, afterARest, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
 import { calendarThread, type ReadCalendar } from "./calendarThread.ts"
 
-/** A year of a whole country has 20 kB, and a person's calendar of ten years a megabyte. */
+/** The holidays of a country take 20 kB a year, and ten years of a person's calendar a megabyte. */
 export const maxBytes = 1024 * 1024
 const timeoutSeconds = 10
 
-/** Each may hold a megabyte, for as long as its server likes. Accounts have shares of these. */
+/** The number of reads at once. Each may hold a megabyte for long, so accounts share them fairly. */
 const readsAtOnce = 16
 const readsOfWorkspace = 2
 
@@ -19,13 +19,13 @@ export interface CalendarToRead {
   readonly url: string
 }
 
-/** Reads calendars from the web, where tasks may call too. Every outcome is a value. */
+/** Reads calendars from addresses that tasks may call. Failures are values, too. */
 export class CalendarReader extends Context.Service<
   CalendarReader,
   {
     /**
-     * Who asks for the same calendar meanwhile gets the same answer. `busy`: the workspace or its
-     * account reads as many as it may, which is no fault of the calendar.
+     * Requests for the same calendar share one read. `busy` means that the workspace or its account
+     * is already reading as many calendars as it may.
      */
     readonly read: (calendar: CalendarToRead) => Effect.Effect<ReadCalendar | "busy">
   }
@@ -38,7 +38,7 @@ export class CalendarReader extends Context.Service<
       const shares = new AccountShares(readsAtOnce)
       const read = yield* calendarThread()
       const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
-      /** Many calendars that take long share half of the processor time of the node. */
+      /** Calendars that take long get at most half of the processor time of the node. */
       const turns = new FairQueue<string>({ atOnce: 1, pause: afterARest })
 
       const fetch = Effect.fnUntraced(function* (workspace_id: string, url: string) {
@@ -76,7 +76,7 @@ export class CalendarReader extends Context.Service<
           shares.change(lane, 1)
           const answer = yield* Deferred.make<ReadCalendar>()
           underWay.set(key, answer)
-          // Others may wait for it, so it ends also if who began it is gone.
+          // Other requests may wait for this read, so it goes on if the first request is cancelled.
           return yield* fetch(workspace_id, url).pipe(
             Effect.catchDefect((defect) =>
               Effect.as(Effect.logError("a calendar could not be read", defect), broken)

@@ -20,7 +20,7 @@ import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { CalendarReader } from "./CalendarReader.ts"
 import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
 
-/** What a request says about a calendar. */
+/** The fields of a request that concern calendars. */
 interface Given {
   readonly excluded_calendar?: { readonly url: string } | null
 }
@@ -30,10 +30,10 @@ const leaseMs = 5 * 60_000
 
 const hourMs = 3_600_000
 
-/** At most two of one workspace are read at once anyway. */
+/** The calendars claimed at once. At most two of one workspace are read at the same time. */
 const readsAtOnce = 4
 
-/** The calendars whose days schedules exclude: each is read once a day for all tasks of a workspace. */
+/** Keeps the calendars whose days schedules exclude. Each is read once a day per workspace. */
 export class Calendars extends Context.Service<
   Calendars,
   {
@@ -47,7 +47,7 @@ export class Calendars extends Context.Service<
       given: Given,
       saves: "a new task" | "a change"
     ) => Effect.Effect<void, NotFound | QuotaExceeded | RateLimited | ValidationFailed>
-    /** Reads those that are due. Returns whether there may be more. */
+    /** Reads calendars that are due. Returns whether there may be more. */
     readonly refresh: Effect.Effect<boolean>
   }
 >()("@scheduling/server/tasks/calendars/Calendars") {
@@ -175,10 +175,10 @@ export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effect
   })
 )
 
-/** New calendars of a workspace and of an account: one request may name a hundred, all of one host. */
+/** The most new calendars per minute. One request may name a hundred, all on one host. */
 const readsPerMinute = { each: 20, account: 60 }
 
-/** Longer than a read takes. */
+/** When to try again while too many reads are under way: a read takes less time. */
 const busySeconds = 15
 
 const tooManyReads = (retry_after: number) =>
@@ -189,12 +189,12 @@ const tooManyReads = (retry_after: number) =>
 
 const path = ["excluded_calendar", "url"]
 
-/** As many as the tasks of a batch may name: they are counted when the tasks are saved. */
+/** The most unused calendars: those that a batch names are unused until its tasks are saved. */
 const unusedAtMost = maxBatch
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-/** Between 22 and 24 hours, so that those that were saved together are spread over the day in time. */
+/** After 22 to 24 hours, so that reads of calendars that were saved together spread over the day. */
 const inADay = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
 
 /** After one, two, four hours and so on, up to a day. */

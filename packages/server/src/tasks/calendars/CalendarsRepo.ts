@@ -35,7 +35,7 @@ export class CalendarsRepo extends Context.Service<
   CalendarsRepo,
   {
     readonly isKnown: (workspaceId: AuthorizedWorkspaceId, url: string) => Effect.Effect<boolean>
-    /** How many calendars tasks of the workspace have, and the lane of its account. */
+    /** Counts the calendars that tasks of the workspace use, and finds the lane of its account. */
     readonly findUse: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<{ readonly used: number; readonly lane: bigint }>
@@ -47,25 +47,25 @@ export class CalendarsRepo extends Context.Service<
       },
       now: Date
     ) => Effect.Effect<void, NotFound>
-    /** Those of the workspace that no task has, and that none was saved with a moment ago. */
+    /** Removes calendars that no task uses and with which no task was saved in the last hour. */
     readonly removeUnused: (workspaceId: AuthorizedWorkspaceId, now: Date) => Effect.Effect<void>
     /**
-     * Leaves room for one more of those that no task has. The workspace must be locked: whoever gives
-     * a task another calendar holds that lock.
+     * Removes the oldest calendars that no task uses, until there is room for one more. The workspace
+     * must be locked, as it is when a task gets another calendar.
      */
     readonly removeOldestUnused: (
       workspaceId: AuthorizedWorkspaceId,
       atMost: number
     ) => Effect.Effect<void>
-    /** Takes some that are due, until another node may. Accounts take turns. */
+    /** Claims some calendars that are due for a while. Accounts take turns. */
     readonly claimDue: (
       now: Date,
       until: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ClaimedCalendar>>
-    /** Unless another node has claimed it since. */
+    /** Writes the result, unless another node has claimed the calendar since. */
     readonly updateFound: (claimed: ClaimedCalendar, found: Found) => Effect.Effect<void>
-    /** Leaves the calendar as it is until then. */
+    /** Postpones the next read. */
     readonly postpone: (claimed: ClaimedCalendar, until: Date) => Effect.Effect<void>
     readonly listTasks: (calendar: Named, after: string) => Effect.Effect<ReadonlyArray<string>>
     /** Locks an active task that has the calendar. */

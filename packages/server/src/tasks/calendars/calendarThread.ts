@@ -4,13 +4,13 @@ import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { tooMuchWork } from "./CalendarProblem.ts"
 
-/** The days to exclude, or why there are none. */
+/** The excluded days, or why the file could not be read. */
 export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
 
 /** 5,000 yearly events take less than a second. */
 const timeLimitMs = 5_000
 
-/** A megabyte of short lines takes half of it. */
+/** The memory of the thread. A megabyte of short lines takes half of it. */
 const heapLimitMb = 256
 
 const idleLimitMs = 60_000
@@ -61,7 +61,7 @@ const startThread = () => {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: heapLimitMb }
   })
-  // A failure ends the read. One that comes after the read was given up must not end the process.
+  // Without this listener, an error after the read was given up would end the process.
   thread.on("error", () => {})
   thread.unref()
   return thread

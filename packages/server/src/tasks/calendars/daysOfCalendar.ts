@@ -2,12 +2,12 @@ import ICAL from "ical.js"
 import { RRuleTemporal } from "rrule-temporal"
 import { CalendarProblem, tooMuchWork } from "./CalendarProblem.ts"
 
-/** How far ahead the days of a calendar are known. */
+/** The number of days ahead for which the days of a calendar are computed. */
 export const calendarDaysAhead = 400
 
 export const maxEvents = 5_000
 
-/** Of one event, besides those that its rule names. */
+/** The most additional dates of one event, besides those of its rule. */
 const maxDates = 5_000
 
 const dayMs = 86_400_000
@@ -112,7 +112,7 @@ interface AllDays {
   readonly except: ReadonlyArray<number>
 }
 
-/** Undefined if the event is none of whole days, or does not take place. */
+/** Returns undefined for an event that is not all-day, or is cancelled. */
 const allDays = (event: Component): AllDays | undefined => {
   const [, , type, written] = propertyOf(event, "dtstart") ?? []
   // ical.js appends `T::` to a date where it expects a time.
@@ -149,13 +149,13 @@ const lengthOf = (event: Component, start: number): number => {
   return 7 * Number(weeks) + Number(days)
 }
 
-/** The first one, if there are several. */
+/** The first property of this name, if there are several. */
 const propertyOf = ([, properties]: Component, name: string): Property | undefined =>
   properties.find(([is]) => is === name)
 
 const valueOf = (event: Component, name: string): unknown => propertyOf(event, name)?.[3]
 
-/** Of a date or a time. Of a period, the day on which it begins. */
+/** The day of a date or a time, or the day on which a period begins. */
 const dayOf = (value: unknown): number | undefined => {
   const [date = ""] = /^\d{4}-\d{2}-\d{2}/.exec(String(value)) ?? []
   const day = Date.parse(`${date}T00:00Z`) / dayMs

@@ -4,7 +4,6 @@ import {
   type ChainDefinition,
   chainDefaults,
   type ChainInput,
-  type ChainStep,
   chainStepDefaults,
   type ChainStepInput,
   type ChainUpdate
@@ -19,10 +18,10 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { type Ids, orNotFound } from "../../core/index.ts"
-import { RunQueue } from "../../engine/index.ts"
+import { RunQueue, type StoredStep } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
-import { pageRequest, toPage } from "../../store/index.ts"
+import { pageRequest, toPage, nameOfRow, timeOfRow } from "../../store/index.ts"
 import { scheduledFiring } from "../Firing.ts"
 import { callbackTargets, keptOptions } from "../TaskOptions.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
@@ -73,11 +72,13 @@ export class Chains extends Context.Service<
       }
       const tasks = yield* tasksOf({
         name: "Chains",
+        sorts: { name: nameOfRow("t.name"), next_run_at: timeOfRow("t.next_fire_at") },
         resource: "chain",
         defaults: chainDefaults,
         repo: chains,
         firing,
-        columnsOf: ({ steps, ...given }: ChainUpdate, before?: ChainRow) => ({
+        merged: (changes: ChainUpdate) => changes,
+        columnsOf: ({ steps, ...given }: Partial<ChainInput>, before?: ChainRow) => ({
           ...keptOptions(chainOptions, given, before),
           ...(steps !== undefined && { steps: steps.map(withDefaults) })
         }),
@@ -130,7 +131,7 @@ export class Chains extends Context.Service<
 const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
   steps.map(({ run_on = null, url }, index) => ({ path: ["steps", index, "url"], url, run_on }))
 
-const withDefaults = (given: ChainStepInput): ChainStep => {
+const withDefaults = (given: ChainStepInput): StoredStep => {
   const { call_options, ...step } = keptOptions(["call_options"], {
     ...chainStepDefaults,
     ...given

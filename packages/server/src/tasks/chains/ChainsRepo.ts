@@ -1,9 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Chain } from "@scheduling/domain/chains/Chain"
+import { callOptions } from "@scheduling/domain/calls/CallOptions"
+import { Chain, type ChainStep } from "@scheduling/domain/chains/Chain"
 import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { insertVersion, removeReplaced } from "../../engine/index.ts"
+import { insertVersion, removeReplaced, type StoredStep } from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
@@ -12,7 +13,9 @@ import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { toLastChainRun } from "./chainRun.ts"
 
 /** A row of `tasks` of the kind `chain`, with its steps, which are in a table of their own. */
-export type ChainRow = PlainColumns<Chain> & TaskRow & FiringColumns
+export type ChainRow = Omit<PlainColumns<Chain>, "steps"> &
+  TaskRow &
+  FiringColumns & { readonly steps: ReadonlyArray<StoredStep> }
 
 export type ListedChain = ChainRow & Pick<Chain, "last_run">
 
@@ -150,9 +153,16 @@ export const chainOptions = [
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, show } = taskColumns<Chain, ChainRow>(Chain, chainOptions)
+const { columns, show } = taskColumns<Chain, Omit<ChainRow, "steps"> & Pick<Chain, "steps">>(
+  Chain,
+  chainOptions
+)
 
-export const toChain = (row: ListedChain): Chain => show(row, row.last_run)
+export const toChain = (row: ListedChain): Chain =>
+  show(
+    { ...row, steps: row.steps.map((step): ChainStep => ({ ...callOptions.unset, ...step })) },
+    row.last_run
+  )
 
 const plainStep = `json_build_object(
       'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,

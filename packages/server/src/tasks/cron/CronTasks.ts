@@ -17,6 +17,7 @@ import type { Ids } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import type { Limits } from "../../plans/index.ts"
+import { nameOfRow, timeOfRow } from "../../store/index.ts"
 import { callTargets, longInCall, whereMoved } from "../callTask.ts"
 import { Executions, type ExecutionsQuery } from "../executions/Executions.ts"
 import { scheduledFiring } from "../Firing.ts"
@@ -28,7 +29,7 @@ import {
   toLastRun,
   withOlderLastRuns
 } from "../LastRunRepo.ts"
-import { keptOptions, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
+import { keptOptions, mergedCall, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
@@ -92,12 +93,14 @@ export class CronTasks extends Context.Service<
       })
       const tasks = yield* tasksOf({
         name: "CronTasks",
+        sorts: { name: nameOfRow("t.name"), next_run_at: timeOfRow("t.next_fire_at") },
         resource: "task",
         defaults: cronTaskDefaults,
         repo,
         firing,
-        columnsOf: (given: CronTaskUpdate, before?: CronTaskRow) =>
+        columnsOf: (given: Partial<CronTaskInput>, before?: CronTaskRow) =>
           keptOptions(options, given, before),
+        merged: (changes: CronTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         show: (row: ListedCronTask) => show(row, toLastRun(row)),
         changed: whereMoved(queue.move)

@@ -2,7 +2,7 @@ import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import type { DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
 import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
-/** What is asked about the next fires of a schedule. */
+/** The query of a preview of a schedule. */
 export interface PreviewQuery {
   readonly schedule: Schedule
   readonly timezone?: TimeZone
@@ -12,7 +12,7 @@ export interface PreviewQuery {
   readonly ends_at?: string
   /** Dates, with commas between them. */
   readonly excluded_days?: string
-  /** The URL of a calendar that the workspace has. */
+  /** The URL of a calendar that a task of the workspace uses. */
   readonly excluded_calendar?: string
   readonly count?: number
 }

@@ -10,7 +10,7 @@ import { findCalendars } from "../../engine/index.ts"
 import { checkPrecision } from "../Schedules.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 
-/** Lists the next slots of a schedule that need not be that of a task. */
+/** Lists the next slots of any schedule, whether or not a task has it. */
 export const previewSchedule = (sql: SqlClient.SqlClient) => {
   // Slices of several at once would add up before the event loop turns.
   const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })

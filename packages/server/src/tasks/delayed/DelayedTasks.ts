@@ -15,10 +15,11 @@ import { SqlClient } from "effect/sql"
 import type { Ids } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import type { Limits } from "../../plans/index.ts"
+import { nameOfRow, timeOfRow } from "../../store/index.ts"
 import { callTargets, longInCall } from "../callTask.ts"
 import { Executions } from "../executions/Executions.ts"
 import { type LastRunRow, recentIds, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
-import { keptOptions, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
+import { keptOptions, mergedCall, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
 import { type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { type Tasks, tasksOf } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
@@ -80,12 +81,14 @@ export class DelayedTasks extends Context.Service<
       })
       const tasks = yield* tasksOf({
         name: "DelayedTasks",
+        sorts: { name: nameOfRow("t.name"), run_at: timeOfRow("t.run_at") },
         resource: "task",
         defaults: delayedTaskDefaults,
         repo,
         firing: yield* pendingFiring(repo, (row, status, run) => ({ ...row, ...run, status })),
-        columnsOf: (given: DelayedTaskUpdate, before?: DelayedTaskRow) =>
+        columnsOf: (given: Partial<DelayedTaskInput>, before?: DelayedTaskRow) =>
           keptOptions(options, Struct.omit(given, dueFields), before),
+        merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         // The run of a pending task is in the queue already, but nothing has happened yet.
         show: (row: ListedDelayedTask) =>

@@ -88,7 +88,11 @@ export const pendingFiring = Effect.fnUntraced(function* <
       const at = yield* now
       const run_at = yield* runAtOf(changes, at)
       if (!isPending(task, at)) return yield* notPending
-      return { run_at: run_at ?? task.run_at, updated_at: at } as Partial<Row>
+      return {
+        run_at: run_at ?? task.run_at,
+        version: task.version + 1,
+        updated_at: at
+      } as Partial<Row>
     }),
 
     update: Effect.fnUntraced(function* (_, changed) {
@@ -97,7 +101,10 @@ export const pendingFiring = Effect.fnUntraced(function* <
       // Even if the time stays the same, because a run that has just started would not see the
       // change.
       yield* reschedule({ workspace_id, task_id: id, run_at, trigger: "schedule" })
+      return changed
     }),
+
+    setPaused: () => Effect.void,
 
     isDefined: (row, given) => row.status !== "cancelled" && isDueAs(row, given),
 
@@ -109,7 +116,12 @@ export const pendingFiring = Effect.fnUntraced(function* <
       const at = yield* now
       if (task.status === "cancelled") return
       if (!isPending(task, at)) return yield* notPending
-      yield* repo.update({ ...task, status: "cancelled", updated_at: at })
+      yield* repo.update({
+        ...task,
+        status: "cancelled",
+        version: task.version + 1,
+        updated_at: at
+      })
       const withdrawn = yield* queue.withdraw({ workspace_id: workspaceId, task_id: id })
       if (!withdrawn) return yield* notPending
     }),
@@ -121,7 +133,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
           const at = yield* now
           const ref = { workspace_id: workspaceId, task_id: id }
           if (isPending(task, at)) {
-            yield* repo.update({ ...task, run_at: at, updated_at: at })
+            yield* repo.update({ ...task, run_at: at, version: task.version + 1, updated_at: at })
             return yield* reschedule({ ...ref, run_at: at, trigger: "manual", input })
           }
           const { status } = yield* found(repo.find(workspaceId, id))

@@ -9,14 +9,14 @@ import { dayMs } from "../../core/index.ts"
 import { findCalendars } from "../../engine/index.ts"
 import { columnsOf } from "../../store/index.ts"
 
-/** When tasks fire. Those that fire alike are one rhythm. */
+/** The schedule and options that some tasks share, so that they fire at the same slots. */
 export interface Rhythm {
   readonly schedule: Schedule
   readonly timezone: TimeZone
   readonly dst_overlap: DstOverlap
-  /** JSON of the options that leave slots out. */
+  /** The options that exclude slots, as JSON. */
   readonly bounds: string
-  /** What its calendar excludes, in days from 1970-01-01. Rhythms with one calendar share them. */
+  /** The days that its calendar excludes, counted from 1970-01-01. Rhythms with one calendar share them. */
   readonly calendar_days?: ReadonlySet<number> | undefined
 }
 
@@ -41,12 +41,12 @@ export class ForecastRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange
     ) => Effect.Effect<ReadonlyArray<{ readonly minute: number; readonly runs: number }>>
-    /** A few tasks of each rhythm. `index` says which one it is. */
+    /** Lists a few tasks of each rhythm. `index` is the position of the rhythm. */
     readonly listOfRhythms: (
       workspaceId: AuthorizedWorkspaceId,
       rhythms: ReadonlyArray<Rhythm>
     ) => Effect.Effect<ReadonlyArray<ForecastTaskRow & { readonly index: number }>>
-    /** A few delayed tasks of each minute. */
+    /** Lists a few delayed tasks of each minute. */
     readonly listDelayed: (
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange,
@@ -61,7 +61,7 @@ export class ForecastRepo extends Context.Service<
 
       const bounds = sql.literal(`(
         coalesce(firing_options, '{}')
-          - '{precision, jitter_seconds, on_pause, disable_after_failures}'::text[]
+          - '{precision, jitter_seconds, on_pause, pause_after_failures}'::text[]
       )::text`)
 
       const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")

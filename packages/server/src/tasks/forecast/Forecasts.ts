@@ -99,7 +99,7 @@ export class Forecasts extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** Undefined if there are too many slots. */
+/** Returns undefined if there are too many slots. */
 function* countsOf(
   rhythms: ReadonlyArray<CountedRhythm>,
   range: ForecastRange
@@ -131,7 +131,7 @@ function* summaryOf(counts: Counts) {
   return { busiest, runs: total, minutes, spread }
 }
 
-/** For each minute as many rhythms that fire in it as are needed to name its tasks. */
+/** Chooses for each minute as many of its rhythms as are needed to name its tasks. */
 function* firingIn(
   rhythms: ReadonlyArray<CountedRhythm>,
   minutes: ReadonlyArray<number>,

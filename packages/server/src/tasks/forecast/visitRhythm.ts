@@ -10,8 +10,8 @@ import type { Rhythm } from "./ForecastRepo.ts"
 const stepMs = dayMs / 4
 
 /**
- * Visits the slots of a range in order, and returns how many it looked at: those on excluded days
- * too. It pauses after some thousands.
+ * Visits the slots of a range in order, and returns how many it visited, excluded days included. It
+ * lets other work run after some thousands.
  */
 export function* visitRhythm(
   { bounds, calendar_days, dst_overlap, schedule, timezone }: Rhythm,

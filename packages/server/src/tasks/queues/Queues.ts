@@ -11,15 +11,18 @@ import {
   Conflict,
   NotFound,
   type QuotaExceeded,
+  type Stale,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { QueueId } from "@scheduling/domain/shared/Ids"
-import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
+import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
+  checkVersion,
   Ids,
   isDefinedAs,
   orNotFound,
@@ -28,17 +31,17 @@ import {
   type Upserted
 } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
-import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
+import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
 
-/** Queues that users name. Their runs are admitted by the runner. */
+/** Named queues of users. The runner admits their runs. */
 export class Queues extends Context.Service<
   Queues,
   {
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery & { readonly key?: string }
-    ) => Effect.Effect<Page<Queue>>
+      query: ListQuery & { readonly paused?: boolean }
+    ) => Effect.Effect<CountedPage<Queue>, ValidationFailed>
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
@@ -48,19 +51,19 @@ export class Queues extends Context.Service<
       input: QueueInput
     ) => Effect.Effect<Queue, NotFound | Conflict | QuotaExceeded>
     /**
-     * Gives the queue with the key this definition, or makes it. Changes nothing if it is already
-     * defined so.
+     * Creates the queue with the key, or gives it this definition. Changes nothing if it already has
+     * this definition.
      */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       key: string,
       definition: QueueDefinition
-    ) => Effect.Effect<Upserted<Queue>, NotFound | Conflict | QuotaExceeded>
+    ) => Effect.Effect<Upserted<Queue>, NotFound | Conflict | QuotaExceeded | Stale>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId,
       changes: QueueUpdate
-    ) => Effect.Effect<Queue, NotFound | Conflict | ValidationFailed>
+    ) => Effect.Effect<Queue, NotFound | Conflict | Stale | ValidationFailed>
     readonly pause: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
@@ -69,11 +72,12 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
     ) => Effect.Effect<Queue, NotFound>
-    /** Refused while a task names it that may still run by itself. */
+    /** Fails while a task that may still run by itself uses the queue. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
-      id: QueueId
-    ) => Effect.Effect<void, NotFound | Conflict>
+      id: QueueId,
+      version?: number
+    ) => Effect.Effect<void, NotFound | Conflict | Stale>
   }
 >()("@scheduling/server/tasks/queues/Queues") {
   static readonly layer: Layer.Layer<
@@ -92,7 +96,7 @@ export class Queues extends Context.Service<
       const find = (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
         found(repo.find(workspaceId, id))
 
-      /** A statement of its own, because one that waits for a lock sees the row as it was before. */
+      /** Reads the row after locking it, because a statement that waits for a lock reads the old row. */
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: QueueId
@@ -104,15 +108,20 @@ export class Queues extends Context.Service<
       /** The row must be locked. */
       const changeLocked = Effect.fnUntraced(function* (
         before: QueueRow,
-        changes: QueueUpdate & { readonly paused?: boolean }
+        { version, ...changes }: QueueUpdate
       ) {
         const { id, workspace_id } = before
+        yield* checkVersion(before, version)
         const changed = { ...before, ...changes }
         if (changed.max_concurrency === null && changed.rate_per_second === null) {
           return yield* noLimit
         }
         if (isDefinedAs(before, changes)) return toQueue(before)
-        yield* repo.update({ ...changed, updated_at: yield* DateTime.nowAsDate })
+        yield* repo.update({
+          ...changed,
+          version: before.version + 1,
+          updated_at: yield* DateTime.nowAsDate
+        })
         yield* runQueue.admit(workspace_id, id)
         return toQueue(yield* find(workspace_id, id))
       })
@@ -120,17 +129,21 @@ export class Queues extends Context.Service<
       const change = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: QueueId,
-        changes: QueueUpdate & { readonly paused?: boolean }
+        changes: QueueUpdate
       ) {
         return yield* changeLocked(yield* findLocked(workspaceId, id), changes)
       }, transaction)
 
       const setPaused = (paused: boolean) => (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
         change(workspaceId, id, { paused }).pipe(
-          Effect.catchTags({ Conflict: Effect.die, ValidationFailed: Effect.die })
+          Effect.catchTags({
+            Conflict: Effect.die,
+            Stale: Effect.die,
+            ValidationFailed: Effect.die
+          })
         )
 
-      const make = Effect.fnUntraced(function* (
+      const createQueue = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: QueueInput
       ) {
@@ -140,9 +153,10 @@ export class Queues extends Context.Service<
           id: QueueId.make(yield* ids.next),
           workspace_id: workspaceId,
           key: null,
+          version: 1,
           ...queueDefaults,
-          ...input,
           paused: false,
+          ...input,
           created_at: now,
           updated_at: now
         }
@@ -155,26 +169,33 @@ export class Queues extends Context.Service<
 
       return Queues.of({
         list: Effect.fn("Queues.list")(function* (workspaceId, query) {
-          const page = pageRequest(query)
-          return toPage(yield* repo.list(workspaceId, query, page), page, toQueue)
+          const page = yield* listRequest(query, sorts)
+          const rows = repo.list(workspaceId, query, page)
+          return yield* countedPage(
+            query,
+            Effect.map(rows, (listed) => toPage(listed, page, toQueue)),
+            repo.count(workspaceId, query)
+          )
         }),
 
         get: Effect.fn("Queues.get")(function* (workspaceId, id) {
           return toQueue(yield* find(workspaceId, id))
         }),
 
-        create: Effect.fn("Queues.create")(make, transaction, (write, workspaceId, { key }) =>
-          holder(workspaceId, key)(write)
+        create: Effect.fn("Queues.create")(
+          createQueue,
+          transaction,
+          (write, workspaceId, { key }) => holder(workspaceId, key)(write)
         ),
 
         upsert: Effect.fn("Queues.upsert")(
-          (workspaceId, key, definition) => {
+          (workspaceId, key, { version, ...definition }) => {
             const defined = { ...queueDefaults, ...definition, key }
             return upsertByKey(
-              { key, resource: "queue" },
+              { key, resource: "queue", version },
               {
                 find: repo.findByKey(workspaceId, key),
-                make: make(workspaceId, defined),
+                make: createQueue(workspaceId, defined),
                 isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
                 show: (row) => Effect.succeed(toQueue(row)),
                 lock: ({ id }) => Effect.option(findLocked(workspaceId, id)),
@@ -195,8 +216,8 @@ export class Queues extends Context.Service<
 
         resume: Effect.fn("Queues.resume")(setPaused(false)),
 
-        remove: Effect.fn("Queues.remove")(function* (workspaceId, id) {
-          yield* findLocked(workspaceId, id)
+        remove: Effect.fn("Queues.remove")(function* (workspaceId, id, version) {
+          yield* checkVersion(yield* findLocked(workspaceId, id), version)
           if (yield* repo.isUsed(workspaceId, id)) return yield* isUsed
           yield* repo.remove(workspaceId, id)
           yield* runQueue.admit(workspaceId, id)
@@ -205,6 +226,8 @@ export class Queues extends Context.Service<
     })
   )
 }
+
+const sorts = { name: nameOfRow("queues.name") }
 
 const noLimit = Effect.suspend(() => {
   const { code, path, problem } = noLimitGiven

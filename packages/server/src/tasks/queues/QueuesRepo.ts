@@ -6,13 +6,25 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { keyIsTaken } from "../../core/index.ts"
 import { isInPhase } from "../../engine/index.ts"
-import { type PageRequest, timestampOf } from "../../store/index.ts"
+import {
+  countRows,
+  isListedAfter,
+  type ListFilters,
+  listOrder,
+  type ListRequest,
+  matchesFilters,
+  type PageRow,
+  sortColumn,
+  timestampOf
+} from "../../store/index.ts"
 
 export interface QueueRow {
   readonly id: QueueId
   readonly workspace_id: AuthorizedWorkspaceId
   readonly key: string | null
+  readonly version: number
   readonly name: string
+  readonly tags: ReadonlyArray<string>
   readonly max_concurrency: number | null
   readonly rate_per_second: number | null
   readonly paused: boolean
@@ -22,13 +34,17 @@ export interface QueueRow {
   readonly updated_at: Date
 }
 
+type QueueFilters = ListFilters
+
 type StoredQueue = Omit<QueueRow, "running" | "waiting">
 
 export const toQueue = (row: QueueRow): Queue => ({
   id: row.id,
   workspace_id: row.workspace_id,
   key: row.key,
+  version: row.version,
   name: row.name,
+  tags: row.tags,
   max_concurrency: row.max_concurrency,
   rate_per_second: row.rate_per_second,
   paused: row.paused,
@@ -55,12 +71,16 @@ export class QueuesRepo extends Context.Service<
     readonly lock: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      filters: { readonly key?: string },
-      page: PageRequest
-    ) => Effect.Effect<ReadonlyArray<QueueRow>>
-    /** Who waits for their turn by a slow rate waits no longer than by the new one. */
+      filters: QueueFilters,
+      page: ListRequest
+    ) => Effect.Effect<ReadonlyArray<QueueRow & PageRow>>
+    readonly count: (
+      workspaceId: AuthorizedWorkspaceId,
+      filters: QueueFilters
+    ) => Effect.Effect<number>
+    /** Runs that wait because of a slower rate wait no longer than the new rate says. */
     readonly update: (queue: StoredQueue) => Effect.Effect<void, Conflict>
-    /** Whether a task names it that may run without being asked to. */
+    /** Says whether a task that may still run by itself uses the queue. */
     readonly isUsed: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<void>
   }
@@ -69,7 +89,8 @@ export class QueuesRepo extends Context.Service<
     QueuesRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql`
-        id, workspace_id, key, name, max_concurrency, rate_per_second, paused, created_at, updated_at,
+        id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused,
+        created_at, updated_at,
         (
           (
             SELECT count(*)
@@ -107,14 +128,15 @@ export class QueuesRepo extends Context.Service<
       return QueuesRepo.of({
         insert: Effect.fn("QueuesRepo.insert")(
           function* (queue) {
-            // Its turns come by the clock of the database.
+            // The rate is kept by the clock of the database.
             yield* sql`
               INSERT INTO queues (
-                id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at,
+                id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused, next_at,
                 created_at, updated_at
               )
               VALUES (
-                ${queue.id}, ${queue.workspace_id}, ${queue.key}, ${queue.name},
+                ${queue.id}, ${queue.workspace_id}, ${queue.key}, ${queue.version}, ${queue.name},
+                ${queue.tags}::text[],
                 ${queue.max_concurrency}::integer, ${queue.rate_per_second}::float8, ${queue.paused},
                 now(), ${queue.created_at}, ${queue.updated_at}
               )`
@@ -137,15 +159,26 @@ export class QueuesRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        list: Effect.fn("QueuesRepo.list")(function* (workspaceId, { key }, page) {
-          return yield* sql<QueueRow>`
-            SELECT ${columns}
+        list: Effect.fn("QueuesRepo.list")(function* (workspaceId, filters, page) {
+          return yield* sql<QueueRow & PageRow>`
+            SELECT ${columns} ${sql.literal(sortColumn(page))}
             FROM queues
             WHERE workspace_id = ${workspaceId}
-              ${key === undefined ? sql.literal("") : sql`AND key = ${key}`}
-              AND id < ${page.before}
-            ORDER BY id DESC
+              ${matchesFilters(sql, "queues", filters)}
+              AND ${isListedAfter(sql, page, "id")}
+            ORDER BY ${sql.literal(listOrder(page, "id"))}
             LIMIT ${page.limit + 1}`
+        }, Effect.orDie),
+
+        count: Effect.fn("QueuesRepo.count")(function* (workspaceId, filters) {
+          return yield* countRows(
+            sql,
+            sql`
+              SELECT
+              FROM queues
+              WHERE workspace_id = ${workspaceId}
+                ${matchesFilters(sql, "queues", filters)}`
+          )
         }, Effect.orDie),
 
         update: Effect.fn("QueuesRepo.update")(
@@ -154,7 +187,9 @@ export class QueuesRepo extends Context.Service<
             UPDATE queues
             SET
               key = ${queue.key},
+              version = ${queue.version},
               name = ${queue.name},
+              tags = ${queue.tags}::text[],
               max_concurrency = ${queue.max_concurrency}::integer,
               rate_per_second = ${queue.rate_per_second}::float8,
               paused = ${queue.paused},

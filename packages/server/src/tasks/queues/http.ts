@@ -1,7 +1,15 @@
 import { Api } from "@scheduling/domain/Api"
 import { Queue } from "@scheduling/domain/queues/Queue"
 import { Effect } from "effect"
-import { createdIfNew, Idempotency, implement, inWorkspace } from "../../http/index.ts"
+import {
+  createdIfNew,
+  expecting,
+  Idempotency,
+  implement,
+  inWorkspace,
+  versionIn,
+  withETag
+} from "../../http/index.ts"
 import { Queues } from "./Queues.ts"
 
 export const QueuesHandlers = implement(
@@ -25,17 +33,21 @@ export const QueuesHandlers = implement(
         )
       ),
 
-      upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(queues.upsert(workspaceId, params.key, payload))
+      upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
+        createdIfNew(queues.upsert(workspaceId, params.key, expecting(headers, payload)))
       ),
 
-      get: inWorkspace((workspaceId, { params }) => queues.get(workspaceId, params.queue_id)),
-
-      update: inWorkspace((workspaceId, { params, payload }) =>
-        queues.update(workspaceId, params.queue_id, payload)
+      get: inWorkspace((workspaceId, { params }) =>
+        withETag(queues.get(workspaceId, params.queue_id))
       ),
 
-      remove: inWorkspace((workspaceId, { params }) => queues.remove(workspaceId, params.queue_id)),
+      update: inWorkspace((workspaceId, { headers, params, payload }) =>
+        queues.update(workspaceId, params.queue_id, expecting(headers, payload))
+      ),
+
+      remove: inWorkspace((workspaceId, { headers, params }) =>
+        queues.remove(workspaceId, params.queue_id, versionIn(headers))
+      ),
 
       pause: inWorkspace((workspaceId, { params }) => queues.pause(workspaceId, params.queue_id)),
 

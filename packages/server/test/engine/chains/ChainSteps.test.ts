@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
+import type { StoredStep } from "../../../src/engine/chains/ChainVersions.ts"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
@@ -24,7 +24,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 
 layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
   describe("a chain", () => {
-    const runChain = (steps: ReadonlyArray<ChainStep>) =>
+    const runChain = (steps: ReadonlyArray<StoredStep>) =>
       Effect.gen(function* () {
         const workspace_id = yield* insertWorkspace
         const task_id = yield* insertTask(workspace_id, { kind: "chain", steps })

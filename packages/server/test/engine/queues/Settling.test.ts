@@ -145,7 +145,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       answers.set("/fails", (request) =>
         Effect.andThen(Deferred.await(ends), failing(500)(request))
       )
-      const options = { disable_after_failures: 1 }
+      const options = { pause_after_failures: 1 }
       const { queueId, task, workspace } = yield* queuedRuns("/fails", 3, options)
       yield* (yield* RunQueue).admit(workspace, queueId)
       yield* eventually(unfinished(workspace), (runs) =>

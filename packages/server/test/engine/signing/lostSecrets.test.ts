@@ -121,7 +121,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
     })
   )
 
-  it.effect("of a channel are asked for again, and it can be disabled without them", () =>
+  it.effect("of a channel are asked for again, and it can be paused without them", () =>
     Effect.gen(function* () {
       const { channel, ...lost } = yield* signUpBefore
       const channels = notificationsOf(lost)
@@ -148,14 +148,14 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
           assert.deepStrictEqual(refused.body.detail.issues[0].path, ["config", "authorization"])
         }
       }
-      const disabled = yield* channels.update(channel.id, { enabled: false, name: "off" })
-      assert.deepInclude(disabled.body, { enabled: false, name: "off", config: channel.config })
+      const paused = yield* channels.update(channel.id, { paused: true, name: "off" })
+      assert.deepInclude(paused.body, { paused: true, name: "off", config: channel.config })
 
       yield* rotate(lost)
       const again = yield* channels.put("alerts", {
         name: "ops",
         kind: "webhook",
-        enabled: true,
+        paused: false,
         config: { ...alerts, url }
       })
       assert.strictEqual(outcome(again), "200", again.text)

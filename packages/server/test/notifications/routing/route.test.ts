@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { authorize } from "../../../src/accounts/access/authorize.ts"
-import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
+import type { StoredSettings } from "../../../src/notifications/settings/SettingsRepo.ts"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
@@ -68,7 +68,7 @@ const rules = [{ events: everything, channel_ids: [idOf(hook), idOf("pager")] }]
 /** A workspace, as it remembers what earlier batches have left behind. */
 const begin = (
   channels: ReadonlyArray<OpenChannel> = [webhook()],
-  settings: Partial<NotificationSettings> = {}
+  settings: Partial<StoredSettings> = {}
 ) => {
   const problems = new Map<string, ProblemRow>()
   let notified: RoutingState["notified"] = []
@@ -176,7 +176,7 @@ describe("The rules", () => {
     assert.lengthOf(next([{ tags: ["production"] }]), isNotified ? 1 : 0)
   })
 
-  it("do not matter for a disabled channel, of which all others are notified", () => {
+  it("do not matter for a paused channel, of which all others are notified", () => {
     const { next } = begin([webhook(), webhook({ id: "other" })], { rules: [] })
     const deliveries = next([{ event: "channel.paused", subject_id: hook }])
     assert.deepStrictEqual(shown(deliveries), [`other: channel.paused ${hook}`])

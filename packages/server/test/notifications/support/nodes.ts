@@ -9,7 +9,7 @@ import { Limits } from "../../../src/plans/Limits.ts"
 import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
 import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
-import { DisableChannel } from "../../../src/notifications/channels/DisableChannel.ts"
+import { PauseChannel } from "../../../src/notifications/channels/PauseChannel.ts"
 import { NotifierLayer } from "../../../src/notifications/index.ts"
 import { kinds } from "../../../src/notifications/kinds/kinds.ts"
 import { Mailer } from "../../../src/mail/Mailer.ts"
@@ -59,7 +59,7 @@ export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
     Layer.mergeAll(Router.layer, Sender.layer).pipe(
       Layer.provideMerge(Limits.layer),
-      Layer.provideMerge(DisableChannel.layer),
+      Layer.provideMerge(PauseChannel.layer),
       Layer.provideMerge(Transport.layer),
       Layer.provideMerge([Mailer.layer, callLayer()]),
       Layer.provideMerge(Repositories),

@@ -20,17 +20,22 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
       const changes = { name: null, url: "http://example.com/", body: "{}" }
       const changed = yield* delayed.update(task.id, changes)
-      const expected = { ...task, ...changes, updated_at: "2026-06-01T12:01:00.000Z" }
+      const expected = {
+        ...task,
+        ...changes,
+        version: 2,
+        updated_at: "2026-06-01T12:01:00.000Z"
+      }
       assert.deepStrictEqual(changed.body, expected)
       assert.deepStrictEqual((yield* delayed.get(task.id)).body, expected)
 
-      for (const [due, runAt] of [
-        [{ run_at: "2026-06-03T00:00:00Z" }, "2026-06-03T00:00:00.000Z"],
-        [{ run_at: "2026-06-03T05:45:00+05:45" }, "2026-06-03T00:00:00.000Z"],
-        [{ delay_seconds: 600 }, "2026-06-01T12:11:00.000Z"]
+      for (const [due, runAt, version] of [
+        [{ run_at: "2026-06-03T00:00:00Z" }, "2026-06-03T00:00:00.000Z", 3],
+        [{ run_at: "2026-06-03T05:45:00+05:45" }, "2026-06-03T00:00:00.000Z", 4],
+        [{ delay_seconds: 600 }, "2026-06-01T12:11:00.000Z", 5]
       ] as const) {
         const moved = yield* delayed.update(task.id, due)
-        assert.deepStrictEqual(moved.body, { ...expected, run_at: runAt })
+        assert.deepStrictEqual(moved.body, { ...expected, run_at: runAt, version })
         const runs = yield* runsOf(task.id)
         assert.deepStrictEqual(
           runs.map(({ id, trigger }) => [timeOfId(id), trigger]),
@@ -84,6 +89,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.deepStrictEqual(record, {
         ...task,
         status: "cancelled",
+        version: 2,
         updated_at: "2026-06-01T12:01:00.000Z"
       })
       yield* leap("2 hours")
@@ -123,6 +129,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       )
       assert.deepStrictEqual((yield* delayed.get(task.id)).body, {
         ...task,
+        version: 2,
         status: "running",
         run_at: "2026-06-01T12:10:00.000Z",
         last_run: { execution_id: id, status: "queued", finished_at: null },

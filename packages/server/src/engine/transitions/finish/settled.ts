@@ -1,5 +1,5 @@
 import type { FollowUp, NextStep } from "../../chains/ChainRuns.ts"
-import type { DisabledTask } from "../../disableFailing.ts"
+import type { PausedTask } from "../../pauseFailing.ts"
 import type { Settlement } from "../../Run.ts"
 import type { Settled } from "../../Settled.ts"
 
@@ -19,7 +19,7 @@ export const settledOf = (
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>,
   rows: ReadonlyArray<WrittenRow>,
-  disabled: ReadonlyArray<DisabledTask>
+  paused: ReadonlyArray<PausedTask>
 ): Settled => {
   const nextOf = ({ id }: Settlement) => followUps.get(id)?.next ?? null
   const waitsForTurn = new Map(rows.map(({ id, queue_id }) => [id, queue_id !== null]))
@@ -30,12 +30,12 @@ export const settledOf = (
     released:
       rows.some(({ released }) => released) ||
       settlements.some((settlement) => nextOf(settlement)?.on_worker),
-    disabled,
+    paused,
     queues: [...new Set(queues.filter((id) => id !== null))],
     slots: rows.flatMap(({ id, slot_queue_id }) =>
       slot_queue_id === null ? [] : [{ id, queue_id: slot_queue_id }]
     ),
-    announced: disabled.length > 0 || rows.some(({ announced }) => announced),
+    announced: paused.length > 0 || rows.some(({ announced }) => announced),
     next: settlements.flatMap((settlement) => {
       const next = nextOf(settlement)
       const isLeased = next?.on_worker === false && waitsForTurn.get(settlement.id) === false

@@ -6,8 +6,8 @@ export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The columns that all kinds have. A row is written when a user changes the monitor and when its
-  // status changes, but not with each ping or report, which update a narrow row of the kind. The
-  // `version` of that row shows whether a decision that was based on an earlier read still holds.
+  // status changes, but not with each ping or report, which update a narrow row of the kind. Its own
+  // `version` shows whether a decision that was based on an earlier read still holds.
   // `late` is not stored, because a monitor becomes late by the passing of time.
   yield* sql`
     CREATE TABLE monitors (
@@ -15,6 +15,7 @@ export const monitoring = Effect.gen(function* () {
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process')),
       key text,
+      version integer NOT NULL DEFAULT 1,
       name text NOT NULL,
       tags text[] NOT NULL,
       status text NOT NULL CHECK (status IN ('new', 'up', 'warning', 'down', 'paused')),

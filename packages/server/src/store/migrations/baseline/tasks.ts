@@ -51,7 +51,9 @@ export const tasks = Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       key text,
+      version integer NOT NULL DEFAULT 1,
       name text NOT NULL,
+      tags text[] NOT NULL DEFAULT '{}',
       max_concurrency integer,
       rate_per_second float8,
       paused boolean NOT NULL DEFAULT false,
@@ -87,7 +89,7 @@ export const tasks = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX calendars_by_check ON calendars (check_at)`
 
-  // One table for the three kinds. A cron or delayed task has the columns of a call, a chain has a
+  // One table for the three kinds. `version` grows with each change that a person would notice. A cron or delayed task has the columns of a call, a chain has a
   // version of its steps. `next_fire_at` is null while the task is paused or without a schedule.
   // `fired_until` is the last slot that has fired. No change to the task lets that slot fire again.
   // `run_on` of a chain is copied from its first step. `firing_options` are options that few
@@ -101,7 +103,9 @@ export const tasks = Effect.gen(function* () {
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('cron', 'delayed', 'chain')),
       key text,
+      version integer NOT NULL DEFAULT 1,
       name text,
+      tags text[] NOT NULL DEFAULT '{}',
       status text NOT NULL CHECK (
         CASE kind
           WHEN 'delayed' THEN status IN ('pending', 'finished', 'cancelled')

@@ -1,10 +1,9 @@
 import { runOn } from "@scheduling/domain/workers/RunOn"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ChainStep } from "@scheduling/domain/chains/Chain"
 import { randomInt, randomUUID } from "node:crypto"
 import { authorize } from "../../../../src/accounts/access/authorize.ts"
-import { insertVersion } from "../../../../src/engine/chains/ChainVersions.ts"
+import { insertVersion, type StoredStep } from "../../../../src/engine/chains/ChainVersions.ts"
 
 /** In a lane of its own, unless the test names one. */
 export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
@@ -33,7 +32,7 @@ export interface TaskFields {
   readonly schedule: string
   /** Milliseconds from now; null: never. */
   readonly fires_in: number | null
-  readonly steps: ReadonlyArray<ChainStep> | null
+  readonly steps: ReadonlyArray<StoredStep> | null
   readonly body: string | null
   readonly count: number
 }
@@ -58,7 +57,7 @@ const defaults: TaskFields = {
 /** A version that no chain has yet. */
 export const insertSteps = Effect.fnUntraced(function* (
   workspace_id: string,
-  steps: ReadonlyArray<ChainStep>
+  steps: ReadonlyArray<StoredStep>
 ) {
   const sql = yield* SqlClient.SqlClient
   return yield* insertVersion(sql, { workspace_id, chain_id: randomUUID(), steps })
@@ -132,7 +131,7 @@ export const enqueueMany = (
 export const insertTask = (workspaceId: string, fields: Partial<TaskFields> = {}) =>
   Effect.map(insertTasks(workspaceId, fields), ([id]) => id ?? "")
 
-export const step = (name: string, fields: Partial<ChainStep> = {}): ChainStep => ({
+export const step = (name: string, fields: Partial<StoredStep> = {}): StoredStep => ({
   name,
   method: "POST",
   url: `http://127.0.0.1:9/${name}`,

@@ -82,7 +82,7 @@ const stateOf = (workspace: AuthorizedWorkspaceId, taskId: string) =>
 
 const active = { status: "active", paused_reason: null, announced: [] }
 
-const disabled = (failures: number) => {
+const paused = (failures: number) => {
   const reason = `it failed ${failures} times in a row`
   return {
     status: "paused",
@@ -97,23 +97,23 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
     Effect.gen(function* () {
       const { run, task } = yield* begin(
         "/broken",
-        { disable_after_failures: 3 },
+        { pause_after_failures: 3 },
         { fires_in: 3_600_000 }
       )
       yield* run(2)
       assert.deepInclude(yield* task, active)
       yield* run(1)
       yield* eventually(task, ({ status }) => status === "paused")
-      assert.deepStrictEqual(yield* task, disabled(3))
+      assert.deepStrictEqual(yield* task, paused(3))
       // Running it by hand works while it is paused, and pauses nothing twice.
       yield* run(3)
-      assert.deepStrictEqual(yield* task, disabled(3))
+      assert.deepStrictEqual(yield* task, paused(3))
     })
   )
 
   it.effect("goes on if a run between succeeds, and if nothing is said", () =>
     Effect.gen(function* () {
-      const flaky = yield* begin("/flaky", { disable_after_failures: 2 })
+      const flaky = yield* begin("/flaky", { pause_after_failures: 2 })
       const silent = yield* begin("/silent", {})
       yield* flaky.run(1)
       flaky.state.broken = false
@@ -131,7 +131,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
   it.effect("begins anew after a change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { run, task, task_id } = yield* begin("/changed", { disable_after_failures: 2 })
+      const { run, task, task_id } = yield* begin("/changed", { pause_after_failures: 2 })
       yield* run(1)
       yield* sql`
         UPDATE tasks
@@ -152,7 +152,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       ]
       const chain = yield* begin(
         "/chain",
-        { disable_after_failures: 2 },
+        { pause_after_failures: 2 },
         { kind: "chain", steps, schedule: "0 0 1 1 *" }
       )
       yield* chain.run(1)
@@ -164,7 +164,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       assert.deepInclude(yield* chain.task, active)
       yield* chain.run(1)
       yield* eventually(chain.task, ({ status }) => status === "paused")
-      assert.deepStrictEqual(yield* chain.task, disabled(2))
+      assert.deepStrictEqual(yield* chain.task, paused(2))
       assert.lengthOf(yield* history(chain.workspace), 8)
     })
   )

@@ -8,11 +8,11 @@ import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 
 /**
- * Disables a channel whose address or credential is gone, and announces that to the other channels. A
- * channel that is disabled already stays as it is. Call it in a transaction.
+ * Pauses a channel whose address or credential is gone, and announces that to the other channels. A
+ * channel that is paused already stays as it is. Call it in a transaction.
  */
-export class DisableChannel extends Context.Service<DisableChannel>()(
-  "@scheduling/server/notifications/channels/DisableChannel",
+export class PauseChannel extends Context.Service<PauseChannel>()(
+  "@scheduling/server/notifications/channels/PauseChannel",
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -20,7 +20,7 @@ export class DisableChannel extends Context.Service<DisableChannel>()(
       const deliveries = yield* DeliveriesRepo
       const outbox = yield* Outbox
 
-      return Effect.fn("DisableChannel")(function* (
+      return Effect.fn("PauseChannel")(function* (
         channel: Pick<ChannelRow, "id" | "workspace_id" | "name" | "kind">,
         reason: string,
         /** The id of the delivery or of the request that found it out. */
@@ -28,14 +28,18 @@ export class DisableChannel extends Context.Service<DisableChannel>()(
         now: Date
       ) {
         const { id, kind, name, workspace_id } = channel
-        const disabled = yield* sql`
+        const paused = yield* sql`
           UPDATE notification_channels
-          SET enabled = false, disabled_reason = ${reason}, updated_at = ${now}
+          SET
+            paused = true,
+            paused_reason = ${reason},
+            version = version + 1,
+            updated_at = ${now}
           WHERE id = ${id}
             AND workspace_id = ${workspace_id}
-            AND enabled
+            AND NOT paused
           RETURNING id`
-        if (disabled.length === 0) return
+        if (paused.length === 0) return
         yield* deliveries.cancel(workspace_id, id, "all", now)
         yield* outbox.announce({
           workspace_id,
@@ -49,7 +53,7 @@ export class DisableChannel extends Context.Service<DisableChannel>()(
             about: { channel: { id: NotificationChannelId.make(id) } }
           }
         })
-        yield* audit.recordInWorkspace("notification_channel.disabled", workspace_id, {
+        yield* audit.recordInWorkspace("notification_channel.paused", workspace_id, {
           actor_id: null,
           target_id: id,
           origin: { ip: null, user_agent: null, request_id: foundBy },

@@ -6,7 +6,7 @@ import { dayMs } from "../core/index.ts"
 import { firstIdAt } from "./RunId.ts"
 
 /** A task that was paused because it failed too often in a row. */
-export interface DisabledTask {
+export interface PausedTask {
   readonly id: string
   readonly workspace_id: string
   readonly kind: ExecutionKind
@@ -24,7 +24,7 @@ const slackMs = 22 * dayMs
  * at. What happened before the last change or resume does not count. Nobody is waited for: if
  * somebody holds the task, its next failure decides again.
  */
-export const disableFailing = Effect.fnUntraced(function* (
+export const pauseFailing = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   failed: ReadonlyArray<string>
 ) {
@@ -34,15 +34,15 @@ export const disableFailing = Effect.fnUntraced(function* (
     FROM tasks
     WHERE id = ANY (${[...new Set(failed)]}::uuid[])
       AND status = 'active'
-      AND firing_options -> 'disable_after_failures' IS NOT NULL`
+      AND firing_options -> 'pause_after_failures' IS NOT NULL`
   if (limited.length === 0) return []
   const since = Math.min(...limited.map(({ updated_at }) => updated_at.getTime()))
-  return yield* sql<DisabledTask>`
+  return yield* sql<PausedTask>`
     WITH failing AS MATERIALIZED (
       SELECT tasks.id, tasks.workspace_id, tasks.kind, tasks.name, allowed.failures
       FROM tasks
       CROSS JOIN LATERAL (
-        SELECT (tasks.firing_options ->> 'disable_after_failures')::integer AS failures
+        SELECT (tasks.firing_options ->> 'pause_after_failures')::integer AS failures
       ) AS allowed
       WHERE tasks.id = ANY (${limited.map(({ id }) => id)}::uuid[])
         AND tasks.status = 'active'
@@ -67,20 +67,22 @@ export const disableFailing = Effect.fnUntraced(function* (
           ) AS latest
         )
       FOR NO KEY UPDATE OF tasks SKIP LOCKED
-    ), disabled AS (
+    ), paused AS (
       UPDATE tasks
       SET
         status = 'paused',
         paused_reason = 'it failed ' || failing.failures || ' times in a row',
         next_fire_at = NULL,
+        version = tasks.version + 1,
         updated_at = now()
       FROM failing
       WHERE tasks.id = failing.id
-      RETURNING tasks.id, tasks.workspace_id, tasks.kind, tasks.name, tasks.paused_reason
+      RETURNING tasks.id, tasks.workspace_id, tasks.kind, tasks.name, tasks.tags,
+        tasks.paused_reason
     ), announced AS (
-      INSERT INTO outbox (workspace_id, event, subject_id, at, data)
+      INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
       SELECT
-        workspace_id, 'task.paused', id, now(),
+        workspace_id, 'task.paused', id, tags, now(),
         jsonb_build_object(
           'name', name,
           'reason', paused_reason,
@@ -89,8 +91,8 @@ export const disableFailing = Effect.fnUntraced(function* (
             'execution', NULL
           )
         )
-      FROM disabled
+      FROM paused
     )
     SELECT id, workspace_id, kind
-    FROM disabled`
+    FROM paused`
 })

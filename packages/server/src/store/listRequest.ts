@@ -1,0 +1,102 @@
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { type PageRequest, pageRequest, positionOf } from "./Page.ts"
+
+/** A value by which rows can be sorted: SQL of a row, never null. */
+interface SortValue {
+  readonly sql: string
+  readonly type: "int8" | "text"
+}
+
+/** The sort values of a list by the names that a query may give, apart from `created_at`. */
+export type SortValues = Readonly<Record<string, SortValue>>
+
+/** A name of a row in any letter case. */
+export const nameOfRow = (column: string): SortValue => ({
+  sql: `lower(coalesce(${column}, ''))`,
+  type: "text"
+})
+
+/** A time of a row. Rows without one come last in ascending order. */
+export const timeOfRow = (column: string): SortValue => ({
+  sql: `coalesce((extract(epoch FROM ${column}) * 1000000)::int8, 1000000000000000000)`,
+  type: "int8"
+})
+
+interface Position {
+  readonly id: string
+  readonly value: string
+}
+
+/** The input of a repository for one page of a list that can be sorted. */
+export interface ListRequest extends PageRequest {
+  readonly isDescending: boolean
+  /** Absent if the list is sorted by `created_at`, which is the order of ids. */
+  readonly by?: SortValue
+  /** The row after which the page begins. Absent for the first page. */
+  readonly after?: Position
+}
+
+/** Fails if the cursor was made by another order. */
+export const listRequest = (
+  query: { readonly limit?: number; readonly cursor?: string; readonly sort?: string },
+  values: SortValues
+): Effect.Effect<ListRequest, ValidationFailed> => {
+  const { cursor, sort = "-created_at" } = query
+  const by = values[sort.replace(/^-/, "")]
+  const after = cursor === undefined ? undefined : positionOf(cursor)
+  return after === undefined || isOf(by, after)
+    ? Effect.succeed({
+        ...pageRequest(query),
+        isDescending: sort.startsWith("-"),
+        ...(by !== undefined && { by }),
+        ...(after !== undefined && { after })
+      })
+    : foreignCursor
+}
+
+/** Whether the list is in the order that most requests ask for. */
+export const isNewestFirst = ({ by, isDescending }: ListRequest): boolean =>
+  by === undefined && isDescending
+
+const isOf = (by: SortValue | undefined, { value }: Position): boolean =>
+  by === undefined
+    ? value === ""
+    : by.type === "int8"
+      ? /^-?\d{1,18}$|^10{18}$/.test(value)
+      : value.isWellFormed() && !value.includes("\0")
+
+const foreignCursor = Effect.suspend(() =>
+  Effect.fail(
+    ValidationFailed.at(["cursor"], "invalid", "belongs to another sort: take it from next_cursor")
+  )
+)
+
+const direction = ({ isDescending }: ListRequest) => (isDescending ? "DESC" : "ASC")
+
+/** The order of the rows, as SQL. `id` is the column of the id. */
+export const listOrder = (request: ListRequest, id: string): string =>
+  [request.by?.sql, id]
+    .filter((value) => value !== undefined)
+    .map((value) => `${value} ${direction(request)}`)
+    .join(", ")
+
+/** The condition that a row comes after the previous page. */
+export const isListedAfter = (
+  sql: SqlClient.SqlClient,
+  { after, by, isDescending }: ListRequest,
+  id: string
+): Statement.Fragment => {
+  if (after === undefined) return sql`true`
+  const compares = sql.literal(isDescending ? "<" : ">")
+  return by === undefined
+    ? sql`${sql.literal(id)} ${compares} ${after.id}::uuid`
+    : sql`(${sql.literal(`${by.sql}, ${id}`)}) ${compares} (
+        ${after.value}::${sql.literal(by.type)}, ${after.id}::uuid
+      )`
+}
+
+/** A further column of the select list, from which the cursor of the next page is made. */
+export const sortColumn = ({ by }: ListRequest): string =>
+  by === undefined ? "" : `, (${by.sql})::text AS sort_value`
