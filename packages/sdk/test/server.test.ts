@@ -295,7 +295,7 @@ describe("the service's answers", () => {
     const create = () => client.workspaces.create({ name: "B" }, { idempotencyKey: "b-1" })
     expect((await create()).id).toBe((await create()).id)
     const other = client.workspaces.create({ name: "C" }, { idempotencyKey: "b-1" })
-    await expect(other).rejects.toMatchObject({ code: "idempotency_conflict", status: 409 })
+    await expect(other).rejects.toMatchObject({ code: "idempotency_mismatch", status: 422 })
   })
 
   it("carry the id of the request, in errors too", async () => {

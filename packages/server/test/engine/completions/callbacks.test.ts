@@ -327,7 +327,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       const chain = yield* jobs.request("POST", "/chains", {
         name: "a",
         steps: [
-          { name: "callback", url, completion: "callback", timeout_seconds: 7_200 },
+          { name: "report", url, completion: "callback", timeout_seconds: 7_200 },
           {
             name: "mail",
             url,
