@@ -42,6 +42,7 @@ export {
   QuotaExceeded,
   RateLimited,
   RequestTimeout,
+  Stale,
   Unavailable,
   UnsupportedMediaType,
   ValidationFailed
