@@ -26,7 +26,7 @@ describe("what a method gives is a promise", () => {
     const message: string | { readonly status: string } = await health(down()).catch(
       (error: Error) => error.message
     )
-    expect(message).toBe("It is internal_error.")
+    expect(message).toBe("500 It is internal_error.")
     const name = await health(down()).then(
       () => "none",
       (error: Error) => error.name

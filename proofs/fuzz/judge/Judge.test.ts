@@ -116,7 +116,8 @@ const refusal = (
 
 const get: Asked = { name: "cron.get" }
 const list: Asked = { name: "cron.list", path: `${tasks}?limit=2&status=active` }
-const page = (...data: ReadonlyArray<object>) => answer(200, { data, next_cursor: null })
+const page = (...data: ReadonlyArray<object>) =>
+  answer(200, { data, next_cursor: null, total: null })
 const older = { ...example, id: id.replace(/1$/, "0") }
 const eldest = { ...example, id: id.replace(/41$/, "00") }
 const batch: Asked = {
