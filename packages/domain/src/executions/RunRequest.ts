@@ -31,7 +31,7 @@ export const RunRequest = Schema.Struct({
 export type RunRequest = typeof RunRequest.Type
 
 /** The input of a run, as executions and chain runs show it. */
-export const shownInput = Schema.NullOr(Schema.Json).annotate({
+export const shownInput = Schema.Json.annotate({
   description: "The input with which the run was started by hand. Null if there was none.",
   examples: [{ date: "2026-01-31" }]
 })

@@ -249,7 +249,7 @@ export interface ChainRunDetail {
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
   /** The input with which the run was started by hand. Null if there was none. */
-  readonly input: unknown | null
+  readonly input: unknown
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
 }
@@ -582,7 +582,7 @@ export interface ExecutionDetail {
   /** When the call was answered. Its job has not reported to the completion URL yet. */
   readonly awaiting_completion_since?: Timestamp
   /** The input with which the run was started by hand. Null if there was none. */
-  readonly input: unknown | null
+  readonly input: unknown
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** The last 50 lines that the job sent to `/log`, oldest first. */
