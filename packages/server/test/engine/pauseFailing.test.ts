@@ -63,7 +63,7 @@ const stateOf = (workspace: AuthorizedWorkspaceId, taskId: string) =>
       readonly status: string
       readonly paused_reason: string | null
       readonly next_fire_at: Date | null
-      readonly announced: ReadonlyArray<{ readonly name: string; readonly reason: string }>
+      readonly announced: ReadonlyArray<unknown>
     }>`
       SELECT
         status, paused_reason, next_fire_at,
@@ -82,20 +82,20 @@ const stateOf = (workspace: AuthorizedWorkspaceId, taskId: string) =>
 
 const active = { status: "active", paused_reason: null, announced: [] }
 
-const paused = (failures: number) => {
+const paused = (failures: number, task: { readonly id: string; readonly kind: string }) => {
   const reason = `it failed ${failures} times in a row`
   return {
     status: "paused",
     paused_reason: reason,
     next_fire_at: null,
-    announced: [{ name: "task", reason }]
+    announced: [{ name: "task", reason, about: { execution: null, task } }]
   }
 }
 
 layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
   it.effect("is paused at its limit of failures in a row, and people are notified", () =>
     Effect.gen(function* () {
-      const { run, task } = yield* begin(
+      const { run, task, task_id } = yield* begin(
         "/broken",
         { pause_after_failures: 3 },
         { fires_in: 3_600_000 }
@@ -104,10 +104,10 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       assert.deepInclude(yield* task, active)
       yield* run(1)
       yield* eventually(task, ({ status }) => status === "paused")
-      assert.deepStrictEqual(yield* task, paused(3))
+      assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
       // Running it by hand works while it is paused, and pauses nothing twice.
       yield* run(3)
-      assert.deepStrictEqual(yield* task, paused(3))
+      assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
     })
   )
 
@@ -164,7 +164,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       assert.deepInclude(yield* chain.task, active)
       yield* chain.run(1)
       yield* eventually(chain.task, ({ status }) => status === "paused")
-      assert.deepStrictEqual(yield* chain.task, paused(2))
+      assert.deepStrictEqual(yield* chain.task, paused(2, { id: chain.task_id, kind: "chain" }))
       assert.lengthOf(yield* history(chain.workspace), 8)
     })
   )

@@ -121,7 +121,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
       yield* letNodesSend
       const soon = yield* followSoon({ workspace, token, after: id })
       const [missed] = yield* soon.until("an event", (events) => events.length > 0)
-      assert.strictEqual(missed?.type, "task")
+      assert.strictEqual(missed?.type, "task.created")
       yield* TestClock.adjust("5 minutes")
       const late = yield* followSoon({ workspace, token, after: id })
       const [reset] = yield* late.until("an event", (events) => events.length > 0)
@@ -189,7 +189,7 @@ layer(limited)("streams of events", (it) => {
       yield* letNodesSend
       const stream = yield* followSoon({ workspace, token, after })
       const missed = yield* stream.until("all that was missed", ({ length }) => length >= 10)
-      assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task"])
+      assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task.created"])
       assert.isUndefined(stream.end())
       const ids = [...stream.text().matchAll(/^id: (.*)$/gm)].map(([, id = ""]) => id)
       const ordinals = ids.map((id) => Number(id.split("-").at(-1)))
