@@ -11,6 +11,8 @@ export interface ModelTask {
   readonly overlap: "allow" | "skip" | "queue"
   readonly version: string | null
   readonly queue: string | null
+  /** No run of it may be added any more. */
+  readonly isDeleted: boolean
 }
 
 export interface ModelRun {

@@ -185,7 +185,9 @@ const settlementBy = (
 const reason = executionError("internal", "as the test says")
 
 const someTask = ({ dice, model }: World) => {
-  const tasks = [...model.tasks.values()].filter(({ kind }) => kind !== "delayed")
+  const tasks = [...model.tasks.values()].filter(
+    ({ isDeleted, kind }) => kind !== "delayed" && !isDeleted
+  )
   return tasks[dice.below(tasks.length)] ?? assert.fail("no task")
 }
 
@@ -245,7 +247,7 @@ const enqueueOne = Effect.fnUntraced(function* (world: World) {
 
 const addTask = Effect.fnUntraced(function* (
   { model, sql, workspace }: World,
-  fields: Omit<ModelTask, "id" | "version">
+  fields: Omit<ModelTask, "id" | "version" | "isDeleted">
 ) {
   const { kind, overlap, queue } = fields
   const steps = [step("one"), step("two", { run_if: "always" })]
@@ -260,7 +262,7 @@ const addTask = Effect.fnUntraced(function* (
     SET queue_id = ${queue}::uuid
     WHERE id = ${id}
     RETURNING version_id AS version`
-  const task: ModelTask = { ...fields, id, version: row?.version ?? null }
+  const task: ModelTask = { ...fields, id, version: row?.version ?? null, isDeleted: false }
   model.tasks.set(id, task)
   return task
 })
@@ -475,9 +477,8 @@ const stopOne = Effect.fnUntraced(function* (world: World) {
   )
   yield* compare(world, ({ nextStep }) => model.cancel(model.of(task.id), nextStep))
   if (isDeleted) {
-    // No run of it may be added any more, as with a delayed task.
     yield* addTask(world, task)
-    model.tasks.set(task.id, { ...task, kind: "delayed" })
+    model.tasks.set(task.id, { ...task, isDeleted: true })
   } else {
     yield* sql`UPDATE tasks SET status = 'active' WHERE id = ${task.id}`
   }
