@@ -13,6 +13,8 @@ export interface Settled {
   readonly ids: ReadonlyArray<string>
   /** Executions and chain runs that have finished, even if another node wrote that. */
   readonly finished: ReadonlyArray<string>
+  /** Executions with which their chain runs have finished. */
+  readonly lastSteps: ReadonlyArray<string>
   /** Whether a run that waited for one of these may start now, or a step on a worker. */
   readonly released: boolean
   /** Tasks that were paused because they have failed too often. */
@@ -35,6 +37,7 @@ export interface Settled {
 export const nothingSettled: Settled = {
   ids: [],
   finished: [],
+  lastSteps: [],
   released: false,
   paused: [],
   queues: [],

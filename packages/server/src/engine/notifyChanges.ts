@@ -10,20 +10,20 @@ import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  settled: Pick<Settled, "ids" | "paused" | "finished">
+  settled: Pick<Settled, "ids" | "paused" | "lastSteps">
 ): void => {
   if (changes.isIdle) return
   for (const { workspace_id, ...task } of settled.paused) {
     changes.publish(workspace_id, [taskChange("task.updated", task)])
   }
   const written = new Set(settled.ids)
-  const finished = new Set(settled.finished)
+  const lastSteps = new Set(settled.lastSteps)
   publishRuns(
     changes,
     settlements.filter(({ id }) => written.has(id)),
     (settlement) => [
       executionChange(settledExecution(settlement)),
-      ...chainRunChanges(settlement, finished)
+      ...chainRunChanges(settlement, lastSteps)
     ]
   )
 }
@@ -96,18 +96,20 @@ const executionChange = (execution: EventExecution): Change => ({
   data: { execution }
 })
 
-/** The end of a chain run, if it finishes with this settlement. */
+/**
+ * The end of a chain run, if it finishes with this settlement. The id of the chain run does not say
+ * so, because its first step has the same id.
+ */
 const chainRunChanges = (
   settlement: Settlement,
-  finished: ReadonlySet<string>
+  lastSteps: ReadonlySet<string>
 ): ReadonlyArray<Change> => {
-  const { kind, position, status, task_id } = settlement
-  const id = position?.chain_run_id ?? settlement.id
-  if (kind !== "chain" || status === null || !finished.has(id)) return []
+  const { id, position, status, task_id } = settlement
+  if (status === null || !lastSteps.has(id)) return []
   const endStatus: FinishedStatus =
     status === "succeeded" && position?.after_failure === true ? "failed" : status
   const chain_run = {
-    id: ChainRunId.make(id),
+    id: ChainRunId.make(position?.chain_run_id ?? id),
     chain_id: ChainId.make(task_id),
     status: endStatus
   }

@@ -134,6 +134,11 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         error: { code: "http_status", message: "answered 503" }
       })
       assert.isTrue(executionsOf(events).every(({ chain_run_id }) => chain_run_id === run.body.id))
+      // The first step has the id of the chain run, which does not end with it.
+      assert.lengthOf(
+        events.filter(({ type }) => type === "execution.succeeded"),
+        2
+      )
       const end = events.find(({ type }) => type === "chain_run.succeeded")
       assert.deepStrictEqual<unknown>(end?.data, {
         chain_run: { id: run.body.id, chain_id: chain.body.id, status: "succeeded" },

@@ -27,6 +27,9 @@ export const settledOf = (
   return {
     ids: rows.map(({ id }) => id),
     finished: settlements.flatMap((settlement) => finishedBy(settlement, nextOf(settlement))),
+    lastSteps: settlements
+      .filter((one) => one.kind === "chain" && one.status !== null && nextOf(one) === null)
+      .map(({ id }) => id),
     released:
       rows.some(({ released }) => released) ||
       settlements.some((settlement) => nextOf(settlement)?.on_worker),
