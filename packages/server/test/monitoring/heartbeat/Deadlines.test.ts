@@ -84,6 +84,8 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
       assert.deepStrictEqual(closed.data, [
         { ...opened.data[0], closed_at: "2026-06-01T14:05:01.000Z" }
       ])
+      const { cause, monitor_id, kind: monitor_kind } = opened.data[0]
+      const about = { incident: { id: down.open_incident_id, monitor_id, monitor_kind, cause } }
       // The outbox has the notifications that are to be sent.
       const notifications = yield* sql<Record<string, unknown>>`
         SELECT event, at, tags, data
@@ -98,14 +100,14 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
           data: {
             name: "Nightly backup",
             reason: "No ping came by 2026-06-01T13:05:00.000Z.",
-            incident_id: opened.data[0].id
+            about
           }
         },
         {
           event: "incident.closed",
           at: new Date("2026-06-01T14:05:01.000Z"),
           tags: ["nightly"],
-          data: { name: "Nightly backup", incident_id: opened.data[0].id }
+          data: { name: "Nightly backup", about }
         }
       ])
       const { body: events } = yield* heartbeats.events(id)

@@ -15,9 +15,11 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         id,
         workspace_id: member.workspace_id,
         key: null,
+        version: 1,
         name: "Nightly backup",
         tags: [],
         status: "new",
+        paused: false,
         last_change_at: "2026-06-01T12:00:00.000Z",
         next_check_at: null,
         open_incident_id: null,
@@ -25,7 +27,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         updated_at: "2026-06-01T12:00:00.000Z",
         period_seconds: 3600,
         schedule: null,
-        timezone: "UTC",
+        timezone: null,
         grace_seconds: 300,
         max_duration_seconds: null,
         min_interval_seconds: null,
@@ -129,6 +131,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
       assert.deepStrictEqual(changed.body, {
         ...monitor,
         ...changes,
+        version: 2,
         updated_at: "2026-06-01T12:01:00.000Z"
       })
       const scheduled = yield* heartbeats.update(id, {
@@ -143,7 +146,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         max_duration_seconds: null
       })
       const back = yield* heartbeats.update(id, { period_seconds: 60 })
-      assert.deepInclude(back.body, { period_seconds: 60, schedule: null, timezone: "UTC" })
+      assert.deepInclude(back.body, { period_seconds: 60, schedule: null, timezone: null })
       for (const [wrong, field] of [
         [{ timezone: "Europe/Berlin" }, "timezone"],
         [{ min_interval_seconds: 60 }, "min_interval_seconds"],

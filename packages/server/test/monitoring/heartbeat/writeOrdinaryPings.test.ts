@@ -141,7 +141,7 @@ layer(SubjectLayer)("writeOrdinaryPings", (it) => {
         assert.deepStrictEqual(decision.changes, [])
         assert.deepStrictEqual(heartbeatState(after), decision.state)
         assert.strictEqual(after.alert_at?.getTime(), alertAt(rules, decision.state))
-        assert.strictEqual(after.version, before.version + 1)
+        assert.strictEqual(after.row_version, before.row_version + 1)
         assert.deepStrictEqual(events, [
           { ...event, type: "success", status: "up", at: new Date(at) }
         ])

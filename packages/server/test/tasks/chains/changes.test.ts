@@ -26,10 +26,19 @@ layer(testAppLayer())("changing a chain", (it) => {
       yield* TestClock.adjust("1 minute")
       const renamed = yield* chains.update(chain.id, { name: "Close it" })
       assert.strictEqual(renamed.status, 200)
-      assert.deepStrictEqual(renamed.body, { ...chain, name: "Close it", updated_at: later })
+      assert.deepStrictEqual(renamed.body, {
+        ...chain,
+        version: 2,
+        name: "Close it",
+        updated_at: later
+      })
       const steps = [{ ...login, retry_count: 3 }, alarm]
       const changed = yield* chains.update(chain.id, { steps })
-      assert.deepStrictEqual(changed.body, { ...renamed.body, steps: steps.map(asStored) })
+      assert.deepStrictEqual(changed.body, {
+        ...renamed.body,
+        version: 3,
+        steps: steps.map(asStored)
+      })
       assert.deepStrictEqual((yield* chains.get(chain.id)).body, changed.body)
     })
   )

@@ -16,15 +16,30 @@ layer(testAppLayer())("chains", (it) => {
       assert.deepStrictEqual(rest, {
         workspace_id: member.workspace_id,
         key: null,
+        version: 1,
         name: "Close the day",
+        tags: [],
         steps: [login, close, alarm].map(asStored),
         schedule: null,
         queue_id: null,
+        queue_key: null,
         timezone: "UTC",
+        starts_at: null,
+        ends_at: null,
+        excluded_days: [],
+        excluded_calendar: null,
+        jitter_seconds: 0,
+        precision: "minute",
         overlap: "skip",
         missed: "once",
         dst_overlap: "first",
+        on_pause: "cancel",
+        on_success: null,
+        on_failure: null,
+        pause_after_failures: null,
         status: "active",
+        paused: false,
+        paused_reason: null,
         next_run_at: null,
         last_run: null,
         created_at: "2026-06-01T12:00:00.000Z",
@@ -33,7 +48,8 @@ layer(testAppLayer())("chains", (it) => {
       assert.deepStrictEqual((yield* chains.get(id)).body, created.body)
       assert.deepStrictEqual((yield* chains.list()).body, {
         data: [created.body],
-        next_cursor: null
+        next_cursor: null,
+        total: null
       })
     })
   )
@@ -55,7 +71,7 @@ layer(testAppLayer())("chains", (it) => {
       }
       const given = {
         name: "All of it",
-        steps: [asStored(login), step],
+        steps: [login, step].map(asStored),
         schedule: "*/5 * * * *",
         timezone: "Europe/Zurich",
         overlap: "queue",

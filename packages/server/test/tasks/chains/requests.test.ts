@@ -39,7 +39,7 @@ const begin = Effect.gen(function* () {
       headers: { "x-token": "{{ steps.login.status }}" },
       body: '{"token":"{{ steps.login.body.token }}","all":{{ steps.login.body.days }}}'
     },
-    { name: "look", method: "GET", url: `${url}/days`, body: "not sent" },
+    { name: "look", method: "GET", url: `${url}/days` },
     { name: "fails", url: `${url}/{{ steps.login.body.nothing }}` },
     { name: "alarm", url, run_if: "success" }
   ]
