@@ -96,12 +96,22 @@ export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   )
   .annotate({ examples: [{ authorization: "Bearer 3f9c...", "x-environment": "production" }] })
 
+/** Enough to remove every header that a call may have, and to set as many others. */
+const maxChanges = 2 * maxHeaders
+
+const changesProblems = (
+  changes: Readonly<Record<string, string | null>>
+): ReadonlyArray<FieldProblem> =>
+  Object.keys(changes).length > maxChanges
+    ? [{ path: [], code: "too_many", problem: `must change at most ${maxChanges} headers` }]
+    : headersProblems(mergedHeaders({}, changes))
+
 /** Changes of headers: null removes one, and what is absent stays. */
 export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
   .check(
-    Schema.makeFilter((changes) => headersProblems(mergedHeaders({}, changes)).map(filterIssue), {
+    Schema.makeFilter((changes) => changesProblems(changes).map(filterIssue), {
       expected: "headers that a call may set",
-      toJsonSchema: () => ({})
+      toJsonSchema: () => ({ maxProperties: maxChanges })
     })
   )
   .annotate({

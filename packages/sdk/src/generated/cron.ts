@@ -817,7 +817,10 @@ export interface CronTaskUpdate {
   readonly url?: string | undefined
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
-  /** Headers to set. Null removes a header, and headers that are absent here stay as they are. */
+  /**
+   * Headers to set. Null removes a header, and headers that are absent here stay as they are. At
+   * most 100 entries.
+   */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a

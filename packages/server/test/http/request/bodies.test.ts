@@ -57,8 +57,8 @@ layer(testAppLayer())("Bodies", (it) => {
   )
 
   it.effect.each([
-    ["5,500 values", 5_500, 100],
-    ["5,501 values", 5_501, "The body must have at most 5500 values in all."]
+    ["6,000 values", 6_000, 100],
+    ["6,001 values", 6_001, "The body must have at most 6000 values in all."]
   ] as const)("looks at each value of a long body, up to a bound: %s", ([, values, expected]) =>
     Effect.gen(function* () {
       // Strings with brackets and commas, which count only outside of strings, and with a backslash

@@ -14,7 +14,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
   it.effect("touch only the fields that are given", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
-      const { body: task } = yield* cron.create({ headers: { a: "1" }, body: "{}" })
+      const { body: task } = yield* cron.create({ headers: { a: "1", c: "3" }, body: "{}" })
       yield* TestClock.adjust("1 minute")
       const untouched = yield* cron.update(task.id, {})
       assert.strictEqual(untouched.status, 200)
@@ -22,12 +22,18 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
       const changes = {
         url: "http://example.com/",
-        headers: { b: "2" },
+        headers: { a: null, b: "2" },
         body: null,
         retry_count: 2
       }
       const changed = yield* cron.update(task.id, changes)
-      const expected = { ...task, ...changes, updated_at: "2026-06-01T12:01:00.000Z" }
+      const expected = {
+        ...task,
+        ...changes,
+        headers: { b: "2", c: "3" },
+        version: 2,
+        updated_at: "2026-06-01T12:01:00.000Z"
+      }
       assert.deepStrictEqual(changed.body, expected)
       assert.deepStrictEqual((yield* cron.get(task.id)).body, expected)
     })
@@ -42,7 +48,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
       assert.strictEqual(outcome(refused), "422 validation_failed")
       assert.deepStrictEqual(refused.body.detail.issues[0].path, ["timeout_seconds"])
       const plain = yield* cron.update(task.id, { completion: null, timeout_seconds: 900 })
-      assert.notProperty(plain.body, "completion")
+      assert.isNull(plain.body.completion)
       assert.strictEqual(
         outcome(yield* cron.update(task.id, { timeout_seconds: 901 })),
         "422 validation_failed"
@@ -106,6 +112,8 @@ layer(testAppLayer())("changes to a cron task", (it) => {
       assert.strictEqual(paused.status, 200)
       assert.deepStrictEqual(paused.body, {
         ...task,
+        version: 2,
+        paused: true,
         status: "paused",
         next_run_at: null,
         last_run: paused.body.last_run,

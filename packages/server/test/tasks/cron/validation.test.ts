@@ -28,7 +28,7 @@ const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArr
   ],
   ["a body over 256 KiB", { body: "x".repeat(256 * 1024 + 1) }, [["body"]]],
   ["a body over 256 KiB in UTF-8", { body: "é".repeat(128 * 1024 + 1) }, [["body"]]],
-  ["a body that is an object", { body: { full: true } }, [["body"]]],
+  ["a body over 256 KiB as JSON", { body: { full: "x".repeat(256 * 1024) } }, [["body"]]],
   ["a body with NUL", { body: "\u0000" }, [["body"]]],
   ["a timeout of 0", { timeout_seconds: 0 }, [["timeout_seconds"]]],
   ["a timeout of 901", { timeout_seconds: 901 }, [["timeout_seconds"]]],

@@ -70,6 +70,8 @@ layer(testAppLayer())("queue records", (it) => {
       assert.deepStrictEqual(rest, {
         workspace_id: member.workspace_id,
         key: null,
+        version: 1,
+        tags: [],
         name: "Billing  server",
         max_concurrency: 2,
         rate_per_second: null,
@@ -100,7 +102,7 @@ layer(testAppLayer())("queue records", (it) => {
     [{ rate_per_second: 0.000_01 }, ["rate_per_second"]],
     [{ rate_per_second: 1_001 }, ["rate_per_second"]],
     [{ name: "" }, ["name"]],
-    [{ paused: true }, ["paused"]]
+    [{ paused: "yes" }, ["paused"]]
   ])("is refused: %j", ([input, path]) =>
     Effect.gen(function* () {
       const { queues } = yield* begin
@@ -272,7 +274,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
       assert.notProperty(rerun.body, "queue_id")
       const many = yield* ask("POST", `${executions}/rerun`, {
         token,
-        body: { status: "failed", task_id: again.id }
+        body: { status: ["failed"], task_id: [again.id] }
       })
       assert.strictEqual(many.body.count, 1)
       assert.deepStrictEqual(yield* queuesOfRuns(again.id), [inQueue(queue_id), inQueue(queue_id)])
