@@ -61,9 +61,17 @@ layer(testAppLayer())("cron task records", (it) => {
         updated_at: "2026-06-01T12:00:00.000Z"
       })
       assert.deepStrictEqual((yield* cron.get(id)).body, created.body)
-      assert.deepStrictEqual((yield* cron.list()).body, { data: [created.body], next_cursor: null })
+      assert.deepStrictEqual((yield* cron.list()).body, {
+        data: [created.body],
+        next_cursor: null,
+        total: null
+      })
       const everywhere = yield* ask("GET", "/v1/cron-tasks", { token: member.access_token })
-      assert.deepStrictEqual(everywhere.body, { data: [created.body], next_cursor: null })
+      assert.deepStrictEqual(everywhere.body, {
+        data: [created.body],
+        next_cursor: null,
+        total: null
+      })
     })
   )
 

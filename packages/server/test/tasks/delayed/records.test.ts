@@ -49,7 +49,8 @@ layer(testAppLayer())("delayed task records", (it) => {
       assert.deepStrictEqual((yield* delayed.get(id)).body, created.body)
       assert.deepStrictEqual((yield* delayed.list()).body, {
         data: [created.body],
-        next_cursor: null
+        next_cursor: null,
+        total: null
       })
       const [run, ...others] = yield* runsOf(id)
       assert.deepStrictEqual(others, [])

@@ -86,7 +86,11 @@ layer(testAppLayer())("queue records", (it) => {
       assert.strictEqual(slow.body.rate_per_second, 0.2)
       assert.strictEqual(slow.body.max_concurrency, null)
       const { body } = yield* queues.list()
-      assert.deepStrictEqual(body, { data: [slow.body, created.body], next_cursor: null })
+      assert.deepStrictEqual(body, {
+        data: [slow.body, created.body],
+        next_cursor: null,
+        total: null
+      })
       const first = yield* queues.list("?limit=1")
       const second = yield* queues.list(`?limit=1&cursor=${first.body.next_cursor}`)
       assert.deepStrictEqual(second.body.data, [created.body])
