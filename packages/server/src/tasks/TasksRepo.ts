@@ -15,6 +15,7 @@ import {
   isNewestFirst,
   listOrder,
   type ListRequest,
+  matchesFilters,
   orWorkspaceNotFound,
   type PageRow,
   type RequestedPage,
@@ -221,16 +222,13 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   }, Effect.orDie)
 
   const matches = (
-    { key, key_prefix, name, status, tag }: TaskListing<Listed["status"]>,
+    { status, ...filters }: TaskListing<Listed["status"]>,
     hasStatus: (status: Listed["status"]) => Statement.Fragment = (wanted) =>
       sql`t.status = ${wanted}`
   ) => sql`
     ${ofKind}
     ${status === undefined ? nothing : sql`AND ${sql.or(status.map(hasStatus))}`}
-    ${name === undefined ? nothing : sql`AND strpos(lower(t.name), lower(${name})) > 0`}
-    ${tag === undefined ? nothing : sql`AND ${tag} = ANY (t.tags)`}
-    ${key === undefined ? nothing : sql`AND t.key = ${key}`}
-    ${key_prefix === undefined ? nothing : sql`AND starts_with(t.key, ${key_prefix})`}`
+    ${matchesFilters(sql, "t", filters)}`
 
   const onPage = ({ page }: TaskListing<Listed["status"]>) => sql`
     AND ${isListedAfter(sql, page, "t.id")}
