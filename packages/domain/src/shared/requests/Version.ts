@@ -39,12 +39,3 @@ export const IfMatch = {
     })
   )
 }
-
-/** The version that a request expects, by its header or its body. The header counts first. */
-export const expectedVersion = (
-  headers: { readonly "if-match"?: string | undefined },
-  body: { readonly version?: number } = {}
-): number | undefined => {
-  const [, tag] = entityTag.exec(headers["if-match"] ?? "") ?? []
-  return tag === undefined ? body.version : Number(tag)
-}

@@ -65,9 +65,7 @@ export class StepRequests extends Context.Service<
               })
             }
             const { body, headers, url } = filled.success
-            const { method } = step
-            const hasBody = method !== "GET" && method !== "HEAD"
-            return { method, url, headers, body: hasBody ? body : null }
+            return { method: step.method, url, headers, body }
           })
         })
       })

@@ -114,13 +114,12 @@ const requestOf = (
   { id, scheduled_for, task_id }: ExecutionDetail,
   attempt: number
 ): AttemptRequest => {
-  const hasBody = method !== "GET" && method !== "HEAD"
   const sent = sentHeaders({
     headers,
-    body: hasBody ? body : null,
+    body,
     execution_id: id,
     attempt,
     task: { id: task_id, scheduled_ms: Date.parse(scheduled_for) }
   })
-  return { method, url, headers: maskedHeaders(sent), body: hasBody ? body : null }
+  return { method, url, headers: maskedHeaders(sent), body }
 }
