@@ -1,10 +1,10 @@
-/** What is shown instead of a value that looks like a credential. */
+/** The text that replaces a value that looks like a credential. */
 export const mask = "•••"
 
 const credential =
   /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|scheduling-complete-url)$|token|secret|passw|api-?key|signature|credential/i
 
-/** Whether the value of a header is probably a credential, judged by the name of the header. */
+/** True if the name of a header says that its value is a credential. */
 export const isCredentialHeader = (name: string): boolean => credential.test(name)
 
 /** The headers, with a mask for each value that looks like a credential. */

@@ -16,7 +16,7 @@ import {
 } from "../shared/Ids.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-// What events are about. Each noun looks the same in every event.
+// The records in the data of events. A record has the same fields in every event.
 
 export const EventExecution = Schema.Struct(
   Struct.pick(Execution.fields, [

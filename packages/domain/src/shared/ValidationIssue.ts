@@ -27,7 +27,7 @@ export const IssueCode = oneOf(issueCodes, {
   examples: ["unknown_value"]
 })
 
-/** One problem of a request. */
+/** A problem of a request, with the path of the field. */
 export const ValidationIssue = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
     description: "Where in the request it is: field names, and array indexes counted from 0."

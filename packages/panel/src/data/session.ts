@@ -105,7 +105,7 @@ class Session {
     return () => this.#onOpen.delete(listener)
   }
 
-  /** One tab renews the token. The others wait and take its result. */
+  /** Renews the token in one tab. The other tabs wait and take its result. */
   #renew(old: string | undefined): Promise<boolean> {
     return inOneTab(async () => {
       if (this.#token !== undefined && this.#token.value !== old) return true

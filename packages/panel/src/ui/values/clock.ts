@@ -13,7 +13,7 @@ const tick = () => {
   for (const listener of listeners) listener()
 }
 
-/** One timer for all listeners, stopped in a hidden tab. */
+/** Restarts the timer that all listeners share. A hidden tab has none. */
 const run = () => {
   window.clearInterval(timer)
   timer = undefined
