@@ -62,8 +62,8 @@ const isIn = (text: string, parts: ReadonlyArray<string>, [open, close]: Frame) 
   for (const [index, part] of parts.entries()) {
     const isFirst = index === 0
     const isLast = index === parts.length - 1
-    const start = isFirst ? open + part.trimStart() : part
-    const wanted = isLast ? start.trimEnd() + close : start
+    // A fragment between two parts may be empty. Then the spaces around it are one.
+    const wanted = (isFirst ? open : "") + part.trim() + (isLast ? close : "")
     const at = text.indexOf(wanted, end)
     if (at === -1) return false
     end = at + wanted.length

@@ -69,7 +69,7 @@ describe("npm run backup", () => {
         assert.include((yield* restore(elsewhere, path.join(to, ".."))).text, "is not a backup")
         assert.strictEqual((yield* restore(elsewhere, to)).code, 0)
         const again = yield* restore(elsewhere, to)
-        assert.match(again.text, /What was there is in .*before-restore-/)
+        assert.match(again.text, /The previous files are in .*before-restore-/)
         const restored = yield* startServer({ DATA_DIR: elsewhere, RUNNER: "off" })
         for (const id of atBackup) {
           const { status } = yield* Effect.promise(() =>
