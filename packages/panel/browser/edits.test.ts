@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     await person.client.cron.update(task.id, { schedule: "0 4 * * *", retry_count: 1 })
     const sent = page.waitForRequest((request) => request.method() === "PATCH")
     await page.getByRole("button", { name: "Save changes" }).click()
-    expect((await sent).postDataJSON()).toEqual({ name: "Daily" })
+    expect((await sent).postDataJSON()).toEqual({ name: "Daily", version: 2 })
     await page.getByRole("heading", { name: "Daily" }).waitFor()
     expect(await read()).toMatchObject({ name: "Daily", schedule: "0 4 * * *", retry_count: 1 })
   })

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { afterAll, beforeAll, inject } from "vitest"
+import { afterAll, afterEach, beforeAll, inject } from "vitest"
 import { stopAgents } from "./agent.ts"
 import { chromiumPath, connectToChromium } from "./chromium.ts"
 import { type Person, signIn, somebody } from "./people.ts"
@@ -31,27 +31,31 @@ const useBrowser = (url: () => string) => {
   beforeAll(async () => {
     browser = await connectToChromium(inject("browserEndpoint"))
   })
+  // An open page follows the live events of its workspace and would slow down the next tests.
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+  })
   afterAll(async () => {
     await browser.close()
     await stopAgents()
   })
 
+  /** Opens a page in a new browser context. `problems` collects its errors. */
+  const open = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ reducedMotion: "reduce", ...options })
+    const page = await context.newPage()
+    return { context, page, problems: problemsOf(page) }
+  }
+
   return {
     url,
-    /** Opens a page in a new browser context. `problems` collects its errors. */
-    open: async (options: BrowserContextOptions = {}) => {
-      const context = await browser.newContext({ reducedMotion: "reduce", ...options })
-      const page = await context.newPage()
-      return { context, page, problems: problemsOf(page) }
-    },
+    open,
     /** Opens a page for a signed-in person. */
     openAs: async (person?: Person, options: BrowserContextOptions = {}) => {
       const who = person ?? (await somebody(url()))
-      const context = await browser.newContext({ reducedMotion: "reduce", ...options })
-      const page = await context.newPage()
-      const problems = problemsOf(page)
-      await signIn(page, url(), who)
-      return { context, page, person: who, problems }
+      const opened = await open(options)
+      await signIn(opened.page, url(), who)
+      return { ...opened, person: who }
     }
   }
 }
