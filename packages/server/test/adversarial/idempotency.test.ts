@@ -21,7 +21,7 @@ const repeatable = endpoints.filter(
   ({ path, takesIdempotencyKey }) => takesIdempotencyKey && !ofMany.has(path)
 )
 const runs = repeatable.filter(({ path }) => placesIn(path).length > 0)
-const creates = repeatable.filter(({ example }) => example !== undefined)
+const withBody = repeatable.filter(({ example }) => example !== undefined)
 
 const headers = { "idempotency-key": "the-same-for-everybody" }
 
@@ -116,23 +116,31 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     })
   )
 
-  it.effect.each(creates)("with another body is refused, and makes nothing: $path", (endpoint) =>
+  it.effect.each(withBody)("with another body is refused, and makes nothing: $path", (endpoint) =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const example = yield* exampleAt(endpoint, pathOf)
       const token = member.access_token
       const path = yield* pathOf(endpoint)
       const create = (body: object) => ask(endpoint.method, path, { token, headers, body })
+      const isRun = runs.includes(endpoint)
+      const list = isRun ? `${member.workspace}/executions` : path
+      const made = Effect.map(ask("GET", list, { token }), ({ body, text }) => {
+        assert.isNotEmpty(body.data)
+        // What runs changes by itself meanwhile.
+        return isRun ? body.data.map(({ id }: { readonly id: string }) => id) : text
+      })
       const first = yield* create({ ...example })
-      assert.strictEqual(first.status, 201, first.text)
-      const before = (yield* ask("GET", path, { token })).text
-      const bodies = [{ name: "another" }, { name: "Another" }, { name: first.body.id }]
+      assert.strictEqual(first.status, isRun ? 202 : 201, first.text)
+      const before = yield* made
+      const names = ["another", "Another", first.body.id]
+      const bodies = names.map((name) => (isRun ? { input: name } : { name }))
       for (const change of bodies) {
         const answer = yield* create({ ...example, ...change })
         assert.strictEqual(outcome(answer), "422 idempotency_mismatch")
         assert.notInclude(answer.text, first.body.id)
       }
-      assert.strictEqual((yield* ask("GET", path, { token })).text, before)
+      assert.deepStrictEqual(yield* made, before)
     })
   )
 
@@ -144,6 +152,8 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { member } = yield* settle
       const refused = yield* Effect.gen(function* () {
+        // A node that does nothing with its locks loses them before a request gives up.
+        yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
         yield* sql`
           INSERT INTO idempotent_requests
             (owner_id, principal_id, operation, key, request_hash, created_at)
@@ -165,7 +175,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const token = member.access_token
-      for (const endpoint of creates) {
+      for (const endpoint of withBody) {
         const path = yield* pathOf(endpoint)
         const body = yield* exampleAt(endpoint, pathOf)
         for (const refused of [
@@ -176,10 +186,8 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         ]) {
           assert.include([400, 401, 422], refused.status)
         }
-        assert.strictEqual(
-          (yield* ask(endpoint.method, path, { token, headers, body })).status,
-          201
-        )
+        const taken = yield* ask(endpoint.method, path, { token, headers, body })
+        assert.strictEqual(taken.status, runs.includes(endpoint) ? 202 : 201, taken.text)
       }
     })
   )
