@@ -84,9 +84,9 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
         unknown("input", "parameter"),
         unknown("wait_seconds", "parameter")
       ])
-      const byBody = yield* run("", { input: {}, delay: 1 })
+      const byBody = yield* run("", { dry_run: true, delay: 1 })
       assert.deepStrictEqual(byBody.body.detail.issues, [
-        unknown("input", "field"),
+        unknown("dry_run", "field"),
         unknown("delay", "field")
       ])
     })
