@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** Written after the requests: the use of keys, and the links of audit events. */
-const behind = "{last_used_at,ordinal,previous_hash,previous_at,mac,hash}"
+const behind = ["last_used_at", "ordinal", "previous_hash", "previous_at", "mac", "hash"]
 
 /** All that the database holds, apart from what follows a request. */
 export const everything: Effect.Effect<
@@ -11,14 +11,21 @@ export const everything: Effect.Effect<
   SqlClient.SqlClient
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const tables = yield* sql<{ name: string }>`
-    SELECT table_name AS name
-    FROM information_schema.tables
+  // Columns of json may hold U+0000, which jsonb refuses, so they are compared as text.
+  const tables = yield* sql<{ name: string; columns: string }>`
+    SELECT
+      table_name AS name,
+      string_agg(
+        format(CASE data_type WHEN 'json' THEN '%I::text' ELSE '%I' END, column_name), ', '
+      ) AS columns
+    FROM information_schema.columns
     WHERE table_schema = 'public'
-      AND table_name <> 'audit_head'`
+      AND table_name <> 'audit_head'
+      AND column_name NOT IN ${sql.in(behind)}
+    GROUP BY table_name`
   const contents = tables.map(
-    ({ name }) =>
-      `SELECT '${name} ' || (to_jsonb(t) - '${behind}'::text[])::text AS row FROM "${name}" AS t`
+    ({ name, columns }) =>
+      `SELECT '${name} ' || to_jsonb(t)::text AS row FROM (SELECT ${columns} FROM "${name}") AS t`
   )
   const rows = yield* sql.unsafe<{ row: string }>(contents.join(" UNION ALL "))
   return new Set(rows.map(({ row }) => row))
