@@ -4,7 +4,7 @@ import { Effect, type JsonSchema } from "effect"
 import { type Answer, ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { assertEachRefused } from "./support/batches.ts"
-import { endpoints, itemOf, resolved } from "./support/contract.ts"
+import { endpoints, fieldsOf, itemOf, resolved } from "./support/contract.ts"
 import { settle } from "./support/settle.ts"
 
 const refusedUrls = [
@@ -41,9 +41,6 @@ const refusedUrls = [
 
 const looksLikeUrl = /url|uri|webhook|callback|endpoint|hook/i
 
-const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) =>
-  Object.entries(Object(schema?.["properties"])) as Array<[string, JsonSchema.JsonSchema]>
-
 interface UrlField {
   readonly field: string
   readonly bodyWith: (url: string) => object
@@ -51,8 +48,8 @@ interface UrlField {
 
 /** Every field of a body that holds a URL, with the body around it. */
 const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<UrlField> =>
-  fieldsOf(schema).flatMap(([field, schema]) => {
-    const element = fieldsOf(resolved(Object(schema["items"])))
+  fieldsOf(schema).taken.flatMap(([field, schema]) => {
+    const element = fieldsOf(resolved(Object(schema["items"]))).taken
     const inItem = element.filter(([inner]) => looksLikeUrl.test(inner))
     return [
       ...(looksLikeUrl.test(field)

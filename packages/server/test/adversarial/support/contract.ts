@@ -28,9 +28,23 @@ export const schemas = document.components.schemas
 export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   typeof schema.$ref === "string" ? (schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}) : schema
 
-/** The names of what an object may hold. */
+/** The names of what an object may hold, also of what only answers have. */
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
+
+/** The fields that a body sets, and those that it may repeat from an answer, which are ignored. */
+export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
+  const fields = Object.entries<JsonSchema.JsonSchema>(Object(schema?.["properties"]))
+  const isIgnored = ([, field]: (typeof fields)[number]) => field["readOnly"] === true
+  return {
+    taken: fields.filter((field) => !isIgnored(field)),
+    ignored: fields.filter(isIgnored).map(([name]) => name)
+  }
+}
+
+/** Whether it is any JSON: nothing but words says what it may be. */
+export const takesAnything = (schema: JsonSchema.JsonSchema): boolean =>
+  Object.keys(schema).every((part) => part === "description" || part === "examples")
 
 /** Whether text may be somewhere in it. */
 export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
