@@ -192,11 +192,12 @@ const knownFields = (
 }
 
 const queryOf = (encoded: unknown): Array<string> =>
-  Object.entries((encoded ?? {}) as Readonly<Record<string, string | undefined>>).flatMap(
-    ([name, value]) =>
-      value === undefined
-        ? []
-        : [`${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`]
+  Object.entries(
+    (encoded ?? {}) as Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  ).flatMap(([name, value]) =>
+    [value ?? []]
+      .flat()
+      .map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(one.toWellFormed())}`)
   )
 
 const headersOf = (

@@ -17,8 +17,8 @@ export const settingsDefaults = {
   group_seconds: 10
 } as const
 
-const listOf = <S extends Schema.Top>(item: S, max: number) =>
-  Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(max))
+const listOf = <S extends Schema.Top>(item: S, max: number, min = 1) =>
+  Schema.Array(item).check(Schema.isMinLength(min), Schema.isMaxLength(max))
 
 const events = listOf(NotificationEvent, notificationEvents.length).annotate({
   description: "The events that the rule is about."
@@ -30,19 +30,36 @@ const maxOfRule = { channel: 20, task: 50, monitor: 50 } as const
 const given = <S extends Schema.Top>(item: S, max: number, description: string) =>
   Schema.optionalKey(Schema.NullOr(listOf(item, max)).annotate({ description }))
 
+/** The list is empty in answers if none of the records has a key. */
+const givenKeys = (max: number, description: string) =>
+  Schema.optionalKey(Schema.NullOr(listOf(OwnKey, max, 0)).annotate({ description }))
+
 const exampleChannel = NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 
-const channelsAreNamed = Schema.makeFilter<{
-  readonly channel_ids?: ReadonlyArray<string> | null
-  readonly channel_keys?: ReadonlyArray<string> | null
-}>(({ channel_ids, channel_keys }) =>
-  channel_ids == null && channel_keys == null
-    ? filterIssue({
-        path: ["channel_ids"],
-        code: "required",
-        problem: "is required, or channel_keys"
-      })
-    : undefined
+type List = ReadonlyArray<string> | null
+
+/** Keys that name nothing are allowed only beside ids, as answers show them. */
+const recordsAreNamed = Schema.makeFilter<{
+  readonly [Name in `${keyof typeof maxOfRule}_${"ids" | "keys"}`]?: List
+}>((rule) =>
+  [
+    ...(rule.channel_ids == null && rule.channel_keys == null
+      ? [
+          {
+            path: ["channel_ids"],
+            code: "required",
+            problem: "is required, or channel_keys"
+          } as const
+        ]
+      : []),
+    ...(["channel", "task", "monitor"] as const)
+      .filter((name) => rule[`${name}_ids`] == null && rule[`${name}_keys`]?.length === 0)
+      .map((name) => ({
+        path: [`${name}_keys`],
+        code: "too_few" as const,
+        problem: `must name a record, unless ${name}_ids does`
+      }))
+  ].map(filterIssue)
 )
 
 const bothGiven = "If both are given, the keys must be those of records that the ids name."
@@ -50,8 +67,7 @@ const bothGiven = "If both are given, the keys must be those of records that the
 export const NotificationRuleInput = Schema.Struct({
   events,
   channel_ids: given(NotificationChannelId, maxOfRule.channel, "The channels that are notified."),
-  channel_keys: given(
-    OwnKey,
+  channel_keys: givenKeys(
     maxOfRule.channel,
     `The keys of the channels, in place of \`channel_ids\`. ${bothGiven}`
   ),
@@ -61,8 +77,7 @@ export const NotificationRuleInput = Schema.Struct({
     maxOfRule.task,
     "Only about these tasks and chains. All when absent or null."
   ),
-  task_keys: given(
-    OwnKey,
+  task_keys: givenKeys(
     maxOfRule.task,
     `The keys of the tasks and chains, in place of \`task_ids\`. ${bothGiven}`
   ),
@@ -71,13 +86,12 @@ export const NotificationRuleInput = Schema.Struct({
     maxOfRule.monitor,
     "Only about these monitors. All when absent or null."
   ),
-  monitor_keys: given(
-    OwnKey,
+  monitor_keys: givenKeys(
     maxOfRule.monitor,
     `The keys of the monitors, in place of \`monitor_ids\`. ${bothGiven}`
   )
 })
-  .check(channelsAreNamed)
+  .check(recordsAreNamed)
   .annotate({
     identifier: "NotificationRuleInput",
     description:

@@ -867,7 +867,7 @@ export interface NotificationRuleInput {
   readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
   /**
    * The keys of the channels, in place of `channel_ids`. If both are given, the keys must be those
-   * of records that the ids name. 1 to 20 items.
+   * of records that the ids name. At most 20 items.
    */
   readonly channel_keys?: ReadonlyArray<string> | null | undefined
   /** Only about what has one of these tags. All when absent or null. 1 to 20 items. */
@@ -876,14 +876,14 @@ export interface NotificationRuleInput {
   readonly task_ids?: ReadonlyArray<string> | null | undefined
   /**
    * The keys of the tasks and chains, in place of `task_ids`. If both are given, the keys must be
-   * those of records that the ids name. 1 to 50 items.
+   * those of records that the ids name. At most 50 items.
    */
   readonly task_keys?: ReadonlyArray<string> | null | undefined
   /** Only about these monitors. All when absent or null. 1 to 50 items. */
   readonly monitor_ids?: ReadonlyArray<string> | null | undefined
   /**
    * The keys of the monitors, in place of `monitor_ids`. If both are given, the keys must be those
-   * of records that the ids name. 1 to 50 items.
+   * of records that the ids name. At most 50 items.
    */
   readonly monitor_keys?: ReadonlyArray<string> | null | undefined
 }

@@ -18,7 +18,8 @@ const planOfSettling = Effect.fnUntraced(function* (workspaceId: string) {
     WITH finished AS (
       DELETE FROM runs
       WHERE workspace_id = '${workspaceId}'
-      RETURNING runs.*, 'succeeded' AS status, now() AS finished_at, NULL::uuid AS next_id
+      RETURNING
+        runs.*, 'succeeded' AS status, true AS started, now() AS finished_at, NULL::uuid AS next_id
     ), ${announceFinished}
     SELECT count(*)
     FROM announced`

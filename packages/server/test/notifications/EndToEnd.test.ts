@@ -123,16 +123,24 @@ it.live(
       yield* eventually("a mail of it", async () => smtp.mails.length === 2, 20_000)
 
       const [down, up] = hook.received
-      assert.containSubset(down?.body, {
-        state: "down",
-        title: "Failed: Nightly report <b>",
-        events_count: 1,
-        events: [{ event: "execution.failed", subject_id: task.id, reason: "answered 400" }]
-      })
-      assert.containSubset(up?.body, {
-        state: "up",
-        events: [{ event: "task.recovered", subject_id: task.id }]
-      })
+      assert.containSubset(eventsIn(down?.body), [
+        {
+          type: "execution.failed",
+          data: {
+            execution: { task_id: task.id, error: { message: "answered 400" } },
+            notice: { title: "Failed: Nightly report <b>" }
+          }
+        }
+      ])
+      assert.containSubset(eventsIn(up?.body), [
+        {
+          type: "task.recovered",
+          data: {
+            execution: { task_id: task.id },
+            notice: { title: "Recovered: Nightly report <b>" }
+          }
+        }
+      ])
       assert.match(String(down?.headers["webhook-signature"]), /^v1,/)
       assert.strictEqual(down?.headers["idempotency-key"], down?.body.id)
       assert.deepStrictEqual(

@@ -165,7 +165,7 @@ it.live(
         on_failure: null,
         url: `${target.url}/fail`
       })
-      assert.notProperty(changed, "on_failure")
+      assert.isNull(changed.on_failure)
       assert.deepStrictEqual(changed.on_success, callbacks.on_success)
       const before = target.received.length
       yield* ask("POST", `/cron/${cron.id}/run`)

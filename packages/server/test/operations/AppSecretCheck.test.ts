@@ -37,7 +37,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
       assert.strictEqual(yield* start([first]), "started")
       const refused = yield* start([second])
       assert.match(refused, refusal)
-      assert.include(refused, "put that one into APP_SECRET_PREVIOUS")
+      assert.include(refused, "put the old one into APP_SECRET_PREVIOUS")
       assert.include(refused, `APP_SECRET_LOST=${checkValueOf(first)}`)
       assert.notInclude(refused, Redacted.value(second))
       assert.match(yield* start([second, third]), refusal)

@@ -274,7 +274,7 @@ describe("agents", () => {
         const incidents = yield* Effect.promise(() =>
           scene.ask("GET", `/incidents?monitor_id=${each}`)
         )
-        assert.match(incidents.body.data[0].cause.message, /^on Office: 0 matching processes run/)
+        assert.match(incidents.body.data[0].cause.message, /^On Office: 0 matching processes run/)
       }),
     120_000
   )

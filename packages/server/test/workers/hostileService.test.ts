@@ -22,7 +22,10 @@ const welcome = {
   beat_seconds: 1
 }
 const orders = { cancel: [], watch: [], watching: "" }
-const lost = { detail: { error: "session_ended", reason: "lost", message: `Gone.${escape}` } }
+const lost = {
+  detail: { error: "session_ended", reason: "lost", message: `Gone.${escape}` },
+  request_id: "1"
+}
 
 const callTo = (url: string, n: number, fields: Partial<WorkerCall> = {}): object => ({
   run_id: `019a9f3c-5b1e-7c4a-9d2f-${String(n).padStart(12, "0")}`,
@@ -174,7 +177,10 @@ describe("an agent whose service is hostile", () => {
 
         const message = `Too old.${escape}`
         const refused = yield* agentOf({
-          hello: json(() => ({ detail: { error: "agent_outdated", message } }), 409)
+          hello: json(
+            () => ({ detail: { error: "agent_outdated", message }, request_id: "1" }),
+            409
+          )
         })
         assert.strictEqual(yield* refused.agent.exited, 4)
         assert.include(refused.agent.output(), "Too old.\\u{001b}")

@@ -72,9 +72,11 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         id: created.body.id,
         workspace_id: member.workspace_id,
         key: null,
+        version: 1,
         name: "Website",
         tags: ["web"],
         status: "new",
+        paused: false,
         last_change_at: "2026-06-01T12:00:00.000Z",
         next_check_at: "2026-06-01T12:00:00.000Z",
         open_incident_id: null,
@@ -183,7 +185,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         "certificate_changed"
       )
       const notifications = yield* sql<{ readonly event: string; readonly id: string }>`
-        SELECT event, data ->> 'incident_id' AS id
+        SELECT event, data -> 'about' -> 'incident' ->> 'id' AS id
         FROM outbox
         WHERE workspace_id = ${member.workspace_id}
         ORDER BY ordinal`
