@@ -19,6 +19,11 @@ import { eventsIn } from "./support/events.ts"
 
 const secret = "a secret for tests, thirty-two bytes and more"
 
+const monitorIn = ({ data }: ReturnType<typeof eventsIn>[number]): string | undefined => {
+  if ("incident" in data) return data.incident.monitor_id
+  return "monitor" in data ? data.monitor.id : undefined
+}
+
 const storeVariables =
   testDatabaseUrl === undefined
     ? Effect.map(temporaryFolder("notifications"), (DATA_DIR) => ({ DATA_DIR }))
@@ -162,9 +167,9 @@ it.live(
 
       const eventsOf = (monitor: { readonly id: string }): ReadonlyArray<string> =>
         hook.received.flatMap(({ body }) =>
-          eventsIn(body).flatMap(({ data, type }) =>
-            "incident" in data && data.incident.monitor_id === monitor.id ? [type] : []
-          )
+          eventsIn(body)
+            .filter((event) => monitorIn(event) === monitor.id)
+            .map(({ type }) => type)
         )
       const mailsAbout = (name: string) =>
         smtp.mails.filter(({ text }) => text.includes(name)).length
