@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
 
     await page.goto("about:blank")
     await setTo("and four more random words")
-    await page.getByRole("alert").getByText("was used before").waitFor()
+    await page.getByRole("alert").getByText("was already used").waitFor()
     expect(problems).toEqual([])
   })
 

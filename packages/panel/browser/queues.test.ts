@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await menu.click()
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("button", { name: "Delete", exact: true }).click()
-    await page.getByText("Tasks or chains name this queue").first().waitFor()
+    await page.getByText("Tasks or chains use this queue").first().waitFor()
     await page.keyboard.press("Escape")
 
     await menu.click()

@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("a worker", () => {
     await page.getByRole("combobox", { name: "Worker" }).selectOption({ index: 1 })
     await page.getByRole("radio", { name: "Command line" }).check({ force: true })
     await page.getByLabel("Part of the command line").fill("server/src")
-    await page.getByLabel("Name", { exact: true }).fill("Server")
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Server")
     await page.getByRole("button", { name: "Create process monitor" }).click()
     await page.getByText("No worker has reported yet").waitFor()
     await page.getByText("The agent does not match this text").waitFor()

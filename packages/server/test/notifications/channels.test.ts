@@ -360,6 +360,32 @@ layer(testAppLayer())("The settings", (it) => {
     })
   )
 
+  it.effect("can be sent back if nothing in them has a key", () =>
+    Effect.gen(function* () {
+      const { channels, member } = yield* begin
+      const { body: channel } = yield* channels.create()
+      const { body: task } = yield* keyedOf(member).create("cron", cronTask)
+      const { body } = yield* channels.replace({
+        version: 0,
+        rules: [{ events: ["execution.failed"], channel_ids: [channel.id], task_ids: [task.id] }]
+      })
+      assert.deepInclude(body.rules[0], { channel_keys: [], task_keys: [] })
+      const again = yield* channels.replace(body)
+      assert.deepStrictEqual(again.body.rules, body.rules, again.text)
+      const empty = yield* channels.replace({
+        version: 2,
+        rules: [{ events: ["execution.failed"], channel_ids: [channel.id], task_keys: [] }]
+      })
+      assert.deepStrictEqual(issues(empty), [
+        {
+          path: ["rules", 0, "task_keys"],
+          code: "too_few",
+          message: "rules[0].task_keys must name a record, unless task_ids does."
+        }
+      ])
+    })
+  )
+
   it.effect("refuse channels of other workspaces", () =>
     Effect.gen(function* () {
       const [mine, theirs] = [yield* begin, yield* begin]
