@@ -15,7 +15,7 @@ export const exampleOf = (group: string, method: Method, contract: Contract): st
     case "record":
       return `${constants}const ${variable(output.type)} = await ${call}`
     case "events":
-      return `${constants}for await (const event of ${call}) {\n  console.log(event.type, event.at)\n}`
+      return `${constants}for await (const event of ${call}) {\n  console.log(event.type, event.created_at)\n}`
     case "pages":
       return `${constants}for await (const ${variable(output.item)} of ${call}) {\n  console.log(${variable(output.item)})\n}`
   }

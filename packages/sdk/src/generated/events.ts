@@ -34,7 +34,7 @@ export class EventsResource extends Resource {
    *
    * @example
    * for await (const event of client.events.stream()) {
-   *   console.log(event.type, event.at)
+   *   console.log(event.type, event.created_at)
    * }
    */
   stream(options?: StreamOptions & InWorkspace): AsyncIterable<LiveEvent> {
