@@ -8,10 +8,11 @@ export const startStub = async () => {
   const { schemas } = openApiDocument(Api).components
   const example = (name: string): unknown => [schemas[name]?.examples].flat()[0]
   const task = example("CronTask")
+  const notFound = { error: "not_found", message: "", resource: "task" }
   const answers: ReadonlyArray<readonly [RegExp, number, unknown]> = [
     [/^GET .*whoami$/, 200, { kind: "api_key", workspace_id: "ws", key_prefix: "p", scopes: [] }],
-    [/ .*workspaces.other/, 404, { detail: { error: "not_found", message: "", resource: "task" } }],
-    [/^GET .*cron$/, 200, { data: [task], next_cursor: null }],
+    [/ .*workspaces.other/, 404, { detail: notFound, request_id: "r1" }],
+    [/^GET .*cron$/, 200, { data: [task], next_cursor: null, total: null }],
     [/^POST .*cron$/, 201, task],
     [/^GET .*cron./, 200, task],
     [/^GET .*workspaces.[^/]+$/, 200, example("Workspace")]
