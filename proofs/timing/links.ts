@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { askServer } from "../../packages/server/src/operations/operator/askServer.ts"
+import { askServer } from "../../packages/server/src/controlSocket.ts"
 import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import { nearly, newAccount, posted, somebodysEmail, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"

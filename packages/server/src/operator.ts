@@ -4,7 +4,7 @@
  */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
-import { askServer, controlSocketPath } from "./operations/index.ts"
+import { askServer, controlSocketPath } from "./controlSocket.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 

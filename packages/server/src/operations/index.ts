@@ -15,9 +15,8 @@ import { metricsRouteLayer } from "./metrics.ts"
 import { ProcessMetersLayer } from "./processMeters.ts"
 
 export { backupParts, copyFiles } from "./operator/Backup.ts"
-export { ControlSocketLayer, controlSocketPath } from "./operator/ControlSocket.ts"
+export { ControlSocketLayer } from "./operator/ControlSocket.ts"
 export { move } from "./operator/Move.ts"
-export { askServer } from "./operator/askServer.ts"
 export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 

@@ -1,16 +1,9 @@
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import * as net from "node:net"
-import * as path from "node:path"
+import { type ControlAnswer, controlSocketPath } from "../../controlSocket.ts"
 import { AppConfig, makeFolder } from "../../core/index.ts"
 import { Operator } from "./Operator.ts"
-
-export const controlSocketPath = (dataDir: string): string => path.join(dataDir, "control.sock")
-
-export interface ControlAnswer {
-  readonly ok: boolean
-  readonly text: string
-}
 
 /**
  * Receives the operator's commands on a socket that only the user of the process can open. The

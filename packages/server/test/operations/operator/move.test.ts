@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as path from "node:path"
-import { askServer } from "../../../src/operations/operator/askServer.ts"
+import { askServer } from "../../../src/controlSocket.ts"
 import { dataDirectory } from "../../support/dataDirectory.ts"
 import {
   call,

@@ -1,6 +1,17 @@
 import * as net from "node:net"
-import { type ControlAnswer, controlSocketPath } from "./ControlSocket.ts"
+import * as path from "node:path"
 
+// The operator's commands import this file alone, because loading the whole service takes seconds.
+
+/** The socket on which a running server receives the operator's commands. */
+export const controlSocketPath = (dataDir: string): string => path.join(dataDir, "control.sock")
+
+export interface ControlAnswer {
+  readonly ok: boolean
+  readonly text: string
+}
+
+/** Sends a command to the running server that uses the data directory. */
 export const askServer = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
   new Promise((resolve, reject) => {
     let text = ""
