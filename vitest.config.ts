@@ -113,9 +113,9 @@ export default defineConfig({
             "./packages/server/test/support/storeFiles.ts",
             "./packages/server/test/support/dropDatabases.ts"
           ],
-          // More than there are cores, because tests wait: for processes, for a store in a thread of
-          // its own, and longest for one in another process.
-          maxWorkers: availableParallelism() + (process.env["CI_HALF"] === "postgres" ? 2 : 1),
+          // More than there are cores, because tests wait for processes and for the store. In CI the
+          // panel's browser runs beside the embedded half, and more workers would only take turns.
+          maxWorkers: availableParallelism() + (process.env["CI_HALF"] === "embedded" ? 0 : 1),
           sequence: { groupOrder: 0 }
         }
       },

@@ -68,5 +68,5 @@ it.live(
       yield* replaceNode()
       yield* assertNotifiedOnce(scene, unrecorded.heartbeat)
     }),
-  { timeout: 300_000 }
+  { timeout: 600_000 }
 )

@@ -117,11 +117,16 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
   { ask, mailsOf, node, eventsOf }: Scene,
   { id, name, pingPath }: Watched
 ) {
-  yield* eventually(`${name}: down`, async () => eventsOf(id).length === 1, withinMs)
+  const hasEvents = (count: number) => async () => {
+    const types = eventsOf(id)
+    if (types.length !== count) throw new Error(`there are ${types.length} events: ${types.join()}`)
+    return true
+  }
+  yield* eventually(`${name}: down`, hasEvents(1), withinMs)
   yield* eventually(`${name}: a mail`, async () => mailsOf(name) === 1, withinMs)
   const { status } = yield* Effect.promise(() => fetch(node().url + pingPath))
   assert.strictEqual(status, 200, name)
-  yield* eventually(`${name}: up`, async () => eventsOf(id).length === 2, withinMs)
+  yield* eventually(`${name}: up`, hasEvents(2), withinMs)
   yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
   assert.deepStrictEqual(eventsOf(id), ["incident.opened", "incident.closed"], name)
   const { body } = yield* ask("GET", `/incidents?monitor_id=${id}`)

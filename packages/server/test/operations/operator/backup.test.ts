@@ -78,7 +78,7 @@ describe("npm run backup", () => {
           assert.strictEqual(status, 200, id)
         }
       }).pipe(Effect.scoped),
-    240_000
+    400_000
   )
 
   it.live.skipIf(testDatabaseUrl === undefined)(
