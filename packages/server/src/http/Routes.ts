@@ -72,6 +72,7 @@ export const panelPages = [
 
 const unlisted = [
   ["GET", "/v1/openapi.json"],
+  ["GET", "/v1/openapi-3.0.json"],
   ["GET", "/docs"],
   ["GET", "/favicon.ico"],
   ["GET", echoPath],

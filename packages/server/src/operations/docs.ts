@@ -1,3 +1,4 @@
+import { asOpenApi30 } from "@scheduling/openapi/asOpenApi30"
 import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -6,8 +7,8 @@ import { createHash } from "node:crypto"
 import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
 
 /**
- * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, and a page for people at
- * `/docs`.
+ * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, the same for older
+ * generators at `/v1/openapi-3.0.json`, and a page for people at `/docs`.
  */
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -16,17 +17,8 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
     ...openApiDocument(api, { url: "/" })
   }))
   return Layer.mergeAll(
-    HttpRouter.add(
-      "GET",
-      "/v1/openapi.json",
-      readyOnce(() =>
-        makeReadyAnswer(
-          new TextEncoder().encode(JSON.stringify(OpenApi.fromApi(documented))),
-          "application/json",
-          { "content-security-policy": policyFor([]) }
-        )
-      )
-    ),
+    json("/v1/openapi.json", () => OpenApi.fromApi(documented)),
+    json("/v1/openapi-3.0.json", () => asOpenApi30(openApiDocument(api, { url: "/" }))),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
       Layer.provide(pageReadyOnce.layer)
@@ -35,6 +27,17 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
 }
 
 // ---------------------------------------------------------------------------
+
+const json = (path: `/${string}`, make: () => unknown) =>
+  HttpRouter.add(
+    "GET",
+    path,
+    readyOnce(() =>
+      makeReadyAnswer(new TextEncoder().encode(JSON.stringify(make())), "application/json", {
+        "content-security-policy": policyFor([])
+      })
+    )
+  )
 
 /**
  * Builds an answer at the first request and keeps it, because building and compressing takes up to

@@ -23,7 +23,7 @@ const get = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<
   })
 })
 
-const pages = ["/docs", "/v1/openapi.json"]
+const pages = ["/docs", "/v1/openapi.json", "/v1/openapi-3.0.json"]
 
 layer(testAppLayer())("the reference", (it) => {
   it.effect.each(pages)("comes with the best compression that the client accepts, at %s", (path) =>

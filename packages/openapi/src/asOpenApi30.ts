@@ -1,0 +1,87 @@
+import type { OpenApiDocument } from "./model.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/**
+ * The same document in OpenAPI 3.0, for generators that do not read 3.1, such as oapi-codegen for
+ * Go. The webhooks are left out, because 3.0 cannot describe them.
+ */
+export const asOpenApi30 = ({ components, info, paths, servers, tags }: OpenApiDocument) => {
+  const { description, license, title, version } = info
+  const converted = converter(components.schemas)
+  return {
+    openapi: "3.0.3",
+    info: {
+      title,
+      version,
+      description,
+      ...(license !== undefined && { license: { name: license.name } })
+    },
+    servers,
+    tags,
+    paths: converted(paths),
+    components: converted(components)
+  }
+}
+
+/** The values of these fields are data and not schemas. */
+const data = new Set(["default", "enum", "example"])
+
+const converter = (schemas: Fields) => {
+  const converted = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(converted)
+    if (!isFields(value)) return value
+    const fields = Object.fromEntries(
+      Object.entries(value).flatMap(([name, field]): ReadonlyArray<[string, unknown]> => {
+        if (data.has(name)) return [[name, field]]
+        if (name === "examples" && Array.isArray(field)) return [["example", field[0]]]
+        if (name === "type" && Array.isArray(field)) return nullableType(field)
+        return [[name, converted(field)]]
+      })
+    )
+    return withoutSiblings(withNullable(fields, schemas))
+  }
+  return converted
+}
+
+/** 3.0 has one type for a value, and `nullable`. */
+const nullableType = (types: ReadonlyArray<unknown>): ReadonlyArray<[string, unknown]> => {
+  const [type, ...others] = types.filter((one) => one !== "null")
+  if (others.length > 0) throw new Error(`OpenAPI 3.0 cannot say ${types.join(" or ")}`)
+  return [
+    ["type", type],
+    ["nullable", true]
+  ]
+}
+
+const isNull = (schema: unknown): boolean => isFields(schema) && schema["type"] === "null"
+
+/** `nullable` counts only beside a `type`, so the type of the choices stands there too. */
+const withNullable = (fields: Fields, schemas: Fields): Fields => {
+  const { anyOf, ...others } = fields
+  if (!Array.isArray(anyOf) || !anyOf.some(isNull)) return fields
+  const choices: ReadonlyArray<unknown> = anyOf.filter((one) => !isNull(one))
+  const [type, ...otherTypes] = new Set(choices.map((choice) => typeOf(choice, schemas)))
+  if (type === undefined || otherTypes.length > 0) {
+    throw new Error(`OpenAPI 3.0 cannot say that ${JSON.stringify(fields)} may be null`)
+  }
+  return { ...others, type, nullable: true, [choices.length === 1 ? "allOf" : "anyOf"]: choices }
+}
+
+const typeOf = (schema: unknown, schemas: Fields): unknown => {
+  if (!isFields(schema)) return undefined
+  const { $ref, anyOf, type } = schema
+  if (typeof $ref === "string") return typeOf(schemas[$ref.split("/").at(-1) ?? ""], schemas)
+  return type ?? (Array.isArray(anyOf) ? typeOf(anyOf[0], schemas) : undefined)
+}
+
+/** What stands beside a `$ref` is ignored in 3.0. */
+const withoutSiblings = (fields: Fields): Fields => {
+  const { $ref, ...others } = fields
+  return typeof $ref === "string" && Object.keys(others).length > 0
+    ? { ...others, allOf: [{ $ref }] }
+    : fields
+}

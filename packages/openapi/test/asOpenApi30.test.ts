@@ -1,0 +1,42 @@
+// @tags processes
+import { assert, describe, it } from "@effect/vitest"
+import { Api } from "@scheduling/domain/Api"
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { asOpenApi30 } from "../src/asOpenApi30.ts"
+import { openApiDocument } from "../src/OpenApiDocument.ts"
+
+const redocly = resolve(import.meta.dirname, "../../../node_modules/.bin/redocly")
+
+describe("The document in OpenAPI 3.0", () => {
+  it("is what the specification allows", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "openapi-"))
+    try {
+      const file = join(folder, "openapi.json")
+      await writeFile(file, JSON.stringify(asOpenApi30(openApiDocument(Api))))
+      const env = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+      const { stderr } = await promisify(execFile)(
+        process.execPath,
+        [redocly, "lint", "--extends", "spec", file],
+        { env, cwd: folder }
+      )
+      assert.include(stderr, "Your API description is valid")
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 120_000)
+
+  it("has every operation and schema of the other", () => {
+    const newer = openApiDocument(Api)
+    const older = asOpenApi30(newer)
+    const { schemas } = older.components as typeof newer.components
+    assert.deepStrictEqual(Object.keys(older.paths as object), Object.keys(newer.paths))
+    assert.deepStrictEqual(Object.keys(schemas), Object.keys(newer.components.schemas))
+    assert.containSubset(schemas["CronTask"], {
+      properties: { queue_key: { type: "string", nullable: true }, retry: { nullable: true } }
+    })
+  })
+})
