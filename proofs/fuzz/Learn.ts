@@ -29,7 +29,10 @@ export const learn = (exchange: Exchange, world: World): void => {
   if (request.method === "DELETE") {
     world.removeId(collectionOf(segments.slice(0, -1), draft.credential), segments.at(-1) ?? "")
   }
-  if (typeof body["next_cursor"] === "string") world.addCursor(path, body["next_cursor"])
+  if (typeof body["next_cursor"] === "string") {
+    const sort = new URLSearchParams(request.target.split("?")[1]).get("sort")
+    world.addCursor(path, sort, body["next_cursor"])
+  }
   const isCollection = target.method === "GET" || target.successes.has(201)
   for (const item of itemsOf(exchange)) {
     const { id } = bodyOf(item.answer)

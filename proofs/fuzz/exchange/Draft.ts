@@ -38,8 +38,13 @@ export const draftOf = (target: Target, dice: Dice, world: World): Draft => {
   if (credential === undefined && target.access.kind !== "public") flaws.push("no credential")
   const segments = segmentsOf(target, credential, dice.fork("path"), world, flaws)
   const path = `/${segments.join("/")}`
-  const query = withKnown(target.query?.generate(), {
-    cursor: dice.chance(0.7) ? world.cursor(path) : undefined,
+  const { cursor: madeUp, ...others } = Object(target.query?.generate())
+  const { sort = null } = others
+  const cursor = dice.chance(0.7) ? world.cursor(path, sort) : undefined
+  // A cursor that is made up is refused in a list that is sorted otherwise.
+  const takesCursor = madeUp !== undefined && (sort === null || cursor !== undefined)
+  const query = withKnown(takesCursor ? { ...others, cursor: madeUp } : others, {
+    cursor,
     task_id: dice.pickLate(world.idsIn(path.replace(/executions(\/stats)?$/, taskFolder(dice))))
   })
   const payload = payloadOf(target, credential, dice.fork("payload"), world)
@@ -148,7 +153,11 @@ const withKnown = (value: unknown, known: Readonly<Record<string, unknown>>): un
   typeof value !== "object" || value === null
     ? value
     : Object.fromEntries(
-        Object.entries(value).map(([name, made]: [string, unknown]) => [name, known[name] ?? made])
+        Object.entries(value).map(([name, made]: [string, unknown]) => {
+          const one = known[name]
+          if (one === undefined) return [name, made]
+          return [name, Array.isArray(made) ? [one] : one]
+        })
       )
 
 const payloadOf = (
@@ -160,7 +169,10 @@ const payloadOf = (
   if (payload === undefined) return { encoded: undefined, secrets: [] }
   const made = payload.generate()
   const known = knownFields(name, credential, dice, world)
-  const encoded = withKnown(payload.encode(made), known)
+  const { queue_key, ...others } = Object(payload.encode(made))
+  // A key that is made up names no queue.
+  const takesKey = queue_key !== undefined && dice.chance(0.2)
+  const encoded = withKnown(takesKey ? { ...others, queue_key } : others, known)
   const needsPassword = name === "auth.updateMe" && Object.hasOwn(Object(encoded), "email")
   return {
     encoded: needsPassword

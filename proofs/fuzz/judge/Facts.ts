@@ -59,12 +59,14 @@ const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => 
   const limit = Number(query.get("limit") ?? defaultLimit)
   return [
     ...(records.length > limit ? [`${records.length} records, asked for ${limit}`] : []),
-    ...(ids.some((id, at) => at > 0 && id >= (ids[at - 1] ?? "")) ? ["not the newest first"] : []),
+    ...(!query.has("sort") && ids.some((id, at) => at > 0 && id >= (ids[at - 1] ?? ""))
+      ? ["not the newest first"]
+      : []),
     ...(body["next_cursor"] !== null && records.length < limit ? ["more to come, not full"] : []),
     ...filters.flatMap((name) => {
-      const asked = query.get(name)?.toLowerCase()
-      const isOther = (record: Json) => name in record && record[name] !== asked
-      return asked !== undefined && records.some(isOther) ? [`not filtered by ${name}`] : []
+      const asked = query.getAll(name).map((one) => one.toLowerCase())
+      const isOther = (record: Json) => name in record && !asked.includes(String(record[name]))
+      return asked.length > 0 && records.some(isOther) ? [`not filtered by ${name}`] : []
     })
   ]
 }
@@ -99,11 +101,13 @@ const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<stri
       )
 
 /** Compares a value with the request. Defaults of fields that were left out may be added. */
+/** A null may stand for a default, which the answer shows. */
 const holds = (said: unknown, asked: unknown): boolean =>
-  Array.isArray(asked)
+  asked === null ||
+  (Array.isArray(asked)
     ? Array.isArray(said) &&
       said.length === asked.length &&
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(([name, one]) => holds(jsonObject(said)[name], one))
-      : said === asked
+      : said === asked)

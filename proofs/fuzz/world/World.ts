@@ -115,12 +115,13 @@ export class World {
     return dice.pickLate(dice.pickLate([...this.#ids.values()]) ?? [])
   }
 
-  addCursor(path: string, cursor: string) {
-    this.#cursors.set(path, cursor)
+  /** A cursor is only good for the order in which its page was listed. */
+  addCursor(path: string, sort: string | null, cursor: string) {
+    this.#cursors.set(`${path} ${sort ?? ""}`, cursor)
   }
 
-  cursor(path: string): string | undefined {
-    return this.#cursors.get(path)
+  cursor(path: string, sort: string | null): string | undefined {
+    return this.#cursors.get(`${path} ${sort ?? ""}`)
   }
 }
 

@@ -170,6 +170,10 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
         some.body.data.map((monitor: { readonly id: string }) => monitor.id),
         [heartbeat.id, id]
       )
+      const counted = yield* ask("GET", `${member.workspace}/monitors?limit=1&total=true`, {
+        token: member.access_token
+      })
+      assert.strictEqual(counted.body.total, 3)
       const stranger = yield* beginWith()
       assert.deepStrictEqual((yield* chosen([stranger.id])).body.data, [])
       assert.strictEqual((yield* chosen(times(101, () => id))).status, 422)
