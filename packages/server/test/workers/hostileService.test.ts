@@ -120,7 +120,7 @@ describe("an agent whose service is hostile", () => {
         assert.include(sessions.agent.output(), "Gone.\\u{001b}]0;owned\\u{0007}")
         assert.notMatch(sessions.agent.output(), controlCharacters)
       }),
-    120_000
+    300_000
   )
 
   it.live(
@@ -144,7 +144,7 @@ describe("an agent whose service is hostile", () => {
         assert.strictEqual(held.size, 4)
         agent.kill("SIGKILL")
       }),
-    120_000
+    300_000
   )
 
   it.live(
@@ -186,7 +186,7 @@ describe("an agent whose service is hostile", () => {
         assert.include(refused.agent.output(), "Too old.\\u{001b}")
         assert.notMatch(refused.agent.output(), controlCharacters)
       }),
-    120_000
+    300_000
   )
 
   it.live(
@@ -205,7 +205,7 @@ describe("an agent whose service is hostile", () => {
         yield* takesMs("hello", 1)
         assert.strictEqual(reached, 0)
       }),
-    120_000
+    300_000
   )
 
   it.live(
@@ -237,7 +237,7 @@ describe("an agent whose service is hostile", () => {
           agent.kill("SIGKILL")
         }
       }),
-    120_000
+    300_000
   )
 
   it.live.each([
@@ -268,7 +268,7 @@ describe("an agent whose service is hostile", () => {
         assert.isAbove(yield* takesMs(what, 2), 300)
         for (const line of agent.output().split("\n")) assert.isBelow(line.length, 2_500)
       }),
-    120_000
+    300_000
   )
 })
 

@@ -133,7 +133,7 @@ describe("npm run account", () => {
           assert.isNotEmpty(refused.err)
         }
       }),
-    120_000
+    300_000
   )
 
   it.live(
@@ -170,6 +170,6 @@ describe("npm run account", () => {
           ["workspace.created", "workspace.renamed"]
         )
       }),
-    120_000
+    300_000
   )
 })

@@ -111,6 +111,6 @@ describe("npm run move", () => {
         const audit = yield* Effect.promise(() => askServer(elsewhere, ["verify-audit"]))
         assert.match(audit.text, /events are unchanged/)
       }).pipe(Effect.scoped),
-    120_000
+    300_000
   )
 })

@@ -115,7 +115,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         assert.deepStrictEqual(alive, [])
         assert.match(yield* refusal(dataDir, to), /^the target is not empty: the table /)
       }),
-    120_000
+    300_000
   )
 
   it.effect.skipIf(testDatabaseUrl === undefined)(
@@ -167,6 +167,6 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         )
         assert.match(yield* refusal(dataDir, to), /written by another version/)
       }),
-    120_000
+    300_000
   )
 })
