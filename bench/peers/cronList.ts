@@ -14,6 +14,7 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   return {
     data: shown.map(({ last_run_finished_at, last_run_id, last_run_status, options, ...task }) => ({
       ...task,
+      ...unsetOptions,
       ...options,
       last_run:
         last_run_id === null
@@ -24,8 +25,28 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
               finished_at: last_run_finished_at
             }
     })),
-    next_cursor: rows.length > limit ? (shown.at(-1)?.id ?? null) : null
+    next_cursor: rows.length > limit ? (shown.at(-1)?.id ?? null) : null,
+    total: null
   }
+}
+
+/** What a task shows of the rare options that it does not have. */
+const unsetOptions = {
+  body_contains: null,
+  body_lacks: null,
+  completion: null,
+  ends_at: null,
+  excluded_calendar: null,
+  excluded_days: [],
+  jitter_seconds: 0,
+  on_failure: null,
+  on_pause: "cancel",
+  on_success: null,
+  pause_after_failures: null,
+  precision: "minute",
+  retry: null,
+  starts_at: null,
+  success_codes: null
 }
 
 interface CronTaskRow {
@@ -51,9 +72,11 @@ const dayBefore = (days: number) => {
 
 const listStatement = `
   SELECT
-    t.id, t.workspace_id, t.key, t.name, t.schedule, t.method, t.url, t.headers, t.body,
+    t.id, t.workspace_id, t.key, t.version, t.name, t.tags, t.schedule, t.method, t.url, t.headers, t.body,
     t.timeout_seconds, t.retry_count, t.run_on, t.worker_wait_seconds, t.queue_id,
     t.call_options || t.firing_options AS options, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
+    t.status = 'paused' AS paused, t.paused_reason,
+    (SELECT key FROM queues WHERE queues.id = t.queue_id) AS queue_key,
     t.next_fire_at AS next_run_at, t.created_at, t.updated_at,
     last_run.id AS last_run_id, last_run.status AS last_run_status,
     last_run.finished_at AS last_run_finished_at
@@ -82,6 +105,8 @@ const listStatement = `
 export const text = { type: "string" }
 export const optionalText = { type: ["string", "null"] }
 const integer = { type: "integer" }
+const optionalObject = { type: ["object", "null"], additionalProperties: true }
+const texts = { type: "array", items: text }
 
 /** The schema that Fastify compiles to a serializer. */
 export const cronListSchema = {
@@ -95,7 +120,9 @@ export const cronListSchema = {
           id: text,
           workspace_id: text,
           key: optionalText,
+          version: integer,
           name: text,
+          tags: texts,
           schedule: text,
           method: text,
           url: text,
@@ -103,9 +130,27 @@ export const cronListSchema = {
           body: optionalText,
           timeout_seconds: integer,
           retry_count: integer,
-          run_on: { type: ["object", "null"], additionalProperties: true },
+          run_on: optionalObject,
           worker_wait_seconds: integer,
           queue_id: optionalText,
+          queue_key: optionalText,
+          body_contains: optionalText,
+          body_lacks: optionalText,
+          completion: optionalObject,
+          starts_at: optionalText,
+          ends_at: optionalText,
+          excluded_calendar: optionalObject,
+          excluded_days: texts,
+          jitter_seconds: integer,
+          on_failure: optionalObject,
+          on_pause: text,
+          on_success: optionalObject,
+          pause_after_failures: { type: ["integer", "null"] },
+          paused: { type: "boolean" },
+          paused_reason: optionalText,
+          precision: text,
+          retry: optionalObject,
+          success_codes: { type: ["array", "null"], items: text },
           timezone: text,
           overlap: text,
           missed: text,
@@ -121,6 +166,7 @@ export const cronListSchema = {
         }
       }
     },
-    next_cursor: optionalText
+    next_cursor: optionalText,
+    total: { type: ["integer", "null"] }
   }
 }
