@@ -1,3 +1,6 @@
+import { callbacks } from "@scheduling/domain/calls/Callbacks"
+import { callOptions } from "@scheduling/domain/calls/CallOptions"
+import { firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Predicate } from "effect"
 import { domainToASCII } from "node:url"
@@ -87,8 +90,17 @@ const spellings: Readonly<Record<string, (asked: string) => string>> = {
   server_name: inAscii
 }
 
-const keptSpelling = (name: string, asked: unknown): unknown =>
-  Predicate.isString(asked) ? (spellings[name]?.(asked) ?? asked) : asked
+/** What an answer shows of options that are set to null. */
+const unset: Readonly<Record<string, unknown>> = {
+  ...callOptions.unset,
+  ...firingOptions.unset,
+  ...callbacks.unset
+}
+
+const keptSpelling = (name: string, asked: unknown): unknown => {
+  if (asked === null) return unset[name] ?? null
+  return Predicate.isString(asked) ? (spellings[name]?.(asked) ?? asked) : asked
+}
 
 /** Checks that a created or changed record has the requested values. */
 const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<string> =>
@@ -101,13 +113,11 @@ const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<stri
       )
 
 /** Compares a value with the request. Defaults of fields that were left out may be added. */
-/** A null may stand for a default, which the answer shows. */
 const holds = (said: unknown, asked: unknown): boolean =>
-  asked === null ||
-  (Array.isArray(asked)
+  Array.isArray(asked)
     ? Array.isArray(said) &&
       said.length === asked.length &&
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(([name, one]) => holds(jsonObject(said)[name], one))
-      : said === asked)
+      : said === asked
