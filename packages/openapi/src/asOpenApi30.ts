@@ -1,9 +1,7 @@
 import type { OpenApiDocument } from "./model.ts"
+import { isSchema, referenced } from "./schemas/rewriting.ts"
 
 type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
  * The same document in OpenAPI 3.0, for generators that do not read 3.1, such as oapi-codegen for
@@ -33,7 +31,7 @@ const data = new Set(["default", "enum", "example"])
 const converter = (schemas: Fields) => {
   const converted = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(converted)
-    if (!isFields(value)) return value
+    if (!isSchema(value)) return value
     const fields = Object.fromEntries(
       Object.entries(value).flatMap(([name, field]): ReadonlyArray<[string, unknown]> => {
         if (data.has(name)) return [[name, field]]
@@ -57,7 +55,7 @@ const nullableType = (types: ReadonlyArray<unknown>): ReadonlyArray<[string, unk
   ]
 }
 
-const isNull = (schema: unknown): boolean => isFields(schema) && schema["type"] === "null"
+const isNull = (schema: unknown): boolean => isSchema(schema) && schema["type"] === "null"
 
 /** `nullable` counts only beside a `type`, so the type of the choices stands there too. */
 const withNullable = (fields: Fields, schemas: Fields): Fields => {
@@ -72,13 +70,14 @@ const withNullable = (fields: Fields, schemas: Fields): Fields => {
 }
 
 const typeOf = (schema: unknown, schemas: Fields): unknown => {
-  if (!isFields(schema)) return undefined
-  const { $ref, anyOf, type } = schema
-  if (typeof $ref === "string") return typeOf(schemas[$ref.split("/").at(-1) ?? ""], schemas)
+  if (!isSchema(schema)) return undefined
+  const name = referenced(schema)
+  if (name !== undefined) return typeOf(schemas[name], schemas)
+  const { anyOf, type } = schema
   return type ?? (Array.isArray(anyOf) ? typeOf(anyOf[0], schemas) : undefined)
 }
 
-/** What stands beside a `$ref` is ignored in 3.0. */
+/** Moves a `$ref` into an `allOf`, because 3.0 ignores the fields beside a `$ref`. */
 const withoutSiblings = (fields: Fields): Fields => {
   const { $ref, ...others } = fields
   return typeof $ref === "string" && Object.keys(others).length > 0

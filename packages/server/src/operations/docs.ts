@@ -13,12 +13,11 @@ import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const documented = api.annotate(OpenApi.Transform, () => ({
-    ...openApiDocument(api, { url: "/" })
-  }))
+  const document = () => openApiDocument(api, { url: "/" })
+  const documented = api.annotate(OpenApi.Transform, () => ({ ...document() }))
   return Layer.mergeAll(
     json("/v1/openapi.json", () => OpenApi.fromApi(documented)),
-    json("/v1/openapi-3.0.json", () => asOpenApi30(openApiDocument(api, { url: "/" }))),
+    json("/v1/openapi-3.0.json", () => asOpenApi30(document())),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
       Layer.provide(pageReadyOnce.layer)
