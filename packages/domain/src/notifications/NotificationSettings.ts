@@ -27,12 +27,11 @@ const events = listOf(NotificationEvent, notificationEvents.length).annotate({
 const maxOfRule = { channel: 20, task: 50, monitor: 50 } as const
 
 /** A list of ids or keys that a rule may have. Null is the same as none, because answers show it. */
-const given = <S extends Schema.Top>(item: S, max: number, description: string) =>
-  Schema.optionalKey(Schema.NullOr(listOf(item, max)).annotate({ description }))
+const given = <S extends Schema.Top>(item: S, max: number, description: string, min = 1) =>
+  Schema.optionalKey(Schema.NullOr(listOf(item, max, min)).annotate({ description }))
 
-/** The list is empty in answers if none of the records has a key. */
-const givenKeys = (max: number, description: string) =>
-  Schema.optionalKey(Schema.NullOr(listOf(OwnKey, max, 0)).annotate({ description }))
+/** A list of keys. It is empty in answers if none of the records has a key. */
+const givenKeys = (max: number, description: string) => given(OwnKey, max, description, 0)
 
 const exampleChannel = NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 
