@@ -10,7 +10,7 @@ import { Api } from "@scheduling/domain/Api"
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import type { JsonSchema } from "effect"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
-import { isSchema } from "../src/schemas/rewriting.ts"
+import { isSchema, reference, referenced } from "../src/schemas/rewriting.ts"
 
 type Schema = JsonSchema.JsonSchema
 
@@ -38,11 +38,24 @@ const fieldsOf = ({ properties }: Schema): ReadonlyArray<string> =>
     return bounds === undefined ? [] : [`${name}: ${JSON.stringify(bounds)}`]
   })
 
+/** What a form is for, if it has many choices with fields in common: the first. */
+const firstChoice = ({ oneOf }: Schema): Schema | undefined => {
+  const [choice]: ReadonlyArray<unknown> = Array.isArray(oneOf) ? oneOf : []
+  return isSchema(choice) ? schemas[referenced(choice) ?? ""] : undefined
+}
+
+const choices = new Set(
+  Object.values(schemas).flatMap(({ discriminator }) =>
+    isSchema(discriminator) ? Object.values(Object(discriminator.mapping)) : []
+  )
+)
+
 /** What forms are for. A change has the bounds of a create. */
-const isForm = (name: string) => name.endsWith("Input") || name === "Registration"
+const isForm = (name: string) =>
+  (name.endsWith("Input") && !choices.has(reference(name).$ref)) || name === "Registration"
 
 const sections = Object.entries(schemas).flatMap(([name, schema]) => {
-  const fields = isForm(name) ? fieldsOf(schema) : []
+  const fields = isForm(name) ? fieldsOf(firstChoice(schema) ?? schema) : []
   return fields.length === 0 ? [] : [`export const ${name} = { ${fields.join(", ")} }`]
 })
 

@@ -59,6 +59,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       version: manifest.version,
       ...(spec.info.description !== undefined && { summary: spec.info.description }),
       description: introduction,
+      contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [server],

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Go. The webhooks are left out, because 3.0 cannot describe them.
  */
 export const asOpenApi30 = ({ components, info, paths, servers, tags }: OpenApiDocument) => {
-  const { description, license, title, version } = info
+  const { contact, description, license, title, version } = info
   const converted = converter(components.schemas)
   return {
     openapi: "3.0.3",
@@ -16,6 +16,7 @@ export const asOpenApi30 = ({ components, info, paths, servers, tags }: OpenApiD
       title,
       version,
       description,
+      contact,
       ...(license !== undefined && { license: { name: license.name } })
     },
     servers,

@@ -79,7 +79,7 @@ export type Method = OpenApi.OpenAPISpecMethodName
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0"
-  readonly info: OpenApi.OpenAPISpecInfo
+  readonly info: OpenApi.OpenAPISpecInfo & { readonly contact: { readonly name: string } }
   readonly servers: ReadonlyArray<OpenApi.OpenAPISpecServer>
   readonly tags: ReadonlyArray<OpenApi.OpenAPISpecTag>
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type JsonSchema, Schema, SchemaRepresentation } from "effect"
+import { notificationKinds } from "@scheduling/domain/notifications/NotificationChannel"
 import manifest from "../package.json" with { type: "json" }
 import { Api } from "@scheduling/domain/Api"
 import { openApiDocument } from "../src/OpenApiDocument.ts"
@@ -529,5 +530,37 @@ describe("descriptions", () => {
       parameters.filter(({ description }) => !description).map(({ name }) => [operationId, name])
     )
     assert.deepStrictEqual(silent, [])
+  })
+})
+
+describe("unions", () => {
+  const mappingOf = (name: string) => Object(schemas[name]?.discriminator).mapping
+
+  it("say by which field their members are told apart", () => {
+    for (const [name, field] of [
+      ["LiveEvent", "type"],
+      ["SingleEvent", "type"],
+      ["WebhookEvent", "type"],
+      ["NotificationChannelInput", "kind"],
+      ["WhoAmI", "kind"]
+    ] as const) {
+      const { oneOf, discriminator } = Object(schemas[name])
+      assert.strictEqual(discriminator.propertyName, field, name)
+      const members = new Set(oneOf.map(({ $ref }: { readonly $ref: string }) => $ref))
+      assert.deepStrictEqual(new Set(Object.values(discriminator.mapping)), members, name)
+    }
+    const event = "#/components/schemas/IncidentEvent"
+    assert.strictEqual(mappingOf("WebhookEvent")["incident.opened"], event)
+    assert.strictEqual(mappingOf("LiveEvent")["incident.closed"], event)
+  })
+
+  it("have a component for each kind of channel, with the fields of all channels", () => {
+    assert.deepStrictEqual(Object.keys(mappingOf("NotificationChannelInput")), [
+      ...notificationKinds
+    ])
+    const { properties, required } = Object(schemas.GoogleChatChannelInput)
+    assert.deepStrictEqual(properties.kind.enum, ["google_chat"])
+    assert.includeMembers(Object.keys(properties), ["name", "tags", "config", "paused", "key"])
+    assert.includeMembers(required, ["name", "kind", "config"])
   })
 })

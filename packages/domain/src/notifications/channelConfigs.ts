@@ -187,6 +187,10 @@ const documented = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => ({
   )
 })
 
+/** `google_chat` → `GoogleChat` */
+const pascal = (kind: string) =>
+  kind.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
+
 /**
  * A check that refuses nothing and documents which `config` belongs to which `kind`. The service
  * decodes the config itself, because it also accepts secrets as they are shown.
@@ -194,9 +198,11 @@ const documented = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => ({
 export const configOfKind = Schema.makeFilter<object>(() => true, {
   toJsonSchema: () => ({
     anyOf: Object.entries(channelConfigs).map(([kind, config]) => ({
+      title: `${pascal(kind)}ChannelInput`,
+      description: `A channel of the kind \`${kind}\`.`,
       type: "object",
       properties: {
-        kind: { enum: [kind], description: "The kind of the channel." },
+        kind: { type: "string", enum: [kind], description: "The kind of the channel." },
         config: documented(Schema.toJsonSchemaDocument(config).schema)
       },
       required: ["kind", "config"]

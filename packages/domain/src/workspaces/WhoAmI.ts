@@ -3,18 +3,22 @@ import { ApiKey } from "../api-keys/ApiKey.ts"
 import { User } from "../auth/User.ts"
 import { WorkspaceId } from "../shared/Ids.ts"
 
-/** A credential with its permissions, so that a script can check them before it starts. */
-export const WhoAmI = Schema.Union([
-  Schema.Struct({
-    kind: Schema.Literal("jwt").annotate({ description: "An access token." }),
-    user: User
+const AccessTokenIdentity = Schema.Struct({
+  kind: Schema.Literal("jwt").annotate({ description: "An access token." }),
+  user: User
+}).annotate({ identifier: "AccessTokenIdentity", description: "The owner of an access token." })
+
+const ApiKeyIdentity = Schema.Struct({
+  kind: Schema.Literal("api_key").annotate({ description: "An API key." }),
+  workspace_id: WorkspaceId.annotate({
+    description: "The workspace of the key."
   }),
-  Schema.Struct({
-    kind: Schema.Literal("api_key").annotate({ description: "An API key." }),
-    workspace_id: WorkspaceId.annotate({
-      description: "The workspace of the key."
-    }),
-    ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
-  })
-]).annotate({ identifier: "WhoAmI" })
+  ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
+}).annotate({ identifier: "ApiKeyIdentity", description: "What an API key may do, and where." })
+
+/** A credential with its permissions, so that a script can check them before it starts. */
+export const WhoAmI = Schema.Union([AccessTokenIdentity, ApiKeyIdentity]).annotate({
+  identifier: "WhoAmI",
+  description: "The credential of the request. `kind` says which of these it is."
+})
 export type WhoAmI = typeof WhoAmI.Type

@@ -6,6 +6,7 @@ import { exampleOf, withShownExamples } from "../schemas/examples.ts"
 import type { Response } from "../model.ts"
 import { componentName, errorExample, errorResponse } from "../responses/refusals.ts"
 import { mapSchema, opened, plain, reference, referenced } from "../schemas/rewriting.ts"
+import { withDiscriminators, withNamedChoices } from "../schemas/unions.ts"
 import { annotationsOf, type namedSchemas } from "../contract/syntax.ts"
 
 type Schema = JsonSchema.JsonSchema
@@ -52,7 +53,7 @@ export const componentsOf = (
   }
 
   const schemas: Record<string, Schema> = {}
-  const shown = withShownExamples(bare)
+  const shown = withShownExamples(withDiscriminators(withNamedChoices(bare)))
   for (const [name, schema] of Object.entries(shown)) {
     schemas[name] = { ...schema, examples: [exampleOf(schema, shown)] }
   }

@@ -118,9 +118,9 @@ export const readContract = (): Contract => {
     if (body !== undefined) {
       const type = referenced(body)
       if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
-      const { required } = document.components.schemas[type] ?? {}
+      const { oneOf, required } = document.components.schemas[type] ?? {}
       // A PATCH without a field would be a mistake, although the contract allows it.
-      const isOptional = required === undefined && endpoint.method !== "patch"
+      const isOptional = (oneOf ?? required) === undefined && endpoint.method !== "patch"
       return { kind: "body", type, isOptional }
     }
     if (parameters.length === 0) return undefined

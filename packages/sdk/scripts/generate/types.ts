@@ -123,8 +123,9 @@ const renderSchema = (schema: Schema, where: Where, brand?: string): string => {
   const name = referenced(schema)
   if (name !== undefined) return name
   if (Array.isArray(schema.enum)) return literals(schema.enum)
-  if (Array.isArray(schema.anyOf)) {
-    return schema.anyOf.map((one) => renderSchema(asSchema(one), where, brand)).join(" | ")
+  const union: unknown = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(union)) {
+    return union.map((one) => renderSchema(asSchema(one), where, brand)).join(" | ")
   }
   if (
     schema.type === undefined &&

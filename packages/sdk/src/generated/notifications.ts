@@ -398,6 +398,144 @@ export type DeliveryKind =
   | "matrix"
   | "callback"
 
+/** A channel of the kind `discord`. */
+export interface DiscordChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "discord"
+  /** What the kind needs. */
+  readonly config: {
+    /** The URL of a webhook: https://discord.com/api/webhooks/…. At most 2,048 characters. */
+    readonly url: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `email`. */
+export interface EmailChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "email"
+  /** What the kind needs. */
+  readonly config: {
+    /** The address. At most 254 characters. */
+    readonly to: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `google_chat`. */
+export interface GoogleChatChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "google_chat"
+  /** What the kind needs. */
+  readonly config: {
+    /** The URL of a space's webhook: https://chat.googleapis.com/…. At most 2,048 characters. */
+    readonly url: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `gotify`. */
+export interface GotifyChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "gotify"
+  /** What the kind needs. */
+  readonly config: {
+    /** The server, with the path that it is under. At most 2,048 characters. */
+    readonly server: string
+    /** The token of an application. 1 to 500 characters. */
+    readonly token: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `jira_service_management`. */
+export interface JiraServiceManagementChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "jira_service_management"
+  /** What the kind needs. */
+  readonly config: {
+    /** The id of the Atlassian site. 1 to 200 characters. */
+    readonly cloud_id: string
+    /** The address of the account of the API token. 1 to 200 characters. */
+    readonly email: string
+    /** An API token of that account. 1 to 500 characters. */
+    readonly api_token: string
+    /** Of what fails. P2 when absent. */
+    readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
 /** The latest attempt to send something. */
 export interface LastDelivery {
   /** When it was sent. */
@@ -406,6 +544,62 @@ export interface LastDelivery {
   readonly delivered: boolean
   /** Why it failed. Null if it did not fail. */
   readonly error: string | null
+}
+
+/** A channel of the kind `matrix`. */
+export interface MatrixChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "matrix"
+  /** What the kind needs. */
+  readonly config: {
+    /** The homeserver: https://matrix.org. At most 2,048 characters. */
+    readonly server: string
+    /** An access token. 1 to 500 characters. */
+    readonly access_token: string
+    /** The id of the room: !…:…. 1 to 200 characters. */
+    readonly room_id: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `mattermost`. */
+export interface MattermostChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "mattermost"
+  /** What the kind needs. */
+  readonly config: {
+    /** The URL of an incoming webhook: https://…/hooks/…. At most 2,048 characters. */
+    readonly url: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface NotificationChannel {
@@ -465,237 +659,24 @@ export interface NotificationChannelDefinition {
   readonly version?: number | undefined
 }
 
-export type NotificationChannelInput = {
-  /** The name for people. 1 to 100 characters. */
-  readonly name: string
-  /** At most 20, each of 1 to 50 characters. None when absent. */
-  readonly tags?: ReadonlyArray<string> | undefined
-  readonly kind: NotificationKind
-  /**
-   * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
-   * rest and never shown again.
-   */
-  readonly config: Readonly<Record<string, unknown>>
-  /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
-   */
-  readonly paused?: boolean | undefined
-  /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
-   */
-  readonly key?: string | null | undefined
-} & (
-  | {
-      /** The kind of the channel. */
-      readonly kind: "email"
-      /** What the kind needs. */
-      readonly config: {
-        /** The address. At most 254 characters. */
-        readonly to: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "webhook"
-      /** What the kind needs. */
-      readonly config: {
-        /**
-         * Where the message is POSTed to, signed with the `message_secret` of its origin. At most 2,048
-         * characters.
-         */
-        readonly url: string
-        /** The Authorization header, if it needs one. 1 to 500 characters. */
-        readonly authorization?: string | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "slack"
-      /** What the kind needs. */
-      readonly config: {
-        /** The URL of an incoming webhook: https://hooks.slack.com/…. At most 2,048 characters. */
-        readonly url: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "discord"
-      /** What the kind needs. */
-      readonly config: {
-        /** The URL of a webhook: https://discord.com/api/webhooks/…. At most 2,048 characters. */
-        readonly url: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "teams"
-      /** What the kind needs. */
-      readonly config: {
-        /**
-         * The URL of a workflow that posts to a channel when a webhook request is received. At most 2,048
-         * characters.
-         */
-        readonly url: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "google_chat"
-      /** What the kind needs. */
-      readonly config: {
-        /** The URL of a space's webhook: https://chat.googleapis.com/…. At most 2,048 characters. */
-        readonly url: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "mattermost"
-      /** What the kind needs. */
-      readonly config: {
-        /** The URL of an incoming webhook: https://…/hooks/…. At most 2,048 characters. */
-        readonly url: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "telegram"
-      /** What the kind needs. */
-      readonly config: {
-        /** The token of the bot: 123456:ABC…. 1 to 500 characters. */
-        readonly bot_token: string
-        /** The id of the chat, or @name of a public channel. 1 to 200 characters. */
-        readonly chat_id: string
-        /** The topic of a forum. 1 to 2,147,483,647. */
-        readonly thread_id?: number | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "pagerduty"
-      /** What the kind needs. */
-      readonly config: {
-        /** The integration key of a service (Events API v2). 1 to 500 characters. */
-        readonly routing_key: string
-        /** Where the account is. `us` when absent. */
-        readonly region?: "us" | "eu" | undefined
-        /** Of what fails. `error` when absent. */
-        readonly severity?: "critical" | "error" | "warning" | "info" | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "opsgenie"
-      /** What the kind needs. */
-      readonly config: {
-        /** The key of an API integration. 1 to 500 characters. */
-        readonly api_key: string
-        /** Where the account is. `us` when absent. */
-        readonly region?: "us" | "eu" | undefined
-        /** Of what fails. P2 when absent. */
-        readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "jira_service_management"
-      /** What the kind needs. */
-      readonly config: {
-        /** The id of the Atlassian site. 1 to 200 characters. */
-        readonly cloud_id: string
-        /** The address of the account of the API token. 1 to 200 characters. */
-        readonly email: string
-        /** An API token of that account. 1 to 500 characters. */
-        readonly api_token: string
-        /** Of what fails. P2 when absent. */
-        readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "ntfy"
-      /** What the kind needs. */
-      readonly config: {
-        /** The server. https://ntfy.sh when absent. At most 2,048 characters. */
-        readonly server?: string | undefined
-        /** The topic. 1 to 200 characters. */
-        readonly topic: string
-        /** An access token, if the topic needs one. 1 to 500 characters. */
-        readonly token?: string | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "gotify"
-      /** What the kind needs. */
-      readonly config: {
-        /** The server, with the path that it is under. At most 2,048 characters. */
-        readonly server: string
-        /** The token of an application. 1 to 500 characters. */
-        readonly token: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "pushover"
-      /** What the kind needs. */
-      readonly config: {
-        /** The token of an application. 1 to 500 characters. */
-        readonly token: string
-        /** The key of a user or a group. 1 to 500 characters. */
-        readonly user: string
-        /** What fails rings every minute for an hour, until somebody acknowledges it. */
-        readonly urgent?: boolean | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "twilio_sms"
-      /** What the kind needs. */
-      readonly config: {
-        /** The account: AC…. 1 to 200 characters. */
-        readonly account_sid: string
-        /** The token of the account. 1 to 500 characters. */
-        readonly auth_token: string
-        /** The number that sends, or a messaging service: MG…. 1 to 200 characters. */
-        readonly from: string
-        /** The number that receives, such as +4915112345678. 1 to 200 characters. */
-        readonly to: string
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "zulip"
-      /** What the kind needs. */
-      readonly config: {
-        /** The server: https://….zulipchat.com. At most 2,048 characters. */
-        readonly server: string
-        /** The address of the bot. 1 to 200 characters. */
-        readonly bot_email: string
-        /** The API key of the bot. 1 to 500 characters. */
-        readonly api_key: string
-        /** The channel. 1 to 60 characters. */
-        readonly channel: string
-        /** The topic. `alerts` when absent. 1 to 60 characters. */
-        readonly topic?: string | undefined
-      }
-    }
-  | {
-      /** The kind of the channel. */
-      readonly kind: "matrix"
-      /** What the kind needs. */
-      readonly config: {
-        /** The homeserver: https://matrix.org. At most 2,048 characters. */
-        readonly server: string
-        /** An access token. 1 to 500 characters. */
-        readonly access_token: string
-        /** The id of the room: !…:…. 1 to 200 characters. */
-        readonly room_id: string
-      }
-    }
-)
+export type NotificationChannelInput =
+  | EmailChannelInput
+  | WebhookChannelInput
+  | SlackChannelInput
+  | DiscordChannelInput
+  | TeamsChannelInput
+  | GoogleChatChannelInput
+  | MattermostChannelInput
+  | TelegramChannelInput
+  | PagerdutyChannelInput
+  | OpsgenieChannelInput
+  | JiraServiceManagementChannelInput
+  | NtfyChannelInput
+  | GotifyChannelInput
+  | PushoverChannelInput
+  | TwilioSmsChannelInput
+  | ZulipChannelInput
+  | MatrixChannelInput
 
 /** Any of the fields. Absent fields keep their values. */
 export interface NotificationChannelUpdate {
@@ -950,6 +931,126 @@ export interface NotifiedEvent {
   readonly at: Timestamp
 }
 
+/** A channel of the kind `ntfy`. */
+export interface NtfyChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "ntfy"
+  /** What the kind needs. */
+  readonly config: {
+    /** The server. https://ntfy.sh when absent. At most 2,048 characters. */
+    readonly server?: string | undefined
+    /** The topic. 1 to 200 characters. */
+    readonly topic: string
+    /** An access token, if the topic needs one. 1 to 500 characters. */
+    readonly token?: string | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `opsgenie`. */
+export interface OpsgenieChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "opsgenie"
+  /** What the kind needs. */
+  readonly config: {
+    /** The key of an API integration. 1 to 500 characters. */
+    readonly api_key: string
+    /** Where the account is. `us` when absent. */
+    readonly region?: "us" | "eu" | undefined
+    /** Of what fails. P2 when absent. */
+    readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `pagerduty`. */
+export interface PagerdutyChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "pagerduty"
+  /** What the kind needs. */
+  readonly config: {
+    /** The integration key of a service (Events API v2). 1 to 500 characters. */
+    readonly routing_key: string
+    /** Where the account is. `us` when absent. */
+    readonly region?: "us" | "eu" | undefined
+    /** Of what fails. `error` when absent. */
+    readonly severity?: "critical" | "error" | "warning" | "info" | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `pushover`. */
+export interface PushoverChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "pushover"
+  /** What the kind needs. */
+  readonly config: {
+    /** The token of an application. 1 to 500 characters. */
+    readonly token: string
+    /** The key of a user or a group. 1 to 500 characters. */
+    readonly user: string
+    /** What fails rings every minute for an hour, until somebody acknowledges it. */
+    readonly urgent?: boolean | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
 /** From `from` until `to` messages are held. They are sent as one when quiet hours end. */
 export interface QuietHours {
   /** An IANA time zone name. */
@@ -958,6 +1059,91 @@ export interface QuietHours {
   readonly from: string
   /** When quiet hours end, on the next day if this is earlier than `from`. */
   readonly to: string
+}
+
+/** A channel of the kind `slack`. */
+export interface SlackChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "slack"
+  /** What the kind needs. */
+  readonly config: {
+    /** The URL of an incoming webhook: https://hooks.slack.com/…. At most 2,048 characters. */
+    readonly url: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `teams`. */
+export interface TeamsChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "teams"
+  /** What the kind needs. */
+  readonly config: {
+    /**
+     * The URL of a workflow that posts to a channel when a webhook request is received. At most 2,048
+     * characters.
+     */
+    readonly url: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `telegram`. */
+export interface TelegramChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "telegram"
+  /** What the kind needs. */
+  readonly config: {
+    /** The token of the bot: 123456:ABC…. 1 to 500 characters. */
+    readonly bot_token: string
+    /** The id of the chat, or @name of a public channel. 1 to 200 characters. */
+    readonly chat_id: string
+    /** The topic of a forum. 1 to 2,147,483,647. */
+    readonly thread_id?: number | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface TestDelivery {
@@ -969,6 +1155,103 @@ export interface TestDelivery {
   readonly error: string | null
   /** How long it took. */
   readonly duration_ms: number
+}
+
+/** A channel of the kind `twilio_sms`. */
+export interface TwilioSmsChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "twilio_sms"
+  /** What the kind needs. */
+  readonly config: {
+    /** The account: AC…. 1 to 200 characters. */
+    readonly account_sid: string
+    /** The token of the account. 1 to 500 characters. */
+    readonly auth_token: string
+    /** The number that sends, or a messaging service: MG…. 1 to 200 characters. */
+    readonly from: string
+    /** The number that receives, such as +4915112345678. 1 to 200 characters. */
+    readonly to: string
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `webhook`. */
+export interface WebhookChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "webhook"
+  /** What the kind needs. */
+  readonly config: {
+    /**
+     * Where the message is POSTed to, signed with the `message_secret` of its origin. At most 2,048
+     * characters.
+     */
+    readonly url: string
+    /** The Authorization header, if it needs one. 1 to 500 characters. */
+    readonly authorization?: string | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
+}
+
+/** A channel of the kind `zulip`. */
+export interface ZulipChannelInput {
+  /** The name for people. 1 to 100 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The kind of the channel. */
+  readonly kind: "zulip"
+  /** What the kind needs. */
+  readonly config: {
+    /** The server: https://….zulipchat.com. At most 2,048 characters. */
+    readonly server: string
+    /** The address of the bot. 1 to 200 characters. */
+    readonly bot_email: string
+    /** The API key of the bot. 1 to 500 characters. */
+    readonly api_key: string
+    /** The channel. 1 to 60 characters. */
+    readonly channel: string
+    /** The topic. `alerts` when absent. 1 to 60 characters. */
+    readonly topic?: string | undefined
+  }
+  /**
+   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
+   * existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+  /**
+   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
+   * kind. None when absent or null. 1 to 200 characters.
+   */
+  readonly key?: string | null | undefined
 }
 
 export interface NotificationsChannelsQuery extends PageQuery {

@@ -42,6 +42,13 @@ export type WorkspaceId = Id<"WorkspaceId">
 /** A moment: ISO 8601 in UTC, such as `2026-01-31T09:30:00.000Z`. */
 export type Timestamp = string
 
+/** The owner of an access token. */
+export interface AccessTokenIdentity {
+  /** An access token. */
+  readonly kind: "jwt"
+  readonly user: User
+}
+
 /** An API key is about to expire. */
 export interface ApiKeyEvent {
   /**
@@ -62,6 +69,20 @@ export interface ApiKeyEvent {
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null
   }
+}
+
+/** What an API key may do, and where. */
+export interface ApiKeyIdentity {
+  /** An API key. */
+  readonly kind: "api_key"
+  /** The workspace of the key. */
+  readonly workspace_id: WorkspaceId
+  /** The first 12 characters of the key, to identify it in lists. */
+  readonly key_prefix: string
+  /** The scopes of the key: what it is allowed to do. */
+  readonly scopes: ReadonlyArray<Scope>
+  /** When the key expires. Null if it never does. */
+  readonly expires_at: Timestamp | null
 }
 
 export interface Attempt {
@@ -1078,24 +1099,8 @@ export type WebhookEvent =
   | ChannelEvent
   | DigestEvent
 
-export type WhoAmI =
-  | {
-      /** An access token. */
-      readonly kind: "jwt"
-      readonly user: User
-    }
-  | {
-      /** An API key. */
-      readonly kind: "api_key"
-      /** The workspace of the key. */
-      readonly workspace_id: WorkspaceId
-      /** The first 12 characters of the key, to identify it in lists. */
-      readonly key_prefix: string
-      /** The scopes of the key: what it is allowed to do. */
-      readonly scopes: ReadonlyArray<Scope>
-      /** When the key expires. Null if it never does. */
-      readonly expires_at: Timestamp | null
-    }
+/** The credential of the request. `kind` says which of these it is. */
+export type WhoAmI = AccessTokenIdentity | ApiKeyIdentity
 
 /** The agent of a worker came or went. API keys do not hear of it in streams. */
 export interface WorkerEvent {

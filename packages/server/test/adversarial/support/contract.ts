@@ -24,9 +24,16 @@ const document = openApiDocument(Api)
 
 export const schemas = document.components.schemas
 
-/** What a `$ref` stands for. */
-export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
-  typeof schema.$ref === "string" ? (schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}) : schema
+/** What a `$ref` stands for; of a union, the member that its example shows. */
+export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
+  if (typeof schema.$ref === "string") {
+    return resolved(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
+  }
+  const { mapping, propertyName } = Object(schema["discriminator"])
+  return mapping === undefined
+    ? schema
+    : resolved({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
+}
 
 /** The names of what an object may hold, also of what only answers have. */
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
