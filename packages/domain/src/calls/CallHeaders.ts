@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
+import { isMasked, mask } from "./credentialHeaders.ts"
 
 const maxHeaders = 50
 
@@ -86,10 +87,18 @@ export const headersProblems = (
   return problems
 }
 
+/** The problems of the headers of a request, in which the mask stands for the stored credential. */
+const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldProblem> =>
+  headersProblems(
+    Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, isMasked(name, value) ? "" : value])
+    )
+  )
+
 /** The headers of an outgoing call, with names as they were written. */
 export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
-    Schema.makeFilter((headers) => headersProblems(headers).map(filterIssue), {
+    Schema.makeFilter((headers) => givenProblems(headers).map(filterIssue), {
       expected: "headers that a call may set",
       toJsonSchema: () => ({ maxProperties: maxHeaders })
     })
@@ -104,7 +113,7 @@ const changesProblems = (
 ): ReadonlyArray<FieldProblem> =>
   Object.keys(changes).length > maxChanges
     ? [{ path: [], code: "too_many", problem: `must change at most ${maxChanges} headers` }]
-    : headersProblems(mergedHeaders({}, changes))
+    : givenProblems(mergedHeaders({}, changes))
 
 /** Changes of headers: null removes one, and what is absent stays. */
 export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
@@ -116,7 +125,8 @@ export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Sche
   )
   .annotate({
     description:
-      "Headers to set. Null removes a header, and headers that are absent here stay as they are.",
+      "Headers to set. Null removes a header, and headers that are absent here stay as they are. " +
+      `A credential sent as \`${mask}\` stays too.`,
     examples: [{ authorization: "Bearer 3f9c...", "x-environment": null }]
   })
 

@@ -1,6 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { CallHeaders, CallHeadersUpdate } from "./CallHeaders.ts"
 import { callOptions, maxAnswerSeconds, maxCompletionSeconds, RetryUpdate } from "./CallOptions.ts"
+import { mask } from "./credentialHeaders.ts"
 import { CallUrl } from "./CallUrl.ts"
 import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
@@ -48,10 +49,13 @@ const always = options({
     input: CallHeaders.annotate({
       description:
         "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`, " +
-        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`."
+        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. " +
+        `A credential sent as \`${mask}\`, as answers show it, keeps the stored value; without one the header is refused.`
     }),
     shown: Schema.Record(Schema.String, Schema.String).annotate({
-      description: "The headers of the call."
+      description:
+        `The headers of the call. Values that look like credentials are shown as \`${mask}\`, unless ` +
+        "they are a reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are shown to keep them."
     }),
     default: {}
   },

@@ -80,7 +80,9 @@ export const ChainStepInput = Schema.Struct({
 export type ChainStepInput = typeof ChainStepInput.Type
 
 /** Checks that each name is used once and that references name only earlier steps. */
-const stepsProblems = (steps: ReadonlyArray<ChainStepInput>): ReadonlyArray<FieldProblem> => {
+export const stepsProblems = (
+  steps: ReadonlyArray<ChainStepInput>
+): ReadonlyArray<FieldProblem> => {
   if (countReferences(steps) > maxReferences) {
     const problem = `must contain at most ${maxReferences} references in all`
     return [{ path: [], code: "too_many", problem }]

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { mask } from "../calls/credentialHeaders.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { awaitingFields, Execution, ExecutionStatus } from "../executions/Execution.ts"
 import { ExecutionError } from "../executions/ExecutionError.ts"
@@ -47,7 +48,9 @@ export const StepRequest = Schema.Struct({
   method: CallMethod,
   url: Schema.String.annotate({ description: "The address that was called." }),
   headers: Schema.Record(Schema.String, Schema.String).annotate({
-    description: "Without those that the service adds, such as the signature."
+    description:
+      "Without those that the service adds, such as the signature. Values that look like credentials " +
+      `are shown as \`${mask}\`.`
   }),
   body: Schema.NullOr(Schema.String).annotate({
     description: "The body of the call. Null if it had none."
@@ -58,7 +61,7 @@ export const StepRequest = Schema.Struct({
     {
       method: "POST",
       url: "https://api.example.com/days/2026-02-02/close",
-      headers: { authorization: "Bearer t-1" },
+      headers: { authorization: mask },
       body: null
     }
   ]

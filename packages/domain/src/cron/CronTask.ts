@@ -3,6 +3,7 @@ import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
+import { mask } from "../calls/credentialHeaders.ts"
 import { call, callUpdate } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
@@ -108,7 +109,7 @@ export const CronTask = Schema.Struct({
       schedule: "0 3 * * *",
       url: "https://api.example.com/jobs/nightly",
       method: "POST",
-      headers: { authorization: "Bearer 3f9c..." },
+      headers: { authorization: mask },
       body: '{"full":true}',
       timeout_seconds: 30,
       retry_count: 3,

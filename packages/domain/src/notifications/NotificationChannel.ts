@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { mask } from "../calls/credentialHeaders.ts"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
 import { configOfKind } from "./channelConfigs.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -112,7 +113,7 @@ export const NotificationChannel = Schema.Struct({
   ...tagsField,
   kind: NotificationKind,
   config: Config.annotate({
-    description: "Secrets show as `••••` and their last four characters."
+    description: `Secrets show as \`${mask}\` and their last four characters.`
   }),
   paused: Schema.Boolean.annotate({ description: "Whether it is paused: nothing is sent to it." }),
   paused_reason: Schema.NullOr(Schema.String).annotate({
@@ -139,7 +140,7 @@ export const NotificationChannel = Schema.Struct({
       name: "Operations",
       tags: [],
       kind: "slack",
-      config: { url: "••••XXXX" },
+      config: { url: `${mask}XXXX` },
       paused: false,
       paused_reason: null,
       confirmed: true,

@@ -1,4 +1,8 @@
-import { CallHeaders, headersProblems } from "@scheduling/domain/calls/CallHeaders"
+import {
+  CallHeaders,
+  CallHeadersUpdate,
+  headersProblems
+} from "@scheduling/domain/calls/CallHeaders"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
@@ -13,6 +17,7 @@ describe("CallHeaders", () => {
     [{ Authorization: "Bearer abc", "X-Custom_1": "" }],
     [{ "user-agent": "mine/1.0", "content-type": "text/plain", "accept-encoding": "gzip" }],
     [{ "x-tab": "a\tb" }],
+    [{ "X-Token": "•••" }],
     [numbered(50)],
     [{ "x-long": "a".repeat(16 * 1024 - 6) }]
   ])("accepts %j", (headers) => {
@@ -30,6 +35,8 @@ describe("CallHeaders", () => {
     [{ "x-a": "a\u0000" }],
     [{ "x-a": "a\u007f" }],
     [{ "x-a": "ü" }],
+    [{ "x-a": "•••" }],
+    [{ "x-token": "Bearer •••" }],
     [{ "X-A": "1", "x-a": "2" }],
     [numbered(51)],
     [{ "x-long": "a".repeat(16 * 1024 - 5) }]
@@ -70,5 +77,10 @@ describe("CallHeaders", () => {
   it("is not fooled by a header called __proto__", () => {
     const headers: Record<string, string> = JSON.parse(`{"__proto__": "a\\r\\nb: c"}`)
     assert.lengthOf(headersProblems(headers), 1)
+  })
+
+  it("takes the mask in a request, but sends none", () => {
+    assert.isTrue(Schema.is(CallHeadersUpdate)({ "x-token": "•••", "x-a": null }))
+    assert.lengthOf(headersProblems({ "x-token": "•••" }), 1)
   })
 })

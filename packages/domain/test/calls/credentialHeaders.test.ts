@@ -1,5 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isCredentialHeader, maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import {
+  isCredentialHeader,
+  maskedHeaders,
+  restoredHeaders,
+  shownHeaders
+} from "@scheduling/domain/calls/credentialHeaders"
 
 describe("a header that looks like a credential", () => {
   it.each([
@@ -13,22 +18,87 @@ describe("a header that looks like a credential", () => {
     "X-Client-Secret",
     "x-password",
     "X-Hub-Signature-256",
-    "Scheduling-Complete-Url"
+    "Scheduling-Complete-Url",
+    "x-forwarded-authorization",
+    "X-Auth",
+    "x-auth-key",
+    "x_api_key",
+    "Ocp-Apim-Subscription-Key",
+    "x-jwt-assertion"
   ])("is %s", (name) => {
     assert.isTrue(isCredentialHeader(name))
   })
 
-  it.each(["content-type", "accept", "x-scheduling-task-id", "idempotency-key", "x-cookies-eaten"])(
-    "is not %s",
-    (name) => {
-      assert.isFalse(isCredentialHeader(name))
-    }
-  )
+  it.each([
+    "content-type",
+    "accept",
+    "x-scheduling-task-id",
+    "idempotency-key",
+    "x-cookies-eaten",
+    "x-author",
+    "www-authenticate",
+    "x-sort-key"
+  ])("is not %s", (name) => {
+    assert.isFalse(isCredentialHeader(name))
+  })
 
   it("is shown with a mask", () => {
     assert.deepStrictEqual(maskedHeaders({ Accept: "text/plain", Authorization: "Bearer x" }), {
       Accept: "text/plain",
       Authorization: "•••"
     })
+  })
+
+  it.each([
+    "",
+    "{{ input.key }}",
+    "Bearer {{ steps.login.body.token }}",
+    "TOKEN {{ steps.login.body }}",
+    "basic  {{steps.login.body.a}}{{steps.login.body.b}} ",
+    "ApiKey {{ input }}"
+  ])("is shown if it is only a reference: %j", (value) => {
+    const headers = { authorization: value }
+    assert.strictEqual(shownHeaders(headers), headers)
+  })
+
+  it.each([
+    "Bearer abc",
+    "Bearer",
+    "token",
+    "Basic {{ input.user }}:abc",
+    "Bearer abc{{ input }}",
+    "{{ 'abc' }}",
+    "{{ abc",
+    "{{ '{{' }}",
+    "Bearer {{ '{{' }}abc }}"
+  ])("is not shown if it has a text of its own: %j", (authorization) => {
+    assert.deepStrictEqual(shownHeaders({ authorization, "x-a": "b" }), {
+      authorization: "•••",
+      "x-a": "b"
+    })
+  })
+
+  it("is shown if its name is not that of a credential", () => {
+    const headers = { "x-a": "Bearer abc" }
+    assert.strictEqual(shownHeaders(headers), headers)
+  })
+
+  it("is restored where the mask is sent back, under the name that is sent", () => {
+    const stored = { authorization: "Bearer x", "x-api-key": "y", "x-a": "b" }
+    const given = { Authorization: "•••", "X-Api-Key": "new", "x-token": "•••", "x-a": "•••" }
+    assert.deepStrictEqual(restoredHeaders(given, stored), {
+      Authorization: "Bearer x",
+      "X-Api-Key": "new",
+      "x-token": "•••",
+      "x-a": "•••"
+    })
+  })
+
+  it("is not taken from the prototype of an object", () => {
+    const given: Record<string, string> = JSON.parse('{"__proto__": "a", "token": "•••"}')
+    assert.deepStrictEqual(Object.entries(restoredHeaders(given, {})), [
+      ["__proto__", "a"],
+      ["token", "•••"]
+    ])
   })
 })

@@ -704,7 +704,11 @@ export interface ChainStep {
   readonly method: CallMethod
   /** The address that is called. */
   readonly url: string
-  /** The headers of the call. */
+  /**
+   * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
+   * reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are
+   * shown to keep them.
+   */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call as it is sent. Null if it has none. */
   readonly body: string | null
@@ -751,7 +755,8 @@ export interface ChainStepInput {
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
    * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. None when absent.
+   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
+   * value; without one the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
@@ -924,7 +929,10 @@ export interface StepRequest {
   readonly method: CallMethod
   /** The address that was called. */
   readonly url: string
-  /** Without those that the service adds, such as the signature. */
+  /**
+   * Without those that the service adds, such as the signature. Values that look like credentials
+   * are shown as `•••`.
+   */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call. Null if it had none. */
   readonly body: string | null

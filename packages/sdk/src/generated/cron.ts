@@ -393,7 +393,11 @@ export interface CronTask {
   readonly method: CallMethod
   /** The address that is called. */
   readonly url: string
-  /** The headers of the call. */
+  /**
+   * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
+   * reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are
+   * shown to keep them.
+   */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call as it is sent. Null if it has none. */
   readonly body: string | null
@@ -508,7 +512,8 @@ export interface CronTaskDefinition {
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
    * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. None when absent.
+   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
+   * value; without one the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
@@ -663,7 +668,8 @@ export interface CronTaskInput {
   /**
    * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
    * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. None when absent.
+   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
+   * value; without one the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
@@ -818,8 +824,8 @@ export interface CronTaskUpdate {
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
   /**
-   * Headers to set. Null removes a header, and headers that are absent here stay as they are. At
-   * most 100 entries.
+   * Headers to set. Null removes a header, and headers that are absent here stay as they are. A
+   * credential sent as `•••` stays too. At most 100 entries.
    */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**

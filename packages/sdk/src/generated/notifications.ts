@@ -616,7 +616,7 @@ export interface NotificationChannel {
   /** Labels by which records are found and grouped. */
   readonly tags: ReadonlyArray<string>
   readonly kind: NotificationKind
-  /** Secrets show as `••••` and their last four characters. */
+  /** Secrets show as `•••` and their last four characters. */
   readonly config: Readonly<Record<string, unknown>>
   /** Whether it is paused: nothing is sent to it. */
   readonly paused: boolean

@@ -1,8 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
+import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { Schema } from "effect"
 import { fieldsCopier } from "../core/index.ts"
 import { timestampOf } from "../store/index.ts"
+import type { StoredHeaders } from "./restoreHeaders.ts"
 import {
   type OptionColumn,
   type OptionColumns,
@@ -18,7 +20,7 @@ export interface TaskRef {
 }
 
 /** What the rows of `tasks` of all kinds have. */
-export interface TaskRow extends TaskRef, Pick<OptionColumns, "ending_options"> {
+export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "ending_options"> {
   readonly timeout_seconds?: number
   readonly call_options?: CallOptions | null
   readonly key: string | null
@@ -63,7 +65,10 @@ const otherFields: ReadonlySet<string> = new Set([
  * The columns of a kind, from the fields of its answers and the groups of rare options that it has,
  * and how an answer shows its rows.
  */
-export const taskColumns = <Task extends { readonly last_run: unknown }, Row extends TaskRow>(
+export const taskColumns = <
+  Task extends { readonly last_run: unknown },
+  Row extends Omit<TaskRow, "steps">
+>(
   { fields }: { readonly fields: Schema.Struct.Fields },
   options: ReadonlyArray<OptionColumn>
 ) => {
@@ -81,6 +86,7 @@ export const taskColumns = <Task extends { readonly last_run: unknown }, Row ext
       for (const name of times) task[name] = timestampOf(task[name] as Date)
       Object.assign(task, row.call_options, row.firing_options, row.ending_options)
       if (hasSchedule) Object.assign(task, shownFiring(row as Row & FiringColumns))
+      if (row.headers !== undefined) task["headers"] = shownHeaders(row.headers)
       task["last_run"] = lastRun
       return task as object as Task
     }

@@ -37,6 +37,7 @@ import { showCalendars } from "./CalendarsOfTasksRepo.ts"
 import type { Firing, TaskChanges } from "./Firing.ts"
 import { queueByKey } from "./queueCheck.ts"
 import { showQueueKeys } from "./TaskQueuesRepo.ts"
+import { type GivenHeaders, restoreHeaders } from "./restoreHeaders.ts"
 import { checkCall } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
@@ -151,7 +152,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     readonly queue_key: string | null
     readonly excluded_calendar?: ExcludedCalendar | null
   },
-  Input extends TaskChanges,
+  Input extends TaskChanges & GivenHeaders,
   Update extends TaskChanges,
   ChangeError extends Conflict | QuotaExceeded | ValidationFailed,
   BusyError
@@ -211,11 +212,14 @@ export const tasksOf = Effect.fnUntraced(function* <
   const get = (workspaceId: AuthorizedWorkspaceId, id: string) =>
     Effect.flatMap(found(repo.find(workspaceId, id)), show)
 
+  /** Headers with the mask get the values of the task that is `replaced`. */
   const create = Effect.fn(`${name}.create`)(function* (
     workspaceId: AuthorizedWorkspaceId,
-    input: Input
+    input: Input,
+    replaced?: Listed
   ) {
-    const given = yield* withQueueId(workspaceId, { ...defaults, ...input })
+    const restored = yield* restoreHeaders(input, replaced)
+    const given = yield* withQueueId(workspaceId, { ...defaults, ...restored })
     const columns = columnsOf(given)
     yield* checkTargets(kind.targets(given, columns as Row))
     const id = yield* ids.next
@@ -231,9 +235,11 @@ export const tasksOf = Effect.fnUntraced(function* <
     return yield* show(yield* firing.insert(workspaceId, input, rowAt))
   })
 
-  const change = Effect.fnUntraced(function* (task: Row, given: Partial<Input>) {
-    const { paused, version, ...changes } = given
-    yield* checkVersion(task, version)
+  const change = Effect.fnUntraced(function* (task: Row, masked: Partial<Input>) {
+    yield* checkVersion(task, masked.version)
+    const given = yield* restoreHeaders(masked, task)
+    const { key, paused } = given
+    const changes = Struct.omit(given, ["paused", "version"])
     const changed: Row = {
       ...task,
       ...columnsOf(given, task),
@@ -242,7 +248,6 @@ export const tasksOf = Effect.fnUntraced(function* <
     yield* checkCall(changed)
     yield* checkTargets(kind.targets(given, changed))
     if (Object.keys(changes).length > 0) {
-      const { key } = changes
       if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
       if (kind.changed !== undefined) yield* kind.changed(task, changed)
       const updated = yield* firing.update(task, changed)
@@ -303,18 +308,21 @@ export const tasksOf = Effect.fnUntraced(function* <
           ...defaults,
           ...input
         } as Input)
-        const columns = columnsOf(defined)
-        const isDefined = (row: Listed) => firing.isDefined(row, input) && isDefinedAs(row, columns)
+        const isDefined = (row: Listed) =>
+          Effect.map(
+            restoreHeaders(defined, row),
+            (restored) => firing.isDefined(row, input) && isDefinedAs(row, columnsOf(restored))
+          )
+        const known = yield* repo.findByKey(workspaceId, key)
+        const over = Option.filter(known, firing.isOver)
+        const isReplaced = Option.isSome(over) && !(yield* isDefined(over.value))
+        if (isReplaced) yield* repo.giveKey(over.value, null)
         return yield* upsertByKey(
           { key, resource: kind.resource, version: defined.version },
           {
-            find: Effect.flatMap(repo.findByKey(workspaceId, key), (row) =>
-              Option.isSome(row) && firing.isOver(row.value) && !isDefined(row.value)
-                ? Effect.as(repo.giveKey(row.value, null), Option.none())
-                : Effect.succeed(row)
-            ),
-            make: create(workspaceId, input),
-            isDefined: (row) => Effect.succeed(isDefined(row)),
+            find: Effect.succeed(isReplaced ? Option.none() : known),
+            make: create(workspaceId, input, Option.getOrUndefined(over)),
+            isDefined,
             show,
             lock: ({ id }) =>
               Effect.andThen(

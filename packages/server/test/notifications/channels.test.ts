@@ -39,7 +39,7 @@ layer(testAppLayer())("A channel", (it) => {
       assert.deepInclude(created.body, {
         name: "ops",
         kind: "slack",
-        config: { url: "••••part" },
+        config: { url: "•••part" },
         paused: false,
         paused_reason: null,
         confirmed: true,
@@ -54,7 +54,7 @@ layer(testAppLayer())("A channel", (it) => {
       assert.deepInclude(renamed.body, {
         name: "night",
         paused: true,
-        config: { url: "••••part" }
+        config: { url: "•••part" }
       })
       const rows =
         yield* sql`SELECT row_to_json(c)::text AS row FROM notification_channels AS c WHERE id = ${id}`
@@ -80,10 +80,10 @@ layer(testAppLayer())("A channel", (it) => {
       const { body } = yield* channels.create({ kind: "ntfy", config: ntfy })
       for (const config of [{ topic: "b" }, { ...body.config, topic: "c" }]) {
         const changed = yield* channels.update(body.id, { config })
-        assert.deepInclude(changed.body.config, { ...config, token: "••••ijkl" }, changed.text)
+        assert.deepInclude(changed.body.config, { ...config, token: "•••ijkl" }, changed.text)
       }
       const other = yield* channels.update(body.id, { config: { token: "tk_mnopqrstuvwx" } })
-      assert.strictEqual(other.body.config.token, "••••uvwx")
+      assert.strictEqual(other.body.config.token, "•••uvwx")
       const without = yield* channels.update(body.id, { config: { token: null } })
       assert.deepStrictEqual(Object.keys(without.body.config).toSorted(), ["server", "topic"])
     })

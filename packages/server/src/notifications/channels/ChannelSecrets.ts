@@ -1,3 +1,4 @@
+import { mask, nothingStored } from "@scheduling/domain/calls/credentialHeaders"
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
@@ -15,8 +16,8 @@ export interface SealedConfig {
 }
 
 /** A masked secret. A short one is masked completely, because four characters would be half of it. */
-export const mask = (secret: string): string =>
-  secret.length < 12 ? "••••" : `••••${secret.slice(-4)}`
+export const maskedSecret = (secret: string): string =>
+  secret.length < 12 ? mask : `${mask}${secret.slice(-4)}`
 
 /** The seal includes the id of the channel, so that secrets cannot be moved to another channel. */
 export const sealConfig = (
@@ -30,7 +31,7 @@ export const sealConfig = (
   for (const [field, value] of Object.entries(config)) {
     if (kind.secrets.includes(field)) {
       secrets[field] = String(value)
-      shown[field] = mask(String(value))
+      shown[field] = maskedSecret(String(value))
     } else {
       shown[field] = value
     }
@@ -63,9 +64,9 @@ export const changeConfig = (
   changes: Fields
 ): Effect.Effect<Fields, ValidationFailed> => {
   const before = open ?? shown
-  const given = Object.entries(changes).filter(
-    ([field, value]) => !(kind.secrets.includes(field) && value === shown[field])
-  )
+  const isKept = (field: string, value: unknown) =>
+    kind.secrets.includes(field) && field in shown && (value === shown[field] || value === mask)
+  const given = Object.entries(changes).filter(([field, value]) => !isKept(field, value))
   const changed = Object.fromEntries(
     Object.entries({ ...before, ...Object.fromEntries(given) }).filter(
       ([, value]) => value !== null
@@ -93,8 +94,16 @@ export const changeConfig = (
 }
 
 /** The configuration, if the kind accepts it, or a list of everything that is wrong with it. */
-export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, ValidationFailed> =>
-  Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
+export const decodeConfig = (
+  kind: Kind,
+  config: Fields
+): Effect.Effect<Fields, ValidationFailed> => {
+  const masked = kind.secrets.filter((field) => String(config[field]).startsWith(mask))
+  if (masked.length > 0) {
+    const issues = masked.map((field) => issueAt(["config", field], "invalid", nothingStored))
+    return Effect.fail(new ValidationFailed({ issues }))
+  }
+  return Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
     errors: "all",
     onExcessProperty: "error",
     reportInput: true
@@ -106,6 +115,7 @@ export const decodeConfig = (kind: Kind, config: Fields): Effect.Effect<Fields, 
         })
     )
   )
+}
 
 /** Removes the secrets of a channel from the answer of a provider, however it may echo them. */
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
@@ -115,7 +125,7 @@ export const redact = (text: string | null, secrets: ReadonlyArray<string>): str
     .flatMap(spellings)
     .filter((needle) => needle.length >= 6)
     .toSorted((a, b) => b.length - a.length)
-  const redacted = needles.reduce((rest, needle) => rest.replaceAll(needle, "••••"), text)
+  const redacted = needles.reduce((rest, needle) => rest.replaceAll(needle, mask), text)
   return isCut(text) ? withoutBeginning(redacted, needles) : redacted
 }
 
@@ -146,7 +156,7 @@ const withoutBeginning = (text: string, needles: ReadonlyArray<string>): string 
     return 0
   })
   const longest = Math.max(0, ...lengths)
-  return longest === 0 ? text : `${text.slice(0, -longest)}••••`
+  return longest === 0 ? text : `${text.slice(0, -longest)}${mask}`
 }
 
 /** Answers often quote only the path of a secret URL. */

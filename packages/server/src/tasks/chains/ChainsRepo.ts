@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { callOptions } from "@scheduling/domain/calls/CallOptions"
+import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { Chain, type ChainStep } from "@scheduling/domain/chains/Chain"
 import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
@@ -159,10 +160,13 @@ const { columns, show } = taskColumns<Chain, Omit<ChainRow, "steps"> & Pick<Chai
 )
 
 export const toChain = (row: ListedChain): Chain =>
-  show(
-    { ...row, steps: row.steps.map((step): ChainStep => ({ ...callOptions.unset, ...step })) },
-    row.last_run
-  )
+  show({ ...row, steps: row.steps.map(toStep) }, row.last_run)
+
+const toStep = (step: StoredStep): ChainStep => ({
+  ...callOptions.unset,
+  ...step,
+  headers: shownHeaders(step.headers)
+})
 
 const plainStep = `json_build_object(
       'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,

@@ -1,6 +1,7 @@
 import { answersOf } from "@scheduling/calls/exchange/Answers"
 import { renderCall } from "@scheduling/calls/renderCall"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { StepRequest } from "@scheduling/domain/chains/ChainRun"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
@@ -65,7 +66,7 @@ export class StepRequests extends Context.Service<
               })
             }
             const { body, headers, url } = filled.success
-            return { method: step.method, url, headers, body }
+            return { method: step.method, url, headers: maskedHeaders(headers), body }
           })
         })
       })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Secrets } from "../../../src/core/Secrets.ts"
 import {
-  mask,
+  maskedSecret,
   openConfig,
   redact,
   sealConfig
@@ -16,14 +16,14 @@ describe("A secret", () => {
   )
 
   it("shows its end only where that is little of it", () => {
-    assert.strictEqual(mask("abcdefghijkl"), "••••ijkl")
-    assert.strictEqual(mask("abcdefghijk"), "••••")
+    assert.strictEqual(maskedSecret("abcdefghijkl"), "•••ijkl")
+    assert.strictEqual(maskedSecret("abcdefghijk"), "•••")
   })
 
   it("opens for the channel that it was sealed for, and no other", () => {
     const config = { server: "https://x.test", topic: "t", token: "tk_abcdefghijkl" }
     const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
-    assert.deepStrictEqual(sealed.config, { ...config, token: "••••ijkl" })
+    assert.deepStrictEqual(sealed.config, { ...config, token: "•••ijkl" })
     assert.deepStrictEqual(openConfig(ring, "channel", kinds.ntfy, sealed)?.config, config)
     assert.isUndefined(openConfig(ring, "another", kinds.ntfy, sealed))
   })
@@ -47,7 +47,7 @@ describe("A secret", () => {
   ])("is taken out of what a provider echoes %s", (_, echo) => {
     const secret = 'https://hooks.test/T0000/B0000/very"secret+part'
     const shown = redact(`you sent ${echo(secret)}.`, [secret])
-    assert.include(shown, "••••")
+    assert.include(shown, "•••")
     assert.notMatch(shown ?? "", /very|part/)
     const base = Buffer.from("very").toString("base64").slice(0, -3)
     assert.notInclude(shown, base)
@@ -60,7 +60,7 @@ describe("A secret", () => {
     [`basic ${Buffer.from("alerting-bot:hunter2hunter2").toString("base64")}`, "alerting-bot"],
     ["Bearer super/secret+token", "super%2Fsecret%2Btoken"]
   ])("is taken out of what a provider echoes of %j: %s", (secret, echo) => {
-    assert.strictEqual(redact(`the token ${echo} is wrong`, [secret]), "the token •••• is wrong")
+    assert.strictEqual(redact(`the token ${echo} is wrong`, [secret]), "the token ••• is wrong")
   })
 
   it("leaves ordinary words where they are", () => {
@@ -71,8 +71,8 @@ describe("A secret", () => {
   it("leaves no beginning of it where an answer is cut", () => {
     const secret = "Bearer supersecrettokenvalue"
     const cutAt = (end: string) => `${"x".repeat(10_000 - end.length)}${end}`
-    assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+••••$/)
-    assert.match(redact(cutAt("Bearer supersecrettoken"), [secret]) ?? "", /^x+••••$/)
+    assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+•••$/)
+    assert.match(redact(cutAt("Bearer supersecrettoken"), [secret]) ?? "", /^x+•••$/)
     assert.strictEqual(redact("a supersecr", [secret]), "a supersecr")
   })
 })

@@ -7,7 +7,7 @@ import { runningNodeLayer } from "../../support/TestApp.ts"
 interface Arrived {
   readonly method: string | undefined
   readonly path: string | undefined
-  readonly token: string | undefined
+  readonly was: string | undefined
   readonly body: string
 }
 
@@ -19,7 +19,7 @@ const target = Effect.gen(function* () {
     request.on("data", (chunk) => (body += chunk))
     request.on("end", () => {
       const { headers, method, url: path } = request
-      arrived.push({ method, path, token: headers["x-token"]?.toString(), body })
+      arrived.push({ method, path, was: headers["x-was"]?.toString(), body })
       response.end(JSON.stringify({ token: 't"1', days: [{ day: "2 Feb" }] }))
     })
   })
@@ -36,7 +36,7 @@ const begin = Effect.gen(function* () {
     {
       name: "close",
       url: `${url}/days/{{ steps.login.body.days[0].day }}/close`,
-      headers: { "x-token": "{{ steps.login.status }}" },
+      headers: { "x-was": "{{ steps.login.status }}" },
       body: '{"token":"{{ steps.login.body.token }}","all":{{ steps.login.body.days }}}'
     },
     { name: "look", method: "GET", url: `${url}/days` },
@@ -67,14 +67,14 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
       const asArrived = asked.map(({ body: { body, headers, method, url: to } }) => ({
         method,
         path: to.slice(url.length),
-        token: headers["x-token"],
+        was: headers["x-was"],
         body: body ?? ""
       }))
       assert.deepStrictEqual(asArrived, arrived)
       assert.deepStrictEqual(asked[1]?.body, {
         method: "POST",
         url: `${url}/days/2%20Feb/close`,
-        headers: { "x-token": "200" },
+        headers: { "x-was": "200" },
         body: '{"token":"t\\"1","all":[{"day":"2 Feb"}]}'
       })
       assert.isNull(asked[2]?.body.body)

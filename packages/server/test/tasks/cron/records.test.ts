@@ -101,6 +101,7 @@ layer(testAppLayer())("cron task records", (it) => {
       assert.strictEqual(workspace_id, member.workspace_id)
       assert.deepStrictEqual(rest, {
         ...given,
+        headers: { authorization: "•••", "X-Env": "production" },
         key: null,
         queue_id: null,
         queue_key: null,
