@@ -12,6 +12,7 @@ import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig, Ids, makeLinkToken, Secrets } from "../core/index.ts"
 import { Idempotency, type RequestOrigin } from "../http/index.ts"
+import { operatorOrigin } from "./operatorOrigin.ts"
 import { UsageRepo } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
@@ -37,6 +38,8 @@ interface Registration {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly name?: string
+  /** The name of the first workspace. By default the workspace is named after its owner. */
+  readonly workspace?: string | undefined
 }
 
 export class Accounts extends Context.Service<
@@ -50,13 +53,15 @@ export class Accounts extends Context.Service<
       EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
     >
     /**
-     * Creates an account for an operator, even if registration is closed. The owner has to reset
-     * the password.
+     * Creates an account for an operator, even if registration is closed. Without a password the
+     * owner has to reset it.
      */
     readonly create: (
-      email: string,
-      origin: RequestOrigin
-    ) => Effect.Effect<User, EmailTaken | RateLimited>
+      input: Omit<Registration, "password"> & Partial<Pick<Registration, "password">>
+    ) => Effect.Effect<
+      { readonly row: UserRow; readonly workspace: Workspace },
+      EmailTaken | RateLimited
+    >
     readonly get: (id: string) => Effect.Effect<User, InvalidToken>
     readonly update: (
       actor: Actor,
@@ -140,7 +145,7 @@ export class Accounts extends Context.Service<
       const confirm = makePasswordCheck(throttle, passwords)
 
       const create = Effect.fnUntraced(function* (
-        { email, name, password }: Registration,
+        { email, name, password, workspace }: Registration,
         origin: RequestOrigin,
         isMailed: boolean
       ) {
@@ -167,12 +172,14 @@ export class Accounts extends Context.Service<
               actor_id: registered.id,
               origin
             })
-            const workspace = yield* workspaces.createFor(
-              registered.id,
-              firstWorkspaceName(registered),
-              origin
-            )
-            return { row: inserted.value, workspace }
+            return {
+              row: inserted.value,
+              workspace: yield* workspaces.createFor(
+                registered.id,
+                workspace ?? firstWorkspaceName(registered),
+                origin
+              )
+            }
           })
         )
       })
@@ -187,10 +194,8 @@ export class Accounts extends Context.Service<
           return { user: toUser(row), workspace }
         }),
 
-        create: Effect.fn("Accounts.create")(function* (email, origin) {
-          const password = makeLinkToken() // A random password. The owner sets a known one.
-          return toUser((yield* create({ email, password }, origin, false)).row)
-        }),
+        // The password is random, unless a known one is given.
+        create: (input) => create({ password: makeLinkToken(), ...input }, operatorOrigin, false),
 
         get: (id) => Effect.map(own(id), toUser),
 

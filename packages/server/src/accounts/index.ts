@@ -19,6 +19,7 @@ import { AuditLog } from "./audit/AuditLog.ts"
 import { Auth } from "./auth/Auth.ts"
 import { ChangeMails } from "./auth/ChangeMails.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
+import { BootstrapLayer } from "./auth/Bootstrap.ts"
 import { FirstAccount } from "./auth/FirstAccount.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
@@ -58,6 +59,7 @@ export { FirstAccount } from "./auth/FirstAccount.ts"
 export { RequestRates } from "./auth/RequestRates.ts"
 export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
 export { PasswordResets } from "./passwords/PasswordResets.ts"
+export { operatorOrigin } from "./operatorOrigin.ts"
 export { Logins } from "./sessions/Logins.ts"
 export { SessionsRepo } from "./sessions/SessionsRepo.ts"
 export { Throttle } from "./throttle/Throttle.ts"
@@ -87,7 +89,7 @@ const PrivateRepositories = Layer.mergeAll(
   ExpiringKeysRepo.layer
 )
 
-export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer).pipe(
+export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, BootstrapLayer).pipe(
   Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)

@@ -57,7 +57,7 @@ export {
   upsertByKey,
   type Upserted
 } from "./byKey.ts"
-export { AppConfig, isMetered, settingNames } from "./config/Config.ts"
+export { AppConfig, InvalidConfig, isMetered, settingNames } from "./config/Config.ts"
 export { isLoopback } from "./config/hostNames.ts"
 export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
 export { orSecretFiles } from "./config/secretFiles.ts"

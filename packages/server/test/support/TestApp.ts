@@ -39,6 +39,7 @@ export const testConfig: AppConfig["Service"] = {
   previousAppSecrets: [],
   appSecretLost: undefined,
   registration: "open",
+  bootstrap: undefined,
   egressAllow: [],
   callThreads: 0,
   runner: "off",

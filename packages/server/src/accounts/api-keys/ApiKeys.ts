@@ -3,6 +3,7 @@ import {
   type ApiKeyInput,
   type CreatedApiKey
 } from "@scheduling/domain/api-keys/ApiKey"
+import { scopes } from "@scheduling/domain/api-keys/Scope"
 import type { Forbidden, InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { ApiKeyUsage } from "@scheduling/domain/api-keys/ApiKeyUsage"
@@ -30,6 +31,7 @@ import {
 } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
+import { operatorOrigin } from "../operatorOrigin.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { makeWorkspaceLock } from "../workspaces/makeWorkspaceLock.ts"
@@ -56,6 +58,11 @@ export class ApiKeys extends Context.Service<
       input: ApiKeyInput,
       actor: Actor
     ) => Effect.Effect<CreatedApiKey, InvalidToken | NotFound | Forbidden | QuotaExceeded>
+    /** Creates a key with all scopes for the owner of a workspace that an operator creates. */
+    readonly createFirst: (
+      workspaceId: AuthorizedWorkspaceId,
+      ownerId: UserId
+    ) => Effect.Effect<Redacted.Redacted, NotFound | QuotaExceeded>
     readonly usage: (
       workspaceId: AuthorizedWorkspaceId,
       id: ApiKeyId
@@ -133,7 +140,7 @@ export class ApiKeys extends Context.Service<
           "id" | "workspace_id" | "name" | "scopes" | "allowed_ips" | "expires_at"
         >,
         now: Date,
-        actor: Actor
+        { user_id }: Pick<Actor, "user_id">
       ) {
         yield* limits.allowOneMore(key.workspace_id, "active_api_keys", "api_keys")
         const secret = makeKey()
@@ -141,7 +148,7 @@ export class ApiKeys extends Context.Service<
           ...key,
           key_hash: hashKey(ring, secret),
           key_prefix: shownPrefix(secret),
-          created_by: actor.user_id,
+          created_by: user_id,
           revoked_at: null,
           last_used_at: null,
           created_at: now
@@ -180,6 +187,24 @@ export class ApiKeys extends Context.Service<
           )
           yield* record("api_key.created", row, actor)
           return created
+        }, transaction),
+
+        createFirst: Effect.fn("ApiKeys.createFirst")(function* (workspace_id, user_id) {
+          const owner = { user_id, origin: operatorOrigin }
+          const { created, row } = yield* issue(
+            {
+              id: yield* ids.next,
+              workspace_id,
+              name: "First start",
+              scopes,
+              allowed_ips: null,
+              expires_at: null
+            },
+            yield* DateTime.nowAsDate,
+            owner
+          )
+          yield* record("api_key.created", row, owner)
+          return created.key
         }, transaction),
 
         usage: Effect.fn("ApiKeys.usage")(function* (workspaceId, id) {

@@ -43,6 +43,8 @@ export class UsersRepo extends Context.Service<
     /** Inserts a user, or returns none if the email is taken. */
     readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
     readonly isEmpty: Effect.Effect<boolean>
+    /** Lets no other transaction insert users until this one ends. */
+    readonly lockAll: Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
     readonly update: (
@@ -94,6 +96,8 @@ export class UsersRepo extends Context.Service<
           Effect.map((rows) => rows.length === 0),
           Effect.orDie
         ),
+
+        lockAll: Effect.asVoid(Effect.orDie(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`)),
 
         find: Effect.fn("UsersRepo.find")(function* (id) {
           const rows = yield* sql<UserRow>`

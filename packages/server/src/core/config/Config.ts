@@ -10,6 +10,7 @@ import {
   SchemaTransformation
 } from "effect"
 import { availableParallelism } from "node:os"
+import { type Bootstrap, bootstrapSettings, checkBootstrap } from "./bootstrap.ts"
 import { explainConfigError } from "../libraryInternals.ts"
 import { OtlpEndpoint, OtlpHeaders, sampledBy, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
@@ -38,6 +39,8 @@ export class AppConfig extends Context.Service<
      */
     readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
+    /** If undefined, the first account is registered or created by an operator. */
+    readonly bootstrap: Bootstrap | undefined
     /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
     /** The number of threads for calls over TLS. At 0, the main thread makes them. */
@@ -97,6 +100,10 @@ export class AppConfig extends Context.Service<
             "APP_SECRET is required with DATABASE_URL: at least 32 bytes, the same on every node"
         })
       }
+      const bootstrap = checkBootstrap(config.bootstrap)
+      if (Result.isFailure(bootstrap)) {
+        return yield* new InvalidConfig({ message: bootstrap.failure })
+      }
       if (config.smtpUrl !== undefined) {
         if (config.mailFrom === undefined || config.publicUrl === undefined) {
           return yield* new InvalidConfig({
@@ -123,6 +130,7 @@ export class AppConfig extends Context.Service<
       }
       return AppConfig.of({
         ...config,
+        bootstrap: bootstrap.success,
         otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
         plans: plans.success,
         // Without a list, the owner of any page could point a name at this machine and reach the
@@ -221,6 +229,7 @@ const environment = Config.all({
   registration: Config.Literals(["open", "closed"], "REGISTRATION").pipe(
     Config.withDefault("open" as const)
   ),
+  bootstrap: bootstrapSettings,
   callThreads: Config.schema(count(0, 64), "CALL_THREADS").pipe(
     Config.withDefault(availableParallelism() > 1 ? 1 : 0)
   ),

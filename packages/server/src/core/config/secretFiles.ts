@@ -6,6 +6,7 @@ const secrets: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "APP_SECRET",
   "APP_SECRET_PREVIOUS",
+  "BOOTSTRAP_PASSWORD",
   "SMTP_URL",
   "DKIM_PRIVATE_KEY",
   "METRICS_TOKEN",

@@ -1,4 +1,4 @@
-import { type UserId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Email } from "@scheduling/domain/auth/emailAddress"
 import { SqlClient } from "effect/sql"
@@ -14,6 +14,7 @@ import {
   authorize,
   ChangeMails,
   EmailLinks,
+  operatorOrigin,
   PasswordResets,
   SecondFactors,
   SessionsRepo,
@@ -23,7 +24,6 @@ import {
   emailToVerify
 } from "../../accounts/index.ts"
 import { AppConfig } from "../../core/index.ts"
-import type { RequestOrigin } from "../../http/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import { pageRequest, Store, timestampOf, transactionOf } from "../../store/index.ts"
 
@@ -129,13 +129,12 @@ export class Operator extends Context.Service<
         }
 
       const create = Effect.fnUntraced(function* (email: string) {
-        const { id } = yield* accounts
-          .create(email, operatorOrigin)
-          .pipe(Effect.mapError(({ message }) => new Refused({ message })))
-        return yield* tokenFor(yield* userWith(id))
+        const { row } = yield* Effect.mapError(
+          accounts.create({ email }),
+          ({ message }) => new Refused({ message })
+        )
+        return yield* tokenFor(row)
       })
-
-      const userWith = (id: UserId) => Effect.map(users.find(id), (user) => Option.getOrThrow(user))
 
       const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
         const { events, lastHash, problems } = yield* chain.verify(knownHash)
@@ -206,8 +205,6 @@ const isWorkspaceId = Schema.is(WorkspaceId)
 const isEventHash = (text: string) => /^[\w-]{43}$/.test(text)
 
 const decodeEmail = Schema.decodeUnknownEffect(Email)
-
-const operatorOrigin: RequestOrigin = { ip: null, user_agent: null, request_id: "operator" }
 
 const maxListed = 10_000
 

@@ -30,6 +30,7 @@ const defaults = {
   previousAppSecrets: [],
   appSecretLost: undefined,
   registration: "open",
+  bootstrap: undefined,
   egressAllow: [],
   callThreads: availableParallelism() > 1 ? 1 : 0,
   runner: "on",
@@ -193,6 +194,31 @@ describe("Configuration", () => {
       "APP_SECRET and APP_SECRET_FILE are both set: remove one of them"
     ]
   ] as const)("says what is wrong with %j", ([env, problem]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* complaint(env), problem)
+    })
+  )
+
+  it.effect.each([
+    [{ BOOTSTRAP_EMAIL: "ada@example.com" }, "BOOTSTRAP_EMAIL needs BOOTSTRAP_PASSWORD_FILE"],
+    [{ BOOTSTRAP_PASSWORD: secret }, "BOOTSTRAP_PASSWORD needs BOOTSTRAP_EMAIL"],
+    [
+      { BOOTSTRAP_WORKSPACE: "Acme" },
+      "BOOTSTRAP_WORKSPACE needs BOOTSTRAP_EMAIL and BOOTSTRAP_PASSWORD_FILE"
+    ],
+    [
+      { BOOTSTRAP_API_KEY_FILE: "/key" },
+      "BOOTSTRAP_API_KEY_FILE needs BOOTSTRAP_EMAIL and BOOTSTRAP_PASSWORD_FILE"
+    ],
+    [
+      { BOOTSTRAP_EMAIL: "ada@", BOOTSTRAP_PASSWORD: secret },
+      "BOOTSTRAP_EMAIL: expected an email address of at most 254 characters"
+    ],
+    [
+      { BOOTSTRAP_EMAIL: "ada@example.com", BOOTSTRAP_PASSWORD: "hunter2" },
+      "BOOTSTRAP_PASSWORD: expected a value with a length between 12 and 256"
+    ]
+  ] as const)("refuses %j, which is no first account", ([env, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* complaint(env), problem)
     })

@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import { InvalidConfig } from "../../core/index.ts"
+import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
+
+/**
+ * Writes an API key to a file that only its owner can read, completely or not at all. Replaces only
+ * a file with an API key, which remains of an earlier database or of a start that was interrupted.
+ */
+export const writeKeyFile = (file: string, key: string): Effect.Effect<void, InvalidConfig> =>
+  Effect.tryPromise({
+    try: async () => {
+      const found = await fs.readFile(file, "utf8").catch((error: unknown) => {
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return ""
+        throw error
+      })
+      if (found !== "" && !isWellFormed(found.trimEnd())) {
+        throw new Error("the file exists and contains something other than an API key")
+      }
+      const temporary = `${file}.${randomBytes(6).toString("hex")}`
+      try {
+        await fs.writeFile(temporary, `${key}\n`, { mode: 0o600, flag: "wx", flush: true })
+        await fs.rename(temporary, file)
+      } finally {
+        await fs.rm(temporary, { force: true })
+      }
+    },
+    catch: (cause) =>
+      new InvalidConfig({
+        message: `BOOTSTRAP_API_KEY_FILE: cannot write ${file}: ${cause instanceof Error ? cause.message : cause}`
+      })
+  })

@@ -1,0 +1,8 @@
+import type { RequestOrigin } from "../http/index.ts"
+
+/** The origin of changes that an operator makes, by a command or by a setting. */
+export const operatorOrigin: RequestOrigin = {
+  ip: null,
+  user_agent: null,
+  request_id: "operator"
+}
