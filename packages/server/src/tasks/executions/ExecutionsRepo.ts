@@ -191,10 +191,11 @@ export class ExecutionsRepo extends Context.Service<
               )`
             ),
             // The ids come from the primary key alone, which has all columns of the filters, so that a
-            // filter that few executions match reads the rows of those few.
+            // filter that few executions match reads the rows of those few. The `LIMIT 1` makes PostgreSQL
+            // look up each row in the day of its id, rather than join the ids with all rows of all days.
             ...executions.map(
               (matches) => sql`
-              SELECT ${history}
+              SELECT found.*
               FROM (
                 SELECT id AS newest_id
                 FROM executions
@@ -202,9 +203,13 @@ export class ExecutionsRepo extends Context.Service<
                 ORDER BY id DESC
                 LIMIT ${limit + 1}
               ) AS newest
-              JOIN executions
-                ON executions.workspace_id = ${workspaceId}
-                AND executions.id = newest_id`
+              CROSS JOIN LATERAL (
+                SELECT ${history}
+                FROM executions
+                WHERE workspace_id = ${workspaceId}
+                  AND id = newest_id
+                LIMIT 1
+              ) AS found`
             ),
             // Not in order of id, because finding the few stray ones that way took 5 s in 10 million.
             ...strays.map(
