@@ -88,7 +88,11 @@ const inWorkspace = HttpApiGroup.make("cron")
 
     HttpApiEndpoint.get("executions", "/:task_id/executions", {
       params,
-      query: { ...PageQuery, ...Struct.omit(ExecutionFilters, ["kind", "task_id"]), ...TotalQuery },
+      query: {
+        ...PageQuery,
+        ...Struct.omit(ExecutionFilters, ["kind", "tag", "task_id"]),
+        ...TotalQuery
+      },
       success: ExecutionPage,
       error: NotFound
     })

@@ -5,6 +5,7 @@ import { ChainRunId, CronTaskId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { CountedPage } from "../shared/requests/Page.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
+import { tagFilter } from "../shared/Tags.ts"
 import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Timestamp.ts"
 import { ExecutionError } from "./ExecutionError.ts"
 import { shownInput } from "./RunRequest.ts"
@@ -263,7 +264,8 @@ export type LastRun = typeof LastRun.Type
 /** Which of the runs that are scheduled for later a list shows. */
 export const ScheduledFilters = {
   kind: Schema.optionalKey(repeatable(ExecutionKind, "The kind of the task")),
-  task_id: Schema.optionalKey(repeatable(TaskId, "The id of the task"))
+  task_id: Schema.optionalKey(repeatable(TaskId, "The id of the task")),
+  tag: Schema.optionalKey(tagFilter("One of the tags that the task has now"))
 }
 
 /**

@@ -33,7 +33,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "List executions",
           "What ran, what is running and what is due, newest first. What is scheduled for later has a list of " +
             "its own; an execution that was cancelled before its time is shown here from its time on, and with " +
-            "`status=cancelled` at once. Filters that may be repeated match any of their values. `from` " +
+            "`status=cancelled` at once. Filters that may be repeated match any of their values. `tag` finds the " +
+            "executions of tasks and chains that have the tag now, but none of a deleted one. `from` " +
             "(inclusive) and `to` (exclusive) refer to `scheduled_for`."
         )
       ),

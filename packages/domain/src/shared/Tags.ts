@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { repeatable } from "./requests/repeatable.ts"
 import { whenAbsent } from "./requests/whenAbsent.ts"
 import { label } from "./Text.ts"
 
@@ -24,7 +25,4 @@ export const tagsField = {
 }
 
 /** The `tag` filter of lists. */
-export const TagFilter = label(50, {
-  description: "Shows records that have this tag.",
-  examples: ["billing"]
-})
+export const tagFilter = (what: string) => repeatable(label(50, { examples: ["billing"] }), what)

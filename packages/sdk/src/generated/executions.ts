@@ -22,8 +22,9 @@ export class ExecutionsResource extends ExecutionsBase {
    *
    * What ran, what is running and what is due, newest first. What is scheduled for later has a list
    * of its own; an execution that was cancelled before its time is shown here from its time on, and
-   * with `status=cancelled` at once. Filters that may be repeated match any of their values. `from`
-   * (inclusive) and `to` (exclusive) refer to `scheduled_for`.
+   * with `status=cancelled` at once. Filters that may be repeated match any of their values. `tag`
+   * finds the executions of tasks and chains that have the tag now, but none of a deleted one.
+   * `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -266,6 +267,8 @@ export interface RerunFilter {
   readonly kind?: ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. 1 to 100 items. */
   readonly task_id?: ReadonlyArray<string> | undefined
+  /** One of the tags that the task has now is one of these. 1 to 100 items. */
+  readonly tag?: ReadonlyArray<string> | undefined
   /** The trigger of the execution is one of these. 1 to 100 items. */
   readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
   /** The status code that answered the last attempt is one of these. 1 to 100 items. */
@@ -303,6 +306,8 @@ export interface ExecutionsListQuery extends PageQuery {
   readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. */
   readonly task_id?: string | ReadonlyArray<string> | undefined
+  /** One of the tags that the task has now is one of these. */
+  readonly tag?: string | ReadonlyArray<string> | undefined
   /** The status of the execution is one of these. */
   readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
   /** The trigger of the execution is one of these. */
@@ -327,6 +332,8 @@ export interface ExecutionsScheduledQuery extends PageQuery {
   readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. */
   readonly task_id?: string | ReadonlyArray<string> | undefined
+  /** One of the tags that the task has now is one of these. */
+  readonly tag?: string | ReadonlyArray<string> | undefined
   /** Whether the answer says how many records there are on all pages. false when absent. */
   readonly total?: boolean | undefined
 }

@@ -547,8 +547,8 @@ export interface SslMonitorsListQuery extends PageQuery {
   readonly total?: boolean | undefined
   /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
   readonly name?: string | undefined
-  /** Shows records that have this tag. 1 to 50 characters. */
-  readonly tag?: string | undefined
+  /** One of the tags is one of these. */
+  readonly tag?: string | ReadonlyArray<string> | undefined
   /** Shows the one that has this key. 1 to 200 characters. */
   readonly key?: string | undefined
   /** Shows records whose key begins with this text. 1 to 200 characters. */

@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 /** The filters of lists of records that people define. */
 export interface ListFilters {
   readonly name?: string
-  readonly tag?: string
+  readonly tag?: ReadonlyArray<string>
   readonly key?: string
   readonly key_prefix?: string
   readonly paused?: boolean
@@ -24,5 +24,5 @@ export const matchesFilters = (
     ${kind === undefined ? none : sql`AND ${column("kind")} = ANY (${kind}::text[])`}
     ${name === undefined ? none : sql`AND strpos(lower(${column("name")}), lower(${name})) > 0`}
     ${paused === undefined ? none : sql`AND ${column("paused")} = ${paused}`}
-    ${tag === undefined ? none : sql`AND ${tag} = ANY (${column("tags")})`}`
+    ${tag === undefined ? none : sql`AND ${column("tags")} && ${tag}::text[]`}`
 }

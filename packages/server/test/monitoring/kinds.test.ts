@@ -135,7 +135,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
             body.data.map(({ name }: { readonly name: string }) => name)
           )
         assert.deepStrictEqual(yield* namesOf("?status=paused"), ["three"])
-        assert.deepStrictEqual(yield* namesOf("?tag=tag%200"), ["three", "one"])
+        assert.deepStrictEqual(yield* namesOf("?tag=tag%200&tag=none"), ["three", "one"])
         assert.deepStrictEqual(yield* namesOf("?name=tw"), ["Two"])
         assert.deepStrictEqual(yield* namesOf("?key=one"), ["one"])
         const allOf = (query: string) =>

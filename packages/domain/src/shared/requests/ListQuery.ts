@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { TagFilter } from "../Tags.ts"
+import { tagFilter } from "../Tags.ts"
 import { NameFilter } from "./NameFilter.ts"
 import { keyFilters } from "./OwnKey.ts"
 import { CountedPage, PageQuery, TotalQuery } from "./Page.ts"
@@ -28,7 +28,7 @@ export const listQuery = <const Sorts extends ReadonlyArray<string>>(sorts: Sort
   ),
   ...TotalQuery,
   name: Schema.optionalKey(NameFilter),
-  tag: Schema.optionalKey(TagFilter),
+  tag: Schema.optionalKey(tagFilter("One of the tags")),
   ...keyFilters
 })
 
@@ -50,7 +50,7 @@ export interface ListQuery {
   readonly sort?: string
   readonly total?: boolean
   readonly name?: string
-  readonly tag?: string
+  readonly tag?: ReadonlyArray<string>
   readonly key?: string
   readonly key_prefix?: string
 }

@@ -11,6 +11,8 @@ import { earliestIdAt, latestIdAt } from "./idRange.ts"
 export interface ExecutionFilter {
   readonly kind?: ReadonlyArray<ExecutionKind> | undefined
   readonly task_id?: ReadonlyArray<string> | undefined
+  /** Tags of the tasks. A task that was deleted has none. */
+  readonly tag?: ReadonlyArray<string> | undefined
   readonly status?: ReadonlyArray<ExecutionStatus> | undefined
   readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
   readonly status_code?: ReadonlyArray<number> | undefined
@@ -21,7 +23,7 @@ export interface ExecutionFilter {
   readonly now: Date
 }
 
-export type ScheduledFilter = Pick<ExecutionFilter, "kind" | "task_id" | "now">
+export type ScheduledFilter = Pick<ExecutionFilter, "kind" | "task_id" | "tag" | "now">
 
 /**
  * The run's time has come, or the run was started ahead of it. Nodes agree on the clock of the
@@ -58,18 +60,35 @@ const isInTasks = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string> | undefi
     given.length === 1 ? sql`task_id = ${given[0]}` : sql`task_id = ANY (${given}::uuid[])`
   )
 
+const isTagged = (
+  sql: SqlClient.SqlClient,
+  workspaceId: AuthorizedWorkspaceId,
+  tags: ReadonlyArray<string> | undefined
+) =>
+  ifGiven(
+    tags,
+    (given) => sql`
+    task_id IN (
+      SELECT tasks.id
+      FROM tasks
+      WHERE tasks.workspace_id = ${workspaceId}
+        AND tasks.tags && ${given}::text[]
+    )`
+  )
+
 /** The conditions of a filter for the rows of `runs` that are scheduled for later. */
 export const scheduledConditions = (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
-  { kind, now, task_id }: ScheduledFilter
+  { kind, now, tag, task_id }: ScheduledFilter
 ) => [
   sql`workspace_id = ${workspaceId}`,
   sql`id >= ${earliestIdAt(now)}`,
   sql`NOT ${sql.literal(hasBegun())}`,
   sql`NOT (${isDue(sql, now, "started_at IS NOT NULL")})`,
   ...isOneOf(sql, "kind", kind),
-  ...isInTasks(sql, task_id)
+  ...isInTasks(sql, task_id),
+  ...isTagged(sql, workspaceId, tag)
 ]
 
 type Conditions = ReadonlyArray<Statement.Fragment>
@@ -79,11 +98,12 @@ const isFinished = (status: ExecutionStatus) => status !== "queued" && status !=
 const commonConditions = (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
-  { from, kind, status_code, task_id, to, trigger }: ExecutionFilter
+  { from, kind, status_code, tag, task_id, to, trigger }: ExecutionFilter
 ): Conditions => [
   sql`workspace_id = ${workspaceId}`,
   ...isOneOf(sql, "kind", kind),
   ...isInTasks(sql, task_id),
+  ...isTagged(sql, workspaceId, tag),
   ...isOneOf(sql, "trigger", trigger),
   ...ifGiven(status_code, (codes) => sql`status_code = ANY (${codes}::int4[])`),
   ...ifGiven(from, (time) => sql`scheduled_for >= ${time}`),

@@ -199,7 +199,23 @@ layer(testAppLayer())("listing executions", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const { workspace_id } = member
-      const tasks: ReadonlyArray<string> = Array.from({ length: 4 }, () => randomUUID())
+      const tagsOf = [["billing"], ["billing", "nightly"], [], ["reports"]] as const
+      const tasks = yield* Effect.forEach(tagsOf, (tags, index) =>
+        Effect.map(
+          ask("POST", `${member.workspace}/cron`, {
+            token: member.access_token,
+            body: {
+              name: `task ${index}`,
+              schedule: "0 3 * * *",
+              url: "https://example.com/",
+              tags
+            }
+          }),
+          ({ body }): string => body.id
+        )
+      )
+      const hasTag = ({ task_id }: SomeRun, tag: ReadonlyArray<string>) =>
+        tagsOf[tasks.indexOf(task_id)]?.some((one) => tag.includes(one)) === true
       const runs = Array.from({ length: 150 }, () => {
         const at = now - Math.floor(Math.random() * 3 * day)
         // A fire that was missed runs hours later: its id is at most an hour older than its start.
@@ -225,6 +241,7 @@ layer(testAppLayer())("listing executions", (it) => {
       for (let round = 0; round < 25; round++) {
         const kind = someOf(kinds)
         const task_id = someOf(tasks)
+        const tag = someOf(["billing", "nightly", "unknown"])
         const status = someOf(statuses)
         const trigger = someOf(triggers)
         const status_code = someOf([200, 404, 503])
@@ -236,6 +253,7 @@ layer(testAppLayer())("listing executions", (it) => {
           limit: String(pick([3, 20, 100])),
           kind,
           task_id,
+          tag,
           status,
           trigger,
           status_code,
@@ -251,6 +269,7 @@ layer(testAppLayer())("listing executions", (it) => {
           (run) =>
             (kind === undefined || kind.includes(run.kind)) &&
             (task_id === undefined || task_id.includes(run.task_id)) &&
+            (tag === undefined || hasTag(run, tag)) &&
             (status === undefined || status.includes(run.status)) &&
             (trigger === undefined || trigger.some((one) => one === run.trigger)) &&
             (status_code === undefined || status_code.some((one) => one === run.status_code)) &&

@@ -61,6 +61,15 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
         ]
       )
       assert.isNull(body.next_cursor)
+      yield* ask("PATCH", `${member.workspace}/delayed/${later.id}`, {
+        token: member.access_token,
+        body: { tags: ["reports"] }
+      })
+      const tagged = yield* scheduled("?tag=reports&tag=unknown")
+      assert.deepStrictEqual(
+        tagged.body.data.map(({ task_id }: { readonly task_id: string }) => task_id),
+        [later.id]
+      )
     })
   )
 
