@@ -36,11 +36,11 @@ const { last_run } = await client.delayed.create({
 const id = last_run?.execution_id ?? ""
 const get = () => client.executions.get(id)
 
-const waiting = await until(get, (run) => run.awaiting_completion_since !== undefined)
+const waiting = await until(get, (run) => run.awaiting_completion_since !== null)
 console.log(
   `It is ${waiting.status}: the target answered ${waiting.status_code} and will report later.`
 )
 
-const { attempts, progress = [], status } = await until(get, hasEnded)
+const { attempts, progress, status } = await until(get, hasEnded)
 for (const { text } of progress) console.log(`  ${text}`)
 console.log(`It ${status}: ${attempts[0]?.response_body}`)

@@ -36,8 +36,8 @@ export interface PreviewedFiring {
   /** The same moment on the clocks of the time zone, such as `2026-10-25T02:30:00+02:00`. */
   readonly local: string
   readonly clock_change: ClockChange | null
-  /** Set if the day is excluded, so that this is not a firing. */
-  readonly excluded?: true
+  /** Whether the day is excluded, so that this is not a firing. */
+  readonly excluded: boolean
 }
 
 export interface FiringOptions {
@@ -108,7 +108,8 @@ export const preview = (
     listed.push({
       at: new Date(at).toISOString(),
       local: formatLocal(at, stretch.offset),
-      clock_change: repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null
+      clock_change: repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null,
+      excluded: false
     })
     if (!(repeated && dropsRepeats)) counted++
   }

@@ -1,7 +1,7 @@
 import { Schema, Struct } from "effect"
 import { mask } from "../calls/credentialHeaders.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
-import { awaitingFields, Execution, ExecutionStatus } from "../executions/Execution.ts"
+import { Execution, ExecutionStatus } from "../executions/Execution.ts"
 import { ExecutionError } from "../executions/ExecutionError.ts"
 import { shownInput } from "../executions/RunRequest.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
@@ -21,11 +21,10 @@ const executionFields = {
   id: ExecutionId,
   started_at: startedAt,
   finished_at: finishedAt,
-  ...Struct.pick(Execution.fields, ["duration_ms", "status_code"]),
+  ...Struct.pick(Execution.fields, ["duration_ms", "status_code", "awaiting_completion_since"]),
   error: Schema.NullOr(ExecutionError).annotate({
     description: "Why it failed. Null if it did not fail."
-  }),
-  ...awaitingFields
+  })
 }
 
 /** A step's execution in short. The executions endpoint shows all of it under this id. */
@@ -116,6 +115,7 @@ const exampleOf = <Answer extends object>(answer: Answer) =>
           duration_ms: 127,
           status_code: 200,
           error: null,
+          awaiting_completion_since: null,
           ...answer
         }
       },

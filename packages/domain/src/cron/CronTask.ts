@@ -189,7 +189,12 @@ export const SchedulePreview = Schema.Struct({
   examples: [
     {
       data: [
-        { at: "2026-02-01T03:00:00.000Z", local: "2026-02-01T03:00:00+00:00", clock_change: null }
+        {
+          at: "2026-02-01T03:00:00.000Z",
+          local: "2026-02-01T03:00:00+00:00",
+          clock_change: null,
+          excluded: false
+        }
       ]
     }
   ]

@@ -53,15 +53,6 @@ export const TaskId = Schema.String.check(
   .pipe(Schema.brand("TaskId"))
 export type TaskId = typeof TaskId.Type
 
-/** Of a run that was answered and is not done. */
-export const awaitingFields = {
-  awaiting_completion_since: Schema.optionalKey(
-    Timestamp.annotate({
-      description: "When the call was answered. Its job has not reported to the completion URL yet."
-    })
-  )
-}
-
 /** Of an execution, in all its attempts. */
 export const maxProgressLines = 50
 
@@ -105,7 +96,10 @@ const fields = {
     description:
       "Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`."
   }),
-  ...awaitingFields
+  awaiting_completion_since: Schema.NullOr(Timestamp).annotate({
+    description:
+      "When the call was answered, if its job has yet to report to the completion URL. Otherwise null."
+  })
 }
 
 const example = {
@@ -123,7 +117,8 @@ const example = {
   duration_ms: 127,
   attempts_count: 1,
   status_code: 200,
-  error: null
+  error: null,
+  awaiting_completion_since: null
 } as const
 
 /** One run of a task or of a chain's step, as lists show it. */
@@ -213,11 +208,9 @@ export const ExecutionDetail = Schema.Struct({
   ...fields,
   input: shownInput,
   attempts: Schema.Array(Attempt).annotate({ description: "Every attempt, the first one first." }),
-  progress: Schema.optionalKey(
-    Schema.Array(ProgressLine).annotate({
-      description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
-    })
-  )
+  progress: Schema.Array(ProgressLine).annotate({
+    description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
+  })
 }).annotate({
   identifier: "ExecutionDetail",
   description: "An execution with every attempt, oldest first.",
@@ -247,7 +240,8 @@ export const ExecutionDetail = Schema.Struct({
             body: '{"day":"today"}'
           }
         }
-      ]
+      ],
+      progress: []
     }
   ]
 })

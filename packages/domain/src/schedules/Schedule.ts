@@ -62,11 +62,9 @@ export const PreviewedFiring = Schema.Struct({
   clock_change: Schema.NullOr(ClockChange).annotate({
     description: "What a clock change did to this firing. Null if it was not affected."
   }),
-  excluded: Schema.optionalKey(
-    Schema.Literal(true).annotate({
-      description: "On an excluded day, so this is not a firing. Absent otherwise."
-    })
-  )
+  excluded: Schema.Boolean.annotate({
+    description: "Whether it is on an excluded day, so that this is not a firing."
+  })
 })
 export type PreviewedFiring = typeof PreviewedFiring.Type
 

@@ -57,7 +57,7 @@ const ExecutionView = ({
   const name = taskNames.useName(workspaceId, task_id)
   const { data: call } = useQuery(callOptions(workspaceId, kind, task_id))
   const waiting =
-    awaiting_completion_since === undefined
+    awaiting_completion_since === null
       ? undefined
       : "The execution waits until the job reports its result."
   return (
@@ -85,7 +85,7 @@ const ExecutionView = ({
               <Code wrap label="input" text={JSON.stringify(execution.input, null, 2)} />
             </Section>
           )}
-          {progress !== undefined && (
+          {progress.length > 0 && (
             <Section title="Progress">
               <Card className="flex flex-col gap-2 p-5">
                 {progress.map(({ at, text }, index) => (

@@ -957,8 +957,8 @@ export interface PreviewedFiring {
   readonly local: string
   /** What a clock change did to this firing. Null if it was not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
-  /** On an excluded day, so this is not a firing. Absent otherwise. */
-  readonly excluded?: true
+  /** Whether it is on an excluded day, so that this is not a firing. */
+  readonly excluded: boolean
 }
 
 /**

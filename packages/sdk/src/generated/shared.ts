@@ -567,8 +567,8 @@ export interface Execution {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** When the call was answered. Its job has not reported to the completion URL yet. */
-  readonly awaiting_completion_since?: Timestamp
+  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  readonly awaiting_completion_since: Timestamp | null
 }
 
 /** An execution with every attempt, oldest first. */
@@ -600,14 +600,14 @@ export interface ExecutionDetail {
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** When the call was answered. Its job has not reported to the completion URL yet. */
-  readonly awaiting_completion_since?: Timestamp
+  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  readonly awaiting_completion_since: Timestamp | null
   /** The input with which the run was started by hand. Null if there was none. */
   readonly input: unknown
   /** Every attempt, the first one first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** The last 50 lines that the job sent to `/log`, oldest first. */
-  readonly progress?: ReadonlyArray<ProgressLine>
+  readonly progress: ReadonlyArray<ProgressLine>
 }
 
 export interface ExecutionError {
@@ -986,10 +986,10 @@ export interface StepExecution {
   readonly duration_ms: number | null
   /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
+  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  readonly awaiting_completion_since: Timestamp | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** When the call was answered. Its job has not reported to the completion URL yet. */
-  readonly awaiting_completion_since?: Timestamp
 }
 
 export interface StepExecutionDetail {
@@ -1003,10 +1003,10 @@ export interface StepExecutionDetail {
   readonly duration_ms: number | null
   /** The status code that answered the last attempt. Null if no answer came. */
   readonly status_code: number | null
+  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  readonly awaiting_completion_since: Timestamp | null
   /** Why it failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** When the call was answered. Its job has not reported to the completion URL yet. */
-  readonly awaiting_completion_since?: Timestamp
   /** The first 10,000 bytes of the last answer. Null until the step has ended. */
   readonly response_body: string | null
 }

@@ -223,8 +223,8 @@ layer(testAppLayer())("the options of a schedule", (it) => {
         [
           ["2026-06-03T03:00:00.000Z", true],
           ["2026-06-04T03:00:00.000Z", true],
-          ["2026-06-05T03:00:00.000Z", undefined],
-          ["2026-06-06T03:00:00.000Z", undefined]
+          ["2026-06-05T03:00:00.000Z", false],
+          ["2026-06-06T03:00:00.000Z", false]
         ]
       )
       const schedule = "*/20 0 3 * * *"

@@ -94,7 +94,7 @@ const formatLocal = (local: string): string => {
 }
 
 const Fire = ({ fire }: { readonly fire: PreviewedFiring }) => {
-  const { at, clock_change, excluded = false, local } = fire
+  const { at, clock_change, excluded, local } = fire
   const change = excluded
     ? (["no run", "This day is excluded."] as const)
     : clock_change === null

@@ -2,7 +2,7 @@ import type { LastChainRun } from "@scheduling/domain/chains/Chain"
 import type { ChainRun, ChainRunDetail, StepExecution } from "@scheduling/domain/chains/ChainRun"
 import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
-import { shownAwaiting, shownError } from "../executions/ExecutionsRepo.ts"
+import { shownError } from "../executions/ExecutionsRepo.ts"
 import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
@@ -100,7 +100,7 @@ const toStepExecution = (row: StepRow): StepExecution => ({
   duration_ms: row.duration_ms,
   status_code: row.status_code,
   error: shownError(row.error),
-  ...shownAwaiting(row)
+  awaiting_completion_since: timestampOrNull(row.awaiting_since)
 })
 
 /** What a step has that waits to start. */

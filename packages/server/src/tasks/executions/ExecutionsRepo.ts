@@ -77,21 +77,17 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   attempts_count: row.attempts_count,
   status_code: row.status_code,
   error: shownError(row.error),
-  ...shownAwaiting(row)
+  awaiting_completion_since: timestampOrNull(row.awaiting_since)
 })
 
 export const shownError = (stored: string | null): ExecutionError | null =>
   stored === null ? null : parseErrorLine(stored)
 
-/** Set only while the run awaits its completion. */
-export const shownAwaiting = ({ awaiting_since }: { readonly awaiting_since: Date | null }) =>
-  awaiting_since === null ? {} : { awaiting_completion_since: timestampOf(awaiting_since) }
-
 export const toExecutionDetail = (row: ExecutionDetailRow): ExecutionDetail => ({
   ...toExecution(row),
   input: row.input,
   attempts: row.attempts.map(toAttempt),
-  ...(row.progress !== null && { progress: row.progress })
+  progress: row.progress ?? []
 })
 
 const toAttempt = (attempt: AttemptRow): Attempt => {

@@ -48,7 +48,7 @@ const jobsOf = ({ token, workspace }: User) => {
     running: (server: ServerProcess, queueId: string, count: number) =>
       until(server, `/queues/${queueId}`, ({ running }) => running === count),
     awaiting: (server: ServerProcess, id: string) =>
-      until(server, `/executions/${id}`, (body) => "awaiting_completion_since" in body),
+      until(server, `/executions/${id}`, (body) => body.awaiting_completion_since !== null),
     ended: (server: ServerProcess, id: string) =>
       until(server, `/executions/${id}`, ({ finished_at }) => finished_at !== null)
   }

@@ -86,7 +86,7 @@ export const jobsOf = ({ access_token: token, workspace }: Member) => {
     }),
     execution: (id: string) => until(`/executions/${id}`, () => true),
     awaiting: (id: string) =>
-      until(`/executions/${id}`, (body) => body.awaiting_completion_since !== undefined),
+      until(`/executions/${id}`, (body) => body.awaiting_completion_since !== null),
     ended: (id: string) => until(`/executions/${id}`, (body) => body.finished_at !== null),
     until
   }

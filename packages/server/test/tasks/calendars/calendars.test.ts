@@ -83,7 +83,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       const query = { schedule: "0 3 * * *", count: "1", excluded_calendar: url }
       const { body } = yield* cron.preview(query)
       assert.deepStrictEqual(
-        body.data.map(({ excluded = false }) => excluded),
+        body.data.map(({ excluded }: { readonly excluded: boolean }) => excluded),
         [true, false]
       )
       const bare = yield* cron.update(made.body.id, { excluded_calendar: null })

@@ -47,7 +47,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
               finished_at: null,
               duration_ms: null,
               status_code: null,
-              error: null
+              error: null,
+              awaiting_completion_since: null
             }
           },
           { name: "close", status: "pending", execution: null },
@@ -106,6 +107,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
               duration_ms: 127,
               status_code: 500,
               error: { code: "http_status", message: "answered with 500" },
+              awaiting_completion_since: null,
               response_body: null
             }
           },
@@ -119,6 +121,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
               duration_ms: null,
               status_code: null,
               error: null,
+              awaiting_completion_since: null,
               response_body: null
             }
           },
@@ -132,6 +135,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
               duration_ms: 100,
               status_code: 200,
               error: null,
+              awaiting_completion_since: null,
               response_body: null
             }
           }
@@ -239,7 +243,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
       const { body: got } = yield* ask("GET", `${member.workspace}/executions/${step}`, {
         token: member.access_token
       })
-      assert.deepStrictEqual({ ...answer.body, input: null, attempts: [] }, got)
+      assert.deepStrictEqual({ ...answer.body, input: null, attempts: [], progress: [] }, got)
       const { body: seen } = yield* chains.getRun(chain.id, head ?? "")
       assert.deepStrictEqual(seenAs(seen), ["cancelled", ["succeeded", "cancelled", "skipped"]])
       assert.deepStrictEqual((yield* cancel(step ?? "")).body, answer.body)

@@ -31,7 +31,8 @@ layer(testAppLayer())("executions of a cron task", (it) => {
         duration_ms: null,
         attempts_count: 0,
         status_code: null,
-        error: null
+        error: null,
+        awaiting_completion_since: null
       })
       assert.match(scheduled_for, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.deepStrictEqual((yield* cron.get(task.id)).body, {

@@ -13,9 +13,24 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
       assert.strictEqual(status, 200)
       assert.strictEqual(body.data.length, 10)
       assert.deepStrictEqual(body.data.slice(0, 3), [
-        { at: "2026-06-01T12:20:00.000Z", local: "2026-06-01T12:20:00+00:00", clock_change: null },
-        { at: "2026-06-01T12:40:00.000Z", local: "2026-06-01T12:40:00+00:00", clock_change: null },
-        { at: "2026-06-02T12:00:00.000Z", local: "2026-06-02T12:00:00+00:00", clock_change: null }
+        {
+          at: "2026-06-01T12:20:00.000Z",
+          local: "2026-06-01T12:20:00+00:00",
+          clock_change: null,
+          excluded: false
+        },
+        {
+          at: "2026-06-01T12:40:00.000Z",
+          local: "2026-06-01T12:40:00+00:00",
+          clock_change: null,
+          excluded: false
+        },
+        {
+          at: "2026-06-02T12:00:00.000Z",
+          local: "2026-06-02T12:00:00+00:00",
+          clock_change: null,
+          excluded: false
+        }
       ])
       const { body: most } = yield* cron.preview({ schedule: "* * * * *", count: "100" })
       assert.strictEqual(most.data.length, 100)
@@ -44,13 +59,24 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
       yield* leap(Date.UTC(2026, 9, 24, 12) - testNow)
       const back = yield* cron.preview({ ...berlin, count: "2" })
       assert.deepStrictEqual(back.body.data, [
-        { at: "2026-10-25T00:30:00.000Z", local: "2026-10-25T02:30:00+02:00", clock_change: null },
+        {
+          at: "2026-10-25T00:30:00.000Z",
+          local: "2026-10-25T02:30:00+02:00",
+          clock_change: null,
+          excluded: false
+        },
         {
           at: "2026-10-25T01:30:00.000Z",
           local: "2026-10-25T02:30:00+01:00",
-          clock_change: "dropped"
+          clock_change: "dropped",
+          excluded: false
         },
-        { at: "2026-10-26T01:30:00.000Z", local: "2026-10-26T02:30:00+01:00", clock_change: null }
+        {
+          at: "2026-10-26T01:30:00.000Z",
+          local: "2026-10-26T02:30:00+01:00",
+          clock_change: null,
+          excluded: false
+        }
       ])
       const both = yield* cron.preview({ ...berlin, count: "2", dst_overlap: "both" })
       assert.deepStrictEqual(
@@ -66,7 +92,8 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
         {
           at: "2027-03-28T01:00:00.000Z",
           local: "2027-03-28T03:00:00+02:00",
-          clock_change: "moved"
+          clock_change: "moved",
+          excluded: false
         }
       ])
     })

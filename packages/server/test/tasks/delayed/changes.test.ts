@@ -120,7 +120,8 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         duration_ms: null,
         attempts_count: 0,
         status_code: null,
-        error: null
+        error: null,
+        awaiting_completion_since: null
       })
       const runs = yield* runsOf(task.id)
       assert.deepStrictEqual(

@@ -96,7 +96,12 @@ layer(testAppLayer())("getting an execution", (it) => {
       const { body, status } = yield* ask("GET", `${executions}/${run.id}`, { token })
       assert.strictEqual(status, 200)
       const { body: listed } = yield* ask("GET", executions, { token })
-      assert.deepStrictEqual(body, { ...listed.data[0], input: null, attempts: shownTries })
+      assert.deepStrictEqual(body, {
+        ...listed.data[0],
+        input: null,
+        attempts: shownTries,
+        progress: []
+      })
     })
   )
 

@@ -112,7 +112,8 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: null,
             attempts_count: 0,
             status_code: null,
-            error: null
+            error: null,
+            awaiting_completion_since: null
           },
           {
             id: running.id,
@@ -129,7 +130,8 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: null,
             attempts_count: 2,
             status_code: 429,
-            error: { code: "http_status", message: "answered with 429" }
+            error: { code: "http_status", message: "answered with 429" },
+            awaiting_completion_since: null
           },
           {
             id: ended.id,
@@ -146,7 +148,8 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: 127,
             attempts_count: 3,
             status_code: 503,
-            error: { code: "http_status", message: "answered with 503" }
+            error: { code: "http_status", message: "answered with 503" },
+            awaiting_completion_since: null
           }
         ],
         next_cursor: null,

@@ -69,12 +69,14 @@ layer(testAppLayer())("running an execution again", (it) => {
         duration_ms: null,
         attempts_count: 0,
         status_code: null,
-        error: null
+        error: null,
+        awaiting_completion_since: null
       })
       assert.deepStrictEqual((yield* get(id)).body, {
         ...again.body,
         input: null,
-        attempts: []
+        attempts: [],
+        progress: []
       })
       const [queued, ...others] = yield* runsOf(task.id)
       assert.isEmpty(others)
