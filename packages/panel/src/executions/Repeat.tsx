@@ -5,7 +5,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { notifyProblem } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
-import { curlOf } from "./curl.ts"
+import { curlOf, hiddenVariables } from "./curl.ts"
 
 /** A curl command for the call, on demand with a signature as the service adds it. */
 export const Repeat = ({
@@ -16,6 +16,7 @@ export const Repeat = ({
   readonly executionId: string
 }) => {
   const { api } = useWorkspace()
+  const hidden = hiddenVariables(call).join(", ")
   const [signature, setSignature] = useState<Readonly<Record<string, string>>>()
   const sign = async () => {
     try {
@@ -37,6 +38,7 @@ export const Repeat = ({
           {signature === undefined
             ? "The call as the task defines it now. The service also signs its calls, so that your server can verify them."
             : "This command is signed like a call from the service. The signature is valid for five minutes."}
+          {hidden !== "" && ` Values of headers are hidden: set ${hidden} in your shell first.`}
         </p>
         {canSign && (
           <Only role="admin">

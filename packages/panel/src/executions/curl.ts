@@ -1,7 +1,24 @@
+import { mask } from "../data/mask.ts"
 import type { Call } from "../data/tasks.ts"
 
 /** Quotes a text for a POSIX shell, in which nothing in single quotes is special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The variables of the shell that stand for the hidden headers of a call. */
+export const hiddenVariables = ({ headers }: Pick<Call, "headers">): ReadonlyArray<string> =>
+  Object.entries(headers).flatMap(([name, value]) => (value === mask ? [variableOf(name)] : []))
+
+const variableOf = (header: string): string =>
+  header
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, "_")
+    .replace(/^(?=\d)/, "_")
+
+/** The shell refuses the command until the variable of a hidden header is set. */
+const headerOf = (name: string, value: string): string =>
+  value === mask
+    ? `-H ${quoted(`${name}: `)}"\${${variableOf(name)}:?}"`
+    : `-H ${quoted(`${name}: ${value}`)}`
 
 /** The curl command for the call of an execution, with the headers of a signature. */
 export const curlOf = (
@@ -19,7 +36,7 @@ export const curlOf = (
   ]
   return [
     `curl -X ${method} ${quoted(url)}`,
-    ...all.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...all.map(([name, value]) => headerOf(name, value)),
     ...(body === null ? [] : [`--data-raw ${quoted(body)}`])
   ].join(" \\\n  ")
 }

@@ -1,6 +1,7 @@
 import { Plus, X } from "lucide-react"
-import { useState } from "react"
+import { useId, useState } from "react"
 import * as bounds from "../../data/bounds.ts"
+import { mask } from "../../data/mask.ts"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, FieldError, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
@@ -67,13 +68,14 @@ const HeaderFields = ({
   readonly onChange: (headers: CallValues["headers"]) => void
 }) => {
   const [added, setAdded] = useState<number>()
+  const hintId = useId()
   return (
     <fieldset
       className="flex flex-col gap-2"
       data-invalid={error === undefined ? undefined : "Headers"}
     >
       <legend className="mb-1.5 text-sm font-medium text-soft">Headers</legend>
-      {headers.map(([name, value], index) => (
+      {headers.map(([name, value, ...copied], index) => (
         <div key={index} className="flex gap-2">
           <Input
             mono
@@ -82,13 +84,20 @@ const HeaderFields = ({
             className="w-2/5"
             placeholder="authorization"
             value={name}
-            onChange={({ target }) => onChange(headers.with(index, [target.value, value]))}
+            onChange={({ target }) =>
+              onChange(headers.with(index, [target.value, value, ...copied]))
+            }
           />
           <Input
             mono
             aria-label={`Value of header ${index + 1}`}
+            aria-describedby={value === mask || copied.length > 0 ? hintId : undefined}
+            required={copied.length > 0}
             value={value}
-            onChange={({ target }) => onChange(headers.with(index, [name, target.value]))}
+            onFocus={({ target }) => value === mask && target.select()}
+            onChange={({ target }) =>
+              onChange(headers.with(index, [name, target.value, ...copied]))
+            }
           />
           <IconButton
             label={`Remove header ${index + 1}`}
@@ -102,6 +111,7 @@ const HeaderFields = ({
           </IconButton>
         </div>
       ))}
+      <HiddenHint id={hintId} headers={headers} />
       <FieldError error={error} />
       <div>
         <Button
@@ -116,6 +126,27 @@ const HeaderFields = ({
         </Button>
       </div>
     </fieldset>
+  )
+}
+
+/** What becomes of values that the service hides. */
+const HiddenHint = ({
+  headers,
+  id
+}: {
+  readonly id: string
+  readonly headers: CallValues["headers"]
+}) => {
+  const isKept = headers.some(([, value]) => value === mask)
+  const isAsked = headers.some(([, , ...copied]) => copied.length > 0)
+  if (!isKept && !isAsked) return null
+  return (
+    <p id={id} className="text-xs text-faint">
+      {isKept
+        ? `The value behind ${mask} is hidden and stays the same.`
+        : "Hidden values are not copied: enter them again, or remove the header."}{" "}
+      {"Use {{ secrets.NAME }} to keep the value out of the task."}
+    </p>
   )
 }
 

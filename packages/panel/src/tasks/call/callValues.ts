@@ -1,4 +1,5 @@
 import type { CallMethod } from "@scheduling/sdk"
+import { mask } from "../../data/mask.ts"
 import {
   newRunOn,
   runOnInputOf,
@@ -13,10 +14,13 @@ import {
   callOptionValuesOf
 } from "./callOptionValues.ts"
 
+/** A header of the form. The value of a `copied` one is hidden, so it has to be entered again. */
+export type HeaderValue = readonly [name: string, value: string, copied?: "copied"]
+
 export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
-  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly headers: ReadonlyArray<HeaderValue>
   readonly body: string
   readonly timeout_seconds: string
   readonly retry_count: string
@@ -40,6 +44,14 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
   retry_count: String(call.retry_count),
   ...runOnValuesOf(call),
   ...callOptionValuesOf(call)
+})
+
+/** The values of a new call that is a copy of another. */
+export const copiedCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
+  ...values,
+  headers: values.headers.map(([name, value]): HeaderValue =>
+    value === mask ? [name, "", "copied"] : [name, value]
+  )
 })
 
 export const newCall: CallValues = callValuesOf({

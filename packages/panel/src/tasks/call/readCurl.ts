@@ -1,5 +1,5 @@
 import type { CallMethod } from "@scheduling/sdk"
-import { hasBody, methods } from "./callValues.ts"
+import { hasBody, type HeaderValue, methods } from "./callValues.ts"
 import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
 import { shellWords } from "./shellWords.ts"
 
@@ -7,7 +7,7 @@ export interface Pasted {
   readonly schedule?: string
   readonly method?: CallMethod
   readonly url?: string
-  readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
+  readonly headers?: ReadonlyArray<HeaderValue>
   readonly body?: string
   readonly timeout_seconds?: string
 }

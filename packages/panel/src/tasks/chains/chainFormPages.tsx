@@ -5,6 +5,7 @@ import { Button } from "../../ui/actions/Button.tsx"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
+import { copiedCall } from "../call/callValues.ts"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
 import { chainQueries } from "./chainKind.ts"
@@ -80,7 +81,10 @@ export const { Edit: EditChainPage, New: NewChainPage } = taskFormPages<
   resourceOf: ({ chains }) => chains,
   initial: newChain,
   valuesOf: chainValuesOf,
-  copyOf: (chain) => ({ ...chainValuesOf(chain), name: `${chain.name} (copy)` }),
+  copyOf: (chain) => {
+    const values = chainValuesOf(chain)
+    return { ...values, name: `${chain.name} (copy)`, steps: values.steps.map(copiedCall) }
+  },
   inputOf: chainInputOf,
   Fields: ChainFields
 })

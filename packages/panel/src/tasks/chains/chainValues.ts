@@ -61,7 +61,7 @@ export const referenceProblem = (
   before: ReadonlyArray<StepValues>
 ): string | undefined => {
   const known = new Set(before.map(({ name }) => name.trim()))
-  const texts = [step.url, step.body, ...step.headers.flat()]
+  const texts = [step.url, step.body, ...step.headers.map(([, value]) => value)]
   const unknown = texts
     .flatMap((text) => Array.from(text.matchAll(reference), ([, name = ""]) => name))
     .find((name) => !known.has(name))

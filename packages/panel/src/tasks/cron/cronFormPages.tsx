@@ -4,7 +4,13 @@ import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
-import { callInputOf, type CallValues, callValuesOf, newCall } from "../call/callValues.ts"
+import {
+  callInputOf,
+  type CallValues,
+  callValuesOf,
+  copiedCall,
+  newCall
+} from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import {
   newScheduled,
@@ -66,7 +72,7 @@ export const { Edit: EditCronPage, New: NewCronPage } = taskFormPages<
   resourceOf: ({ cron }) => cron,
   initial: { ...newCall, ...newScheduled },
   valuesOf: cronValuesOf,
-  copyOf: (task) => ({ ...cronValuesOf(task), name: `${task.name} (copy)` }),
+  copyOf: (task) => ({ ...copiedCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
   inputOf: (values) => ({
     ...callInputOf(values),
     ...scheduledInputOf(values),

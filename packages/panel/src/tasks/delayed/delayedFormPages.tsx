@@ -10,7 +10,7 @@ import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
-import { callInputOf, callValuesOf, newCall } from "../call/callValues.ts"
+import { callInputOf, callValuesOf, copiedCall, newCall } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/firingOptionValues.ts"
 import {
@@ -35,8 +35,8 @@ const newDelayed = {
 
 type DelayedValues = typeof newDelayed
 
-/** A copy has a new delay, because the time of the original may have passed. */
-const copyOf = (task: DelayedTask): DelayedValues => ({
+/** The values without the time, which a copy does not have: that of the original may have passed. */
+const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,
   ...callValuesOf(task),
   name: task.name ?? "",
@@ -146,12 +146,12 @@ export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
   resourceOf: ({ delayed }) => delayed,
   initial: newDelayed,
   valuesOf: (task) => ({
-    ...copyOf(task),
+    ...delayedValuesOf(task),
     version: task.version,
     when: "at",
     run_at: localTime(task.run_at)
   }),
-  copyOf,
+  copyOf: (task) => copiedCall(delayedValuesOf(task)),
   inputOf,
   Fields: DelayedFields
 })
