@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { Api } from "@scheduling/domain/Api"
-import { openApiDocument } from "../src/OpenApiDocument.ts"
+import { publishedDocument } from "../src/publishedDocument.ts"
 
 const file = new URL("../openapi.json", import.meta.url)
 const shownLines = 12
@@ -26,7 +26,7 @@ const difference = (committed: ReadonlyArray<string>, generated: ReadonlyArray<s
   ].join("\n")
 }
 
-const generated = JSON.stringify(openApiDocument(Api), null, 2) + "\n"
+const generated = JSON.stringify(publishedDocument(Api), null, 2) + "\n"
 
 if (process.argv.includes("--check")) {
   const committed = await readFile(file, "utf8").catch(() => "")

@@ -108,7 +108,7 @@ const describeOperation = (
     ...(content !== undefined && { requestBody: { required: true, content } }),
     responses: {
       ...successResponses(endpoint, operation.responses, components),
-      ...errorResponses(endpoint, components)
+      ...errorResponses(endpoint)
     },
     "x-codeSamples": samplesOf(endpoint, {
       body: Object.values(content ?? {})[0]?.example,

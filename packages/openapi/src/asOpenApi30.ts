@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from "./model.ts"
+import type { PublishedDocument } from "./publishedDocument.ts"
 import { isSchema, referenced } from "./schemas/rewriting.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
  * The same document in OpenAPI 3.0, for generators that do not read 3.1, such as oapi-codegen for
  * Go. The webhooks are left out, because 3.0 cannot describe them.
  */
-export const asOpenApi30 = ({ components, info, paths, servers, tags }: OpenApiDocument) => {
+export const asOpenApi30 = ({ components, info, paths, servers, tags }: PublishedDocument) => {
   const { contact, description, license, title, version } = info
   const converted = converter(components.schemas)
   return {

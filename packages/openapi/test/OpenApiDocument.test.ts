@@ -170,8 +170,8 @@ describe("examples", () => {
     assert.deepStrictEqual(forbidden?.examples?.insufficient_scope?.value, {
       detail: {
         error: "insufficient_scope",
-        message: "This API key lacks the scope tasks:write.",
-        required_scope: "tasks:write"
+        message: "This API key lacks the scope tasks:read.",
+        required_scope: "tasks:read"
       },
       request_id
     })

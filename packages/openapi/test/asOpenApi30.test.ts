@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { asOpenApi30 } from "../src/asOpenApi30.ts"
-import { openApiDocument } from "../src/OpenApiDocument.ts"
+import { publishedDocument } from "../src/publishedDocument.ts"
 
 const redocly = resolve(import.meta.dirname, "../../../node_modules/.bin/redocly")
 
@@ -16,7 +16,7 @@ describe("The document in OpenAPI 3.0", () => {
     const folder = await mkdtemp(join(tmpdir(), "openapi-"))
     try {
       const file = join(folder, "openapi.json")
-      await writeFile(file, JSON.stringify(asOpenApi30(openApiDocument(Api))))
+      await writeFile(file, JSON.stringify(asOpenApi30(publishedDocument(Api))))
       const env = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
       const { stderr } = await promisify(execFile)(
         process.execPath,
@@ -30,7 +30,7 @@ describe("The document in OpenAPI 3.0", () => {
   }, 120_000)
 
   it("has every operation and schema of the other", () => {
-    const newer = openApiDocument(Api)
+    const newer = publishedDocument(Api)
     const older = asOpenApi30(newer)
     const { schemas } = older.components as typeof newer.components
     assert.deepStrictEqual(Object.keys(older.paths as object), Object.keys(newer.paths))

@@ -1,10 +1,9 @@
 import type { JsonSchema } from "effect"
 import type { OpenApi } from "effect/http-api"
-import { Authentication } from "@scheduling/domain/auth/Authentication"
-import { type Endpoint, type ErrorClass, errorsOf } from "../contract/endpoints.ts"
+import type { Endpoint, ErrorClass } from "../contract/endpoints.ts"
 import { exampleOf, withShownExamples } from "../schemas/examples.ts"
 import type { Response } from "../model.ts"
-import { componentName, errorExample, errorResponse } from "../responses/refusals.ts"
+import { componentName, errorExample, sharedResponses } from "../responses/refusals.ts"
 import { mapSchema, opened, plain, reference, referenced } from "../schemas/rewriting.ts"
 import { withDiscriminators, withNamedChoices } from "../schemas/unions.ts"
 import { annotationsOf, type namedSchemas } from "../contract/syntax.ts"
@@ -15,9 +14,7 @@ type Schemas = Readonly<Record<string, Schema>>
 export interface Components {
   /** The schemas by their clean names, each with an example. */
   readonly schemas: Schemas
-  /**
-   * The responses that endpoints share: each single error, and the answer to a missing credential.
-   */
+  /** The error responses of the endpoints. */
   readonly responses: Readonly<Record<string, Response>>
   /** Rewrites a schema of Effect's document in our terms. */
   readonly rewrite: (schema: Schema) => Schema
@@ -57,14 +54,11 @@ export const componentsOf = (
   for (const [name, schema] of Object.entries(shown)) {
     schemas[name] = { ...schema, examples: [exampleOf(schema, shown)] }
   }
-  const unauthorized = [...errorsOf([Authentication])].filter(({ status }) => status === 401)
-  const responses: Record<string, Response> = { Unauthorized: errorResponse(unauthorized, bare) }
   for (const error of errors) {
     const name = componentName(error)
     schemas[name] = { ...bare[name], examples: [errorExample(error, bare)] }
-    responses[name] = errorResponse([error], bare)
   }
-  return { schemas, responses, rewrite }
+  return { schemas, responses: sharedResponses(endpoints, bare), rewrite }
 }
 
 const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => [

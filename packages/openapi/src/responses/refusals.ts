@@ -12,7 +12,8 @@ import {
   PayloadTooLarge,
   UnsupportedMediaType
 } from "@scheduling/domain/shared/Errors"
-import type { Endpoint, ErrorClass } from "../contract/endpoints.ts"
+import { Authentication } from "@scheduling/domain/auth/Authentication"
+import { type Endpoint, type ErrorClass, errorsOf } from "../contract/endpoints.ts"
 import { exampleOf } from "../schemas/examples.ts"
 import { headerReferences } from "./headers.ts"
 import type { Reference, Response } from "../model.ts"
@@ -84,29 +85,10 @@ const phrases: Readonly<Record<number, string>> = {
 const list = new Intl.ListFormat("en", { type: "disjunction" })
 
 /** An error as it is sent, with the message that its class gives. */
-const instance = (error: ErrorClass, schemas: Schemas, facts: Facts) => {
+const instance = (error: ErrorClass, schemas: Schemas) => {
   const wire = schemas[componentName(error)]?.properties
   const detail = isSchema(wire) && isSchema(wire.detail) ? exampleOf(wire.detail, schemas) : {}
-  const fields = isSchema(detail) ? Struct.omit(detail, ["error", "message"]) : {}
-  const known = Object.entries(facts).filter(([name]) => name in fields)
-  return new error({ ...fields, ...Object.fromEntries(known) })
-}
-
-type Facts = Readonly<Record<string, string>>
-
-/**
- * What an endpoint knows about the fields of its errors: the scope it needs, and the last resource
- * in its path.
- */
-const factsOf = ({ access, params }: Endpoint): Facts => {
-  const noun = params.at(-1)?.replace(/_id$/, "")
-  const { literals } = NotFound.fields.detail.fields.resource
-  const resource = literals.find((name) => name === noun || name.endsWith(`_${noun}`))
-  return {
-    ...(access.kind === "scope" && { required_scope: access.scope }),
-    ...(neededRole(access) !== null && { required_role: neededRole(access) ?? "viewer" }),
-    ...(resource !== undefined && { resource })
-  }
+  return new error(isSchema(detail) ? Struct.omit(detail, ["error", "message"]) : {})
 }
 
 const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -114,16 +96,12 @@ const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 const wireOf = ({ detail }: InstanceType<ErrorClass>) => ({ detail, request_id: exampleId })
 
 export const errorExample = (error: ErrorClass, schemas: Schemas) =>
-  wireOf(instance(error, schemas, {}))
+  wireOf(instance(error, schemas))
 
 /** The response for all errors of one status. */
-export const errorResponse = (
-  errors: ReadonlyArray<ErrorClass>,
-  schemas: Schemas,
-  facts: Facts = {}
-): Response => {
+const errorResponse = (errors: ReadonlyArray<ErrorClass>, schemas: Schemas): Response => {
   const phrase = phrases[errors[0]?.status ?? 500] ?? "Refused"
-  const instances = errors.map((error) => instance(error, schemas, facts))
+  const instances = errors.map((error) => instance(error, schemas))
   const headers = new Set(instances.flatMap((one) => Object.keys(one.headers)))
   const references = errors.map((error) => reference(componentName(error)))
   const [only] = references.length === 1 ? references : []
@@ -141,24 +119,32 @@ export const errorResponse = (
   }
 }
 
-/** The error responses of an endpoint. Responses that are the same everywhere are shared. */
-export const errorResponses = (
-  endpoint: Endpoint,
-  {
-    responses,
-    schemas
-  }: {
-    readonly responses: Readonly<Record<string, Response>>
-    readonly schemas: Schemas
-  }
-): Readonly<Record<string, Response | Reference>> =>
+const unauthorized = [...errorsOf([Authentication])].filter(({ status }) => status === 401)
+
+const responseName = (errors: ReadonlyArray<ErrorClass>): string => {
+  const [only] = errors.length === 1 ? errors : []
+  if (only !== undefined) return componentName(only)
+  return Equal.equals(errors, unauthorized)
+    ? "Unauthorized"
+    : errors.map(({ identifier }) => identifier).join("Or")
+}
+
+/** The error responses of all endpoints, by name. */
+export const sharedResponses = (
+  endpoints: ReadonlyArray<Endpoint>,
+  schemas: Schemas
+): Readonly<Record<string, Response>> =>
   Object.fromEntries(
-    [...refusalsOf(endpoint)].map(([status, errors]) => {
-      const response = errorResponse(errors, schemas, factsOf(endpoint))
-      const shared = Object.entries(responses).find(([, one]) => Equal.equals(one, response))
-      return [
-        status,
-        shared === undefined ? response : { $ref: `#/components/responses/${shared[0]}` }
-      ]
-    })
+    endpoints
+      .flatMap((endpoint) => [...refusalsOf(endpoint).values()])
+      .map((errors) => [responseName(errors), errorResponse(errors, schemas)])
+  )
+
+/** The error responses of an endpoint. */
+export const errorResponses = (endpoint: Endpoint): Readonly<Record<string, Reference>> =>
+  Object.fromEntries(
+    [...refusalsOf(endpoint)].map(([status, errors]) => [
+      status,
+      { $ref: `#/components/responses/${responseName(errors)}` }
+    ])
   )

@@ -1,5 +1,5 @@
 import { asOpenApi30 } from "@scheduling/openapi/asOpenApi30"
-import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
+import { publishedDocument } from "@scheduling/openapi/publishedDocument"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
@@ -13,7 +13,7 @@ import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const document = () => openApiDocument(api, { url: "/" })
+  const document = () => publishedDocument(api, { url: "/" })
   const documented = api.annotate(OpenApi.Transform, () => ({ ...document() }))
   return Layer.mergeAll(
     json("/v1/openapi.json", () => OpenApi.fromApi(documented)),
