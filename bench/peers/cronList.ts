@@ -35,6 +35,7 @@ const unsetOptions = {
   body_contains: null,
   body_lacks: null,
   completion: null,
+  auth: null,
   ends_at: null,
   excluded_calendar: null,
   excluded_days: [],

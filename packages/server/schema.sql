@@ -5,8 +5,12 @@ CREATE OR REPLACE FUNCTION public.keep_replaced_call()
  LANGUAGE plpgsql
 AS $function$
     BEGIN
-      INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
-      SELECT OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body
+      INSERT INTO replaced_calls (
+        task_id, replaced_at, workspace_id, method, url, headers, body, auth
+      )
+      SELECT
+        OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body,
+        OLD.call_options -> 'auth'
       FROM workspaces
       WHERE id = OLD.workspace_id
       ON CONFLICT DO NOTHING;
@@ -52,6 +56,19 @@ CREATE OR REPLACE FUNCTION public.seconds_after(since timestamp with time zone, 
  IMMUTABLE PARALLEL SAFE
 AS $function$ SELECT since + seconds * interval '1 second' $function$;
 
+CREATE OR REPLACE FUNCTION public.secret_names_in(source text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+      SELECT CASE
+        WHEN strpos(source, '{{') > 0 THEN (
+          SELECT array_agg(DISTINCT found[1])
+          FROM regexp_matches(source, '{{\s*secrets\.([A-Z][A-Z0-9_]{0,62})\s*}}', 'g') AS found
+        )
+      END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -66,6 +83,18 @@ CREATE TABLE absences (
 ) WITH (fillfactor=50);
 CREATE INDEX absences_by_end ON absences USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX absences_to_come ON absences USING btree ((true)) WHERE ended_at IS NULL;
+
+CREATE TABLE access_tokens (
+  workspace_id uuid NOT NULL,
+  id text NOT NULL,
+  sealed_token text,
+  obtained_at timestamp with time zone,
+  usable_until timestamp with time zone,
+  asking_until timestamp with time zone,
+  error text,
+  CONSTRAINT access_tokens_pkey PRIMARY KEY (workspace_id, id),
+  CONSTRAINT access_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
 
 CREATE TABLE api_key_uses (
   api_key_id uuid NOT NULL,
@@ -192,9 +221,11 @@ CREATE TABLE chain_steps (
   worker_wait_seconds integer DEFAULT 300 NOT NULL,
   uses smallint[] NOT NULL,
   weight integer NOT NULL,
+  secret_names text[] GENERATED ALWAYS AS (secret_names_in((((url || (headers)::text) || COALESCE(body, ''::text)) || COALESCE((call_options)::text, ''::text)))) STORED,
   CONSTRAINT chain_steps_pkey PRIMARY KEY (version_id, step_index),
   CONSTRAINT chain_steps_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id) ON DELETE CASCADE
 );
+CREATE INDEX chain_steps_by_secrets ON chain_steps USING btree (version_id) WHERE secret_names IS NOT NULL;
 
 CREATE TABLE chain_versions (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -457,6 +488,7 @@ CREATE TABLE notification_channels (
   kind text NOT NULL,
   config jsonb NOT NULL,
   sealed_secrets text NOT NULL,
+  secret_names text[],
   paused boolean DEFAULT false NOT NULL,
   paused_reason text,
   confirmed boolean DEFAULT true NOT NULL,
@@ -703,6 +735,7 @@ CREATE TABLE replaced_calls (
   url text NOT NULL,
   headers jsonb NOT NULL,
   body text,
+  auth jsonb,
   CONSTRAINT replaced_calls_pkey PRIMARY KEY (task_id, replaced_at),
   CONSTRAINT replaced_calls_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
@@ -779,6 +812,22 @@ CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE phase = 
 CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE phase = 'parked'::text;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+
+CREATE TABLE secrets (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  name text NOT NULL,
+  description text,
+  allowed_hosts text[] NOT NULL,
+  sealed_value text NOT NULL,
+  value_set_at timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT secrets_pkey PRIMARY KEY (id),
+  CONSTRAINT secrets_workspace_id_name_key UNIQUE (workspace_id, name),
+  CONSTRAINT secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX secrets_by_workspace ON secrets USING btree (workspace_id, id DESC);
 
 CREATE TABLE sessions (
   id uuid NOT NULL,
@@ -877,6 +926,7 @@ CREATE TABLE tasks (
   version_id uuid,
   steps_bytes integer,
   bytes integer GENERATED ALWAYS AS ((((((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(octet_length((call_options)::text), 0)) + COALESCE(octet_length((firing_options)::text), 0)) + COALESCE(octet_length((ending_options)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
+  secret_names text[] GENERATED ALWAYS AS (secret_names_in((((COALESCE(url, ''::text) || COALESCE((headers)::text, ''::text)) || COALESCE(body, ''::text)) || COALESCE((call_options)::text, ''::text)))) STORED,
   schedule text,
   timezone text,
   overlap text,
@@ -915,6 +965,7 @@ END),
 ) WITH (fillfactor=80);
 CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE next_fire_at IS NOT NULL;
 CREATE INDEX tasks_by_queue ON tasks USING btree (queue_id) WHERE queue_id IS NOT NULL;
+CREATE INDEX tasks_by_secrets ON tasks USING btree (workspace_id) WHERE secret_names IS NOT NULL;
 CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;
 CREATE INDEX tasks_by_workspace ON tasks USING btree (workspace_id, kind, id DESC);
 CREATE INDEX tasks_pending ON tasks USING btree (workspace_id, id DESC) WHERE status = 'pending'::text;
@@ -922,7 +973,7 @@ CREATE INDEX tasks_upcoming ON tasks USING btree (workspace_id, COALESCE(next_fi
 CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_options IS NOT NULL;
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_call_deleted AFTER DELETE ON public.tasks FOR EACH ROW WHEN (((old.kind = 'cron'::text) AND (old.method IS NOT NULL))) EXECUTE FUNCTION keep_replaced_call();
-CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body ON public.tasks FOR EACH ROW WHEN (((old.method IS NOT NULL) AND ((((old.method IS DISTINCT FROM new.method) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.body IS DISTINCT FROM new.body)))) EXECUTE FUNCTION keep_replaced_call();
+CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body, call_options ON public.tasks FOR EACH ROW WHEN (((old.method IS NOT NULL) AND (((((old.method IS DISTINCT FROM new.method) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.body IS DISTINCT FROM new.body)) OR ((old.call_options -> 'auth'::text) IS DISTINCT FROM (new.call_options -> 'auth'::text))))) EXECUTE FUNCTION keep_replaced_call();
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 
 CREATE TABLE totp (

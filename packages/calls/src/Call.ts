@@ -122,7 +122,13 @@ export class Call extends Context.Service<
                   )
                 : null
               const classify = () =>
-                classifyExchange(exchange, timeout, success, clock.currentTimeMillisUnsafe())
+                classifyExchange(
+                  exchange,
+                  timeout,
+                  success,
+                  clock.currentTimeMillisUnsafe(),
+                  request.secrets
+                )
               end(exitOf(() => answer(classify())))
             }
           )

@@ -24,6 +24,8 @@ export interface CallRequest {
   readonly signing?: Signing | undefined
   /** A signature by the service, because an agent has no secrets. */
   readonly signature?: Signature
+  /** What was filled in, to be masked wherever it comes back. */
+  readonly secrets?: ReadonlyArray<string>
   /** The number of bytes of the answer's body to keep. 10,000 by default. */
   readonly keep_bytes?: number
   /** The completion URL, to which the job reports when it has finished. */

@@ -5,6 +5,7 @@ import { describeError } from "./describeError.ts"
 import { AnswerCutOff } from "./exchange/AnswerParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
 import { classifyAnswer } from "./classifyAnswer.ts"
+import { secretsMasker } from "./maskSecrets.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
 export const refused = (error: ExecutionError): Answer => ({
@@ -17,40 +18,58 @@ export const refused = (error: ExecutionError): Answer => ({
   exchange: null
 })
 
-const detailsOf = ({ connecting, headers, statusCode, waitMs }: Exchange): ExchangeDetails => ({
+type Clean = (text: string) => string
+
+const asItIs: Clean = (text) => text
+
+const detailsOf = (
+  { connecting, headers, statusCode, waitMs }: Exchange,
+  clean: Clean
+): ExchangeDetails => ({
   dns_ms: rounded(connecting?.dns_ms),
   connect_ms: rounded(connecting?.connect_ms),
   tls_ms: rounded(connecting?.tls_ms),
   wait_ms: rounded(waitMs),
-  headers: statusCode === null ? null : headers.shown
+  headers: statusCode === null ? null : clean(headers.shown)
 })
 
 const rounded = (ms: number | null | undefined): number | null =>
   ms === null || ms === undefined ? null : Math.round(ms)
 
-/** A call without a complete answer is retryable. A complete answer is classified by the rule. */
+/**
+ * A call without a complete answer is retryable. A complete answer is classified by the rule. Secrets are
+ * masked before that, so that a rule cannot be used to guess them.
+ */
 export const classifyExchange = (
   exchange: Exchange,
   timeout: ExecutionError | null,
   success: SuccessRule | null,
-  nowMillis: number
+  nowMillis: number,
+  secrets: ReadonlyArray<string> = []
 ): Answer => {
-  if (exchange.complete) return answered(exchange, success, nowMillis)
+  const clean = secrets.length === 0 ? asItIs : secretsMasker(secrets)
+  if (exchange.complete) return answered(exchange, success, nowMillis, clean)
   const error = timeout ?? describeError(exchange.error ?? new AnswerCutOff())
   if (error.code === "address_refused") return refused(error)
   return {
     status_code: exchange.statusCode,
-    response_body: exchange.body,
-    error,
+    response_body: exchange.body === null ? null : clean(exchange.body),
+    error: { ...error, message: clean(error.message) },
     retry_after_seconds: parseRetryAfter(exchange.headers.retryAfter, nowMillis),
     outcome: "retryable",
     completes_later: false,
-    exchange: detailsOf(exchange)
+    exchange: detailsOf(exchange, clean)
   }
 }
 
-const answered = (exchange: Exchange, success: SuccessRule | null, nowMillis: number): Answer => {
-  const { body, headers, statusCode } = exchange
+const answered = (
+  exchange: Exchange,
+  success: SuccessRule | null,
+  nowMillis: number,
+  clean: Clean
+): Answer => {
+  const { headers, statusCode } = exchange
+  const body = exchange.body === null ? null : clean(exchange.body)
   const status = statusCode ?? 0
   const { error, outcome } = classifyAnswer(status, body, success)
   return {
@@ -61,6 +80,6 @@ const answered = (exchange: Exchange, success: SuccessRule | null, nowMillis: nu
       outcome === "retryable" ? parseRetryAfter(headers.retryAfter, nowMillis) : null,
     outcome,
     completes_later: status === 202 && headers.complete?.toLowerCase() === "later",
-    exchange: detailsOf(exchange)
+    exchange: detailsOf(exchange, clean)
   }
 }

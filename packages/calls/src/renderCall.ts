@@ -1,14 +1,14 @@
 import { Result } from "effect"
 import {
-  type StepCall,
-  stepUrlProblems,
+  type TemplateCall,
+  templateUrlProblems,
   withPlaceholders
-} from "@scheduling/domain/chains/StepCall"
-import { parseTemplate, type Reference, type Template } from "@scheduling/domain/chains/Template"
+} from "@scheduling/domain/calls/TemplateCall"
+import { parseTemplate, type Reference, type Template } from "@scheduling/domain/calls/Template"
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { maxUrlLength, parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
-import type { Answers } from "./exchange/Answers.ts"
+import type { TemplateValues } from "./templateValues.ts"
 
 /**
  * Fills in the references of a call, or fails with the reason why the call cannot be made. Each
@@ -21,21 +21,24 @@ import type { Answers } from "./exchange/Answers.ts"
  * - in a form body (`application/x-www-form-urlencoded`) it is percent-encoded;
  * - in any other body it is plain text.
  */
-export const renderCall = (call: StepCall, answers: Answers): Result.Result<StepCall, string> =>
+export const renderCall = (
+  call: TemplateCall,
+  values: TemplateValues
+): Result.Result<TemplateCall, string> =>
   Result.gen(function* () {
-    const url = yield* renderUrl(call.url, answers)
-    const headers = yield* renderHeaders(call.headers, answers)
-    const body = call.body === null ? null : yield* renderBody(call.body, headers, answers)
+    const url = yield* renderUrl(call.url, values)
+    const headers = yield* renderHeaders(call.headers, values)
+    const body = call.body === null ? null : yield* renderBody(call.body, headers, values)
     return { url, headers, body }
   })
 
-const renderUrl = (source: string, answers: Answers): Result.Result<string, string> =>
+const renderUrl = (source: string, values: TemplateValues): Result.Result<string, string> =>
   Result.gen(function* () {
-    const [wrong] = stepUrlProblems(source)
+    const [wrong] = templateUrlProblems(source)
     if (wrong !== undefined) return yield* Result.fail(inField("url", wrong))
     const template = yield* parsed("url", source)
     const text = yield* fillTemplate(template, maxUrlLength, (reference) =>
-      Result.map(answers.text(reference), percentEncode)
+      Result.map(values.text(reference), percentEncode)
     ).pipe(Result.mapError((problem) => inField("url", problem)))
     const url = yield* Result.mapError(parseCallUrl(text), (problem) => inField("url", problem))
     if (pathShape(url) !== pathShape(new URL(withPlaceholders(template)))) {
@@ -51,15 +54,15 @@ const renderUrl = (source: string, answers: Answers): Result.Result<string, stri
 const pathShape = (url: URL): string => url.pathname.replace(/[^/]+/g, "x")
 
 const renderHeaders = (
-  sources: StepCall["headers"],
-  answers: Answers
-): Result.Result<StepCall["headers"], string> =>
+  sources: TemplateCall["headers"],
+  values: TemplateValues
+): Result.Result<TemplateCall["headers"], string> =>
   Result.gen(function* () {
     const headers: Array<readonly [string, string]> = []
     for (const [name, source] of Object.entries(sources)) {
       const field = `header ${name}`
       const template = yield* parsed(field, source)
-      const value = yield* fillTemplate(template, maxHeaderLength, answers.text).pipe(
+      const value = yield* fillTemplate(template, maxHeaderLength, values.text).pipe(
         Result.mapError((problem) => inField(field, problem))
       )
       headers.push([name, value])
@@ -77,16 +80,16 @@ const maxHeaderLength = 16 * 1024
 
 const renderBody = (
   source: string,
-  headers: StepCall["headers"],
-  answers: Answers
+  headers: TemplateCall["headers"],
+  values: TemplateValues
 ): Result.Result<string, string> =>
   Result.gen(function* () {
     const template = yield* parsed("body", source)
     const type = mediaType(headers)
     const positions = jsonType.test(type) ? jsonPositions(template) : undefined
     const text = yield* fillTemplate(template, maxBodyBytes, (reference, index) => {
-      if (positions?.[index] === "value") return answers.json(reference)
-      const value = answers.text(reference)
+      if (positions?.[index] === "value") return values.json(reference)
+      const value = values.text(reference)
       if (positions !== undefined) return Result.map(value, escapeJson)
       return type === formType ? Result.map(value, percentEncode) : value
     }).pipe(Result.mapError((problem) => inField("body", problem)))
@@ -96,7 +99,7 @@ const renderBody = (
 const formType = "application/x-www-form-urlencoded"
 const jsonType = /^[^/]+\/(?:[^/]+\+)?json$/
 
-const mediaType = (headers: StepCall["headers"]): string => {
+const mediaType = (headers: TemplateCall["headers"]): string => {
   const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")
   const [type = ""] = (header?.[1] ?? "application/json").split(";")
   return type.trim().toLowerCase()

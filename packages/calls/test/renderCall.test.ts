@@ -1,18 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type StepCall, StepUrl } from "@scheduling/domain/chains/StepCall"
-import { answersOf } from "../src/exchange/Answers.ts"
+import { type TemplateCall, TemplateUrl } from "@scheduling/domain/calls/TemplateCall"
+import { type CallValues, valuesOf } from "../src/templateValues.ts"
 import { renderCall } from "../src/renderCall.ts"
 import { Result, Schema } from "effect"
 
-const answer = (value: unknown) =>
-  answersOf(new Map([["a", { status_code: 200, response_body: JSON.stringify({ v: value }) }]]))
+/** The values of a call that uses none of them. */
+const none: CallValues = {
+  run: { id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", attempt: 1, scheduled_ms: 0 },
+  task: null,
+  input: null,
+  steps: new Map(),
+  secrets: new Map(),
+  now_ms: 0
+}
 
-const render = (call: Partial<StepCall>, value: unknown) =>
+const answer = (value: unknown) =>
+  valuesOf({
+    ...none,
+    steps: new Map([["a", { status_code: 200, response_body: JSON.stringify({ v: value }) }]])
+  })
+
+const render = (call: Partial<TemplateCall>, value: unknown) =>
   renderCall({ url: "https://example.com/", headers: {}, body: null, ...call }, answer(value))
 
-const rendered = (call: Partial<StepCall>, value: unknown) => Result.getOrThrow(render(call, value))
+const rendered = (call: Partial<TemplateCall>, value: unknown) =>
+  Result.getOrThrow(render(call, value))
 
-const refused = (call: Partial<StepCall>, value: unknown) => {
+const refused = (call: Partial<TemplateCall>, value: unknown) => {
   const result = render(call, value)
   assert(Result.isFailure(result), JSON.stringify(result))
   return result.failure
@@ -22,7 +36,7 @@ const v = "{{ steps.a.body.v }}"
 
 describe("a step's URL", () => {
   const problem = (url: string) => {
-    const result = Schema.decodeUnknownResult(StepUrl)(url)
+    const result = Schema.decodeUnknownResult(TemplateUrl)(url)
     return Result.isFailure(result) ? String(result.failure) : undefined
   }
 
@@ -178,7 +192,7 @@ describe("a step's body", () => {
     ])
     const body = `{"a":${v},"b":["x {{ steps.a.body }}"],"{{ steps.a.body }}":{{ steps.a.body }}}`
     const result = Result.getOrThrow(
-      renderCall({ url: "https://example.com/", headers: {}, body }, answersOf(steps))
+      renderCall({ url: "https://example.com/", headers: {}, body }, valuesOf({ ...none, steps }))
     )
     const parsed = JSON.parse(result.body ?? "")
     assert.deepStrictEqual(Object.keys(parsed).slice(0, 2), ["a", "b"])

@@ -20,6 +20,7 @@ import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
 import { MonitorsApi } from "./monitors/MonitorsApi.ts"
 import { NotificationsApi } from "./notifications/NotificationsApi.ts"
 import { QueuesApi } from "./queues/QueuesApi.ts"
+import { SecretsApi } from "./secrets/SecretsApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
 import { SystemApi } from "./system/SystemApi.ts"
 import { WorkersApi } from "./workers/WorkersApi.ts"
@@ -40,6 +41,7 @@ export class Api extends HttpApi.make("scheduling")
     DelayedApi,
     ChainsApi,
     QueuesApi,
+    SecretsApi,
     ExecutionsApi,
     ForecastApi,
     ActivityApi,

@@ -163,6 +163,7 @@ const task = {
   body_lacks: null,
   retry: null,
   completion: null,
+  auth: null,
   run_on: null,
   worker_wait_seconds: 300,
   queue_id: null,

@@ -24,6 +24,7 @@ import { ControlSocketLayer, MetricsServerLayer, OperationsLayer } from "./opera
 import { PanelLayer } from "./panel/index.ts"
 import { PlansLayer } from "./plans/index.ts"
 import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
+import { SecretsLayer } from "./secrets/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
 import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
 
@@ -39,6 +40,7 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(NotificationsLayer),
   Layer.provideMerge(MonitoringLayer),
   Layer.provideMerge(TasksLayer),
+  Layer.provideMerge(SecretsLayer),
   Layer.provideMerge(AccountsLayer),
   Layer.provideMerge(EngineLayer),
   Layer.provideMerge(MailLayer),

@@ -1,6 +1,6 @@
 import { Email } from "@scheduling/domain/auth/emailAddress"
 import { ChainInput } from "@scheduling/domain/chains/Chain"
-import { StepUrl } from "@scheduling/domain/chains/StepCall"
+import { TemplateUrl } from "@scheduling/domain/calls/TemplateCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
 import { MinuteSchedule, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
@@ -25,7 +25,7 @@ export const knownSchemas = (sink: string, now: number) => {
   })
   return [
     known(CallUrl, url),
-    known(StepUrl, url),
+    known(TemplateUrl, url),
     known(Schedule, schedule),
     known(MinuteSchedule, schedule),
     known(TimeZone, oneOf([...Intl.supportedValuesOf("timeZone"), "UTC", "Etc/GMT+5"])),

@@ -1,5 +1,6 @@
 import { Call } from "@scheduling/calls/Call"
 import type { CallResult } from "@scheduling/calls/CallResult"
+import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Exit, LogLevel } from "effect"
 import { type CallAnswer, toAnswer, cutOffAnswer, returnedAnswer } from "./CallAnswer.ts"
@@ -51,11 +52,12 @@ export const makeCalls = Effect.fnUntraced(function* ({
     onResult()
     beginAll()
     if (!logsCalls) return
+    const withoutSecrets = secretsMasker(given.secrets ?? [])
     const how = result.status_code ?? result.error?.message ?? result.outcome
     logs.push(
       Effect.logInfo(
         // Query strings can contain secrets.
-        `${given.method} ${given.url.split(/[?#]/, 1)[0]}: ${how} in ${duration_ms} ms`
+        `${given.method} ${withoutSecrets(given.url.split(/[?#]/, 1)[0] ?? "")}: ${how} in ${duration_ms} ms`
       ).pipe(Effect.annotateLogs({ run: run_id, attempt: given.attempt }))
     )
     if (logs.length === 1) runFork(writeLogs)

@@ -40,6 +40,7 @@ export const Limits = Schema.Struct({
   ),
   workers: count("Workers."),
   queues: count("Queues."),
+  secrets: count("Secrets."),
   owned_workspaces: count(
     "Workspaces that one account owns. The limit of the default plan applies."
   )

@@ -4,6 +4,7 @@ import { rareOptions } from "../shared/options.ts"
 import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
+import { CallAuth } from "./CallAuth.ts"
 
 const maxSearchedLength = 500
 
@@ -158,6 +159,17 @@ export const callOptions = rareOptions({
       description:
         "How the end of a job is reported that goes on after its answer. Null: it does not."
     })
+  },
+  auth: {
+    absent: "None",
+    input: Schema.NullOr(CallAuth).annotate({
+      description:
+        "How the call authenticates itself, in place of an `authorization` header. The secret parts " +
+        "are references to secrets of the workspace."
+    }),
+    shown: Schema.NullOr(CallAuth).annotate({
+      description: "How the call authenticates itself. Null if only its headers say."
+    })
   }
 })
 
@@ -165,6 +177,7 @@ export const callOptions = rareOptions({
 export interface CallOptions extends SuccessRule {
   readonly retry?: Retry
   readonly completion?: Completion
+  readonly auth?: CallAuth
 }
 
 interface Retries {

@@ -1,11 +1,20 @@
 import { Schema, SchemaTransformation } from "effect"
 import { CallHeaders, CallHeadersUpdate } from "./CallHeaders.ts"
-import { callOptions, maxAnswerSeconds, maxCompletionSeconds, RetryUpdate } from "./CallOptions.ts"
+import {
+  bodyIsSent,
+  callOptions,
+  maxAnswerSeconds,
+  maxCompletionSeconds,
+  retriesAgree,
+  RetryUpdate,
+  timeoutFits
+} from "./CallOptions.ts"
 import { mask } from "./credentialHeaders.ts"
-import { CallUrl } from "./CallUrl.ts"
 import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
 import { oneOf } from "../shared/oneOf.ts"
+import { authorizationIsGivenOnce } from "./CallAuth.ts"
+import { referencesAreKnown, TemplateUrl } from "./TemplateCall.ts"
 import { options } from "../shared/options.ts"
 
 export const maxBodyBytes = 256 * 1024
@@ -66,7 +75,10 @@ const always = options({
         description:
           "A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without " +
           "a `content-type` among the headers it goes out as `application/json`. At most 256 KiB. " +
-          "Refused with GET and HEAD.",
+          "Refused with GET and HEAD. Like the URL and the headers it may use values that are known when the " +
+          "call is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`, " +
+          "`{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`. " +
+          "Write `{{ '{{' }}` for two braces.",
         examples: [{ full: true }]
       })
     ),
@@ -107,10 +119,27 @@ const { method, ...others } = always.fields
 
 /** The fields of an outgoing call, of a task or of a step. */
 export const call = {
-  input: { url: CallUrl, ...always.input, ...callOptions.input },
+  input: { url: TemplateUrl, ...always.input, ...callOptions.input },
   fields: { method, url, ...others, ...callOptions.fields },
   defaults: { ...always.defaults, ...callOptions.defaults }
 }
+
+/** The rules of a call that has all its fields. */
+export const callChecks = [
+  bodyIsSent,
+  retriesAgree,
+  timeoutFits,
+  authorizationIsGivenOnce,
+  referencesAreKnown
+] as const
+
+/** The rules that the fields of a PATCH keep among themselves. */
+export const callUpdateChecks = [
+  bodyIsSent,
+  retriesAgree,
+  authorizationIsGivenOnce,
+  referencesAreKnown
+] as const
 
 /** The fields of a call whose objects a PATCH merges. */
 export const callUpdate = {

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { parseTemplate } from "../chains/Template.ts"
+import { parseTemplate } from "./Template.ts"
 
 /** The text that replaces a value that looks like a credential. */
 export const mask = "•••"

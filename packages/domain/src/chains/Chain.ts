@@ -5,6 +5,7 @@ import { Schedule } from "../schedules/Schedule.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { authorizationIsGivenOnce } from "../calls/CallAuth.ts"
 import { callbacks } from "../calls/Callbacks.ts"
 import { call } from "../calls/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
@@ -20,13 +21,10 @@ import { label } from "../shared/Text.ts"
 import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
-import { countReferences, referenceProblems, StepUrl } from "./StepCall.ts"
-import { stepName } from "./Template.ts"
+import { referenceProblems, tooManyReferences } from "../calls/TemplateCall.ts"
+import { stepName } from "../calls/Template.ts"
 
 export const maxSteps = 50
-
-/** A megabyte of steps could hold 60,000 references, which take 70 ms to read. */
-const maxReferences = 2_000
 
 /** The defaults of a chain and of a step. */
 export const chainDefaults = {
@@ -61,21 +59,16 @@ export const ChainStepInput = Schema.Struct({
   name: StepName,
   ...call.input,
   ...runOn.input,
-  url: StepUrl,
   run_if: whenAbsent("`success`", RunIf)
 })
-  .check(bodyIsSent, retriesAgree, timeoutFits)
+  .check(bodyIsSent, retriesAgree, timeoutFits, authorizationIsGivenOnce)
   .annotate({
     identifier: "ChainStepInput",
     description:
-      "A call that may use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
+      "A call that may also use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
       "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
-      "steps.<name>.body.items[0].id }}`. A run by hand may have an input: `{{ input }}`, `{{ input.items[0].id }}`. " +
-      "A value in a URL is percent-encoded; in a JSON body it " +
-      "is escaped inside a string and a JSON value elsewhere. If a value is missing, the step " +
-      "fails. The first 10,000 bytes of each answer can be used. All steps of a chain together may " +
-      "hold 2,000 references. Write `{{ '{{' }}` for the " +
-      "braces themselves."
+      "steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000 " +
+      "bytes of each answer can be used. All steps of a chain together may hold 2,000 references."
   })
 export type ChainStepInput = typeof ChainStepInput.Type
 
@@ -83,10 +76,8 @@ export type ChainStepInput = typeof ChainStepInput.Type
 export const stepsProblems = (
   steps: ReadonlyArray<ChainStepInput>
 ): ReadonlyArray<FieldProblem> => {
-  if (countReferences(steps) > maxReferences) {
-    const problem = `must contain at most ${maxReferences} references in all`
-    return [{ path: [], code: "too_many", problem }]
-  }
+  const tooMany = tooManyReferences(steps)
+  if (tooMany.length > 0) return tooMany
   const earlier = new Set<string>()
   return steps.flatMap((step, index) => {
     const problems = referenceProblems(step, earlier).map((one) => ({

@@ -1,10 +1,10 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { callOptions } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
 import { mask } from "../calls/credentialHeaders.ts"
-import { call, callUpdate } from "../calls/HttpCall.ts"
+import { call, callChecks, callUpdate, callUpdateChecks } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
 import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
@@ -57,14 +57,14 @@ const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
 export const CronTaskInput = fieldsWithKey
   .mapFields(Struct.assign(pausedInput))
-  .check(bodyIsSent, retriesAgree, timeoutFits)
+  .check(...callChecks)
   .annotate({ identifier: "CronTaskInput", examples: [exampleDefinition] })
 export type CronTaskInput = typeof CronTaskInput.Type
 
 export const CronTaskUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields({ ...callUpdate, ...pausedInput }), ...versionInput }))
-  .check(bodyIsSent, retriesAgree)
+  .check(...callUpdateChecks)
   .annotate({
     identifier: "CronTaskUpdate",
     description: "Any of the fields. Absent fields keep their values.",
@@ -137,7 +137,7 @@ export type CronTask = typeof CronTask.Type
 export const CronTaskDefinition = Schema.Struct(
   putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, CronTask)
 )
-  .check(bodyIsSent, retriesAgree, timeoutFits)
+  .check(...callChecks)
   .annotate({
     identifier: "CronTaskDefinition",
     description:

@@ -1,9 +1,9 @@
 import { Schema, Struct } from "effect"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
+import { callOptions } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
-import { call, callUpdate } from "../calls/HttpCall.ts"
+import { call, callChecks, callUpdate, callUpdateChecks } from "../calls/HttpCall.ts"
 import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
@@ -111,19 +111,17 @@ const exampleDefinition = {
   retry_count: 3
 }
 
-export const DelayedTaskInput = fieldsWithKey
-  .check(exactlyOne, bodyIsSent, retriesAgree, timeoutFits)
-  .annotate({
-    identifier: "DelayedTaskInput",
-    description: "Give either `run_at` or `delay_seconds`.",
-    examples: [exampleDefinition]
-  })
+export const DelayedTaskInput = fieldsWithKey.check(exactlyOne, ...callChecks).annotate({
+  identifier: "DelayedTaskInput",
+  description: "Give either `run_at` or `delay_seconds`.",
+  examples: [exampleDefinition]
+})
 export type DelayedTaskInput = typeof DelayedTaskInput.Type
 
 export const DelayedTaskUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields(callUpdate), ...versionInput }))
-  .check(atMostOne, bodyIsSent, retriesAgree)
+  .check(atMostOne, ...callUpdateChecks)
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:
@@ -187,7 +185,7 @@ export type DelayedTask = typeof DelayedTask.Type
 export const DelayedTaskDefinition = Schema.Struct(
   putFields({ ...fields.fields, ...versionInput }, DelayedTask)
 )
-  .check(exactlyOne, bodyIsSent, retriesAgree, timeoutFits)
+  .check(exactlyOne, ...callChecks)
   .annotate({
     identifier: "DelayedTaskDefinition",
     description:

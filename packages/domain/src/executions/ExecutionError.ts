@@ -12,6 +12,9 @@ export const ExecutionErrorCode = oneOf(
     "tls",
     "address_refused",
     "invalid_template",
+    "secret_missing",
+    "secret_refused",
+    "auth_failed",
     "no_worker",
     "node_lost",
     "completion_failed",
@@ -31,7 +34,10 @@ export const ExecutionErrorCode = oneOf(
       "or is too long. `timeout`: no complete answer came within `timeout_seconds`. `dns`: the host name has " +
       "no address, or none was found. `connection`: the connection was refused, failed or broke. `tls`: the " +
       "handshake failed, or the certificate is not valid. `address_refused`: calls to this address are not " +
-      "allowed. `invalid_template`: with the answers of earlier steps filled in, the call is not valid. " +
+      "allowed. `invalid_template`: with its values filled in, the call is not valid, or a value is missing. " +
+      "`secret_missing`: the workspace has no secret of that name, or none that can be opened. " +
+      "`secret_refused`: a secret may not be sent to this host. `auth_failed`: the authorization server gave no " +
+      "access token. " +
       "`no_worker`: no worker took the run within `worker_wait_seconds`. `node_lost`: the node or the worker " +
       "that made the call was lost. `completion_failed`: the job reported a failure to the completion URL. " +
       "`completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run, or paused or " +

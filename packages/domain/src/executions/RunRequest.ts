@@ -18,7 +18,7 @@ export const RunRequest = Schema.Struct({
   input: Schema.optionalKey(
     RunInput.annotate({
       description:
-        "Any JSON of at most 64 KiB, which is kept with the execution. The steps of a chain use it as " +
+        "Any JSON of at most 64 KiB, which is kept with the execution. The call uses it as " +
         "`{{ input }}` or `{{ input.<key> }}`.",
       examples: [{ date: "2026-01-31" }]
     })

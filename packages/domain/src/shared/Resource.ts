@@ -16,6 +16,7 @@ export const resources = [
   "notification_delivery",
   "worker",
   "queue",
+  "secret",
   "user",
   "notification_settings",
   "subscription"

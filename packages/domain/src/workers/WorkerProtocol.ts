@@ -149,6 +149,11 @@ export const WorkerCall = Schema.Struct({
   body: Schema.NullOr(Schema.String),
   timeout_seconds: between(1, maxAnswerSeconds),
   success: Schema.optionalKey(Success),
+  secrets: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({
+      description: "What the agent masks wherever it comes back, in the answer and its headers."
+    })
+  ),
   complete_url: Schema.optionalKey(
     printable(maxHeaderLength).annotate({
       description: "The completion URL, sent as `Scheduling-Complete-Url`."

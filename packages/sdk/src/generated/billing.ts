@@ -241,6 +241,8 @@ export interface Limits {
   readonly workers: number
   /** Queues. */
   readonly queues: number
+  /** Secrets. */
+  readonly secrets: number
   /** Workspaces that one account owns. The limit of the default plan applies. */
   readonly owned_workspaces: number
 }

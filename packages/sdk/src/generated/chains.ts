@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { ChainsBase } from "../reading/waiting.ts"
 import type {
   BatchError,
+  CallAuth,
   CallMethod,
   Callback,
   ChainId,
@@ -726,6 +727,8 @@ export interface ChainStep {
   readonly retry: Retry | null
   /** How the end of a job is reported that goes on after its answer. Null: it does not. */
   readonly completion: Completion | null
+  /** How the call authenticates itself. Null if only its headers say. */
+  readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
@@ -734,13 +737,10 @@ export interface ChainStep {
 }
 
 /**
- * A call that may use the answers of earlier steps in `url`, `headers` and `body`:
+ * A call that may also use the answers of earlier steps in `url`, `headers` and `body`:
  * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
- * `{{ steps.<name>.body.items[0].id }}`. A run by hand may have an input: `{{ input }}`,
- * `{{ input.items[0].id }}`. A value in a URL is percent-encoded; in a JSON body it is escaped
- * inside a string and a JSON value elsewhere. If a value is missing, the step fails. The first
- * 10,000 bytes of each answer can be used. All steps of a chain together may hold 2,000
- * references. Write `{{ '{{' }}` for the braces themselves.
+ * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
+ * bytes of each answer can be used. All steps of a chain together may hold 2,000 references.
  */
 export interface ChainStepInput {
   /**
@@ -748,7 +748,10 @@ export interface ChainStepInput {
    * characters.
    */
   readonly name: string
-  /** The path and the query may use references to earlier steps. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -762,7 +765,10 @@ export interface ChainStepInput {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. None when absent or null.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
@@ -803,6 +809,11 @@ export interface ChainStepInput {
    * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. The service itself when absent or null.

@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { CronBase } from "../reading/waiting.ts"
 import type {
   BatchError,
+  CallAuth,
   CallMethod,
   Callback,
   Completion,
@@ -415,6 +416,8 @@ export interface CronTask {
   readonly retry: Retry | null
   /** How the end of a job is reported that goes on after its answer. Null: it does not. */
   readonly completion: Completion | null
+  /** How the call authenticates itself. Null if only its headers say. */
+  readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
@@ -505,7 +508,10 @@ export interface CronTaskDefinition {
    * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -519,7 +525,10 @@ export interface CronTaskDefinition {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. None when absent or null.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
@@ -560,6 +569,11 @@ export interface CronTaskDefinition {
    * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. The service itself when absent or null.
@@ -661,7 +675,10 @@ export interface CronTaskInput {
    * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -675,7 +692,10 @@ export interface CronTaskInput {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. None when absent or null.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
@@ -716,6 +736,11 @@ export interface CronTaskInput {
    * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. The service itself when absent or null.
@@ -819,7 +844,10 @@ export interface CronTaskUpdate {
    * before them, for seconds; then firings must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url?: string | undefined
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
@@ -831,7 +859,10 @@ export interface CronTaskUpdate {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Null removes it.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. Null removes it.
    */
   readonly body?: unknown | undefined
   /**
@@ -863,6 +894,11 @@ export interface CronTaskUpdate {
    * they are done. Null: the answer ends the attempt.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. Null removes it.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. Null: the service itself.

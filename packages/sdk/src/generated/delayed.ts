@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { DelayedBase } from "../reading/waiting.ts"
 import type {
   BatchError,
+  CallAuth,
   CallMethod,
   Callback,
   Completion,
@@ -287,6 +288,8 @@ export interface DelayedTask {
   readonly retry: Retry | null
   /** How the end of a job is reported that goes on after its answer. Null: it does not. */
   readonly completion: Completion | null
+  /** How the call authenticates itself. Null if only its headers say. */
+  readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
@@ -343,7 +346,10 @@ export type DelayedTaskDefinition = {
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -357,7 +363,10 @@ export type DelayedTaskDefinition = {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. None when absent or null.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
@@ -398,6 +407,11 @@ export type DelayedTaskDefinition = {
    * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. The service itself when absent or null.
@@ -446,7 +460,10 @@ export type DelayedTaskInput = {
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
@@ -460,7 +477,10 @@ export type DelayedTaskInput = {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. None when absent or null.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
@@ -501,6 +521,11 @@ export type DelayedTaskInput = {
    * they are done. The answer ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. The service itself when absent or null.
@@ -559,7 +584,10 @@ export interface DelayedTaskUpdate {
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
   readonly url?: string | undefined
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
@@ -571,7 +599,10 @@ export interface DelayedTaskUpdate {
   /**
    * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
    * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Null removes it.
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. Null removes it.
    */
   readonly body?: unknown | undefined
   /**
@@ -603,6 +634,11 @@ export interface DelayedTaskUpdate {
    * they are done. Null: the answer ends the attempt.
    */
   readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. Null removes it.
+   */
+  readonly auth?: CallAuth | null | undefined
   /**
    * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
    * decides which addresses it calls. Null: the service itself.

@@ -10,6 +10,7 @@ import { CronResource } from "./cron.ts"
 import { DelayedResource } from "./delayed.ts"
 import { ChainsResource } from "./chains.ts"
 import { QueuesResource } from "./queues.ts"
+import { SecretsResource } from "./secrets.ts"
 import { ExecutionsResource } from "./executions.ts"
 import { ForecastResource } from "./forecast.ts"
 import { ActivityResource } from "./activity.ts"
@@ -34,6 +35,7 @@ export type * from "./cron.ts"
 export type * from "./delayed.ts"
 export type * from "./chains.ts"
 export type * from "./queues.ts"
+export type * from "./secrets.ts"
 export type * from "./executions.ts"
 export type * from "./forecast.ts"
 export type * from "./activity.ts"
@@ -74,6 +76,11 @@ export class Resources {
    * begins.
    */
   readonly queues: QueuesResource
+  /**
+   * Values that calls and channels use and nobody can read: tokens, passwords, keys. A secret is
+   * filled in when a call is made, and only if the call goes to one of its hosts.
+   */
+  readonly secrets: SecretsResource
   /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
   readonly executions: ExecutionsResource
   /** What is going to run, and where it comes together. */
@@ -122,6 +129,7 @@ export class Resources {
     this.delayed = new DelayedResource(caller)
     this.chains = new ChainsResource(caller)
     this.queues = new QueuesResource(caller)
+    this.secrets = new SecretsResource(caller)
     this.executions = new ExecutionsResource(caller)
     this.forecast = new ForecastResource(caller)
     this.activity = new ActivityResource(caller)

@@ -146,6 +146,15 @@ export interface AttemptRequest {
   readonly body: string | null
 }
 
+export interface BasicAuth {
+  /** A user name and a password. */
+  readonly kind: "basic"
+  /** 1 to 255 characters. */
+  readonly username: string
+  /** The password: a reference to a secret, and nothing else. */
+  readonly password: string
+}
+
 /** The `detail` of the error that a create of its own would have been answered with. */
 export interface BatchError {
   /** The reason of the refusal. */
@@ -174,6 +183,7 @@ export interface BatchError {
       | "notification_delivery"
       | "worker"
       | "queue"
+      | "secret"
       | "user"
       | "notification_settings"
       | "subscription"
@@ -189,6 +199,15 @@ export interface BatchError {
     readonly plan?: string
   }
 }
+
+export interface BearerAuth {
+  /** A token. */
+  readonly kind: "bearer"
+  /** The token: a reference to a secret, and nothing else. */
+  readonly token: string
+}
+
+export type CallAuth = BasicAuth | BearerAuth | OAuth2ClientCredentialsAuth
 
 /** The HTTP method. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
@@ -622,14 +641,16 @@ export interface ExecutionError {
  * answer, or is too long. `timeout`: no complete answer came within `timeout_seconds`. `dns`: the
  * host name has no address, or none was found. `connection`: the connection was refused, failed or
  * broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls to
- * this address are not allowed. `invalid_template`: with the answers of earlier steps filled in,
- * the call is not valid. `no_worker`: no worker took the run within `worker_wait_seconds`.
- * `node_lost`: the node or the worker that made the call was lost. `completion_failed`: the job
- * reported a failure to the completion URL. `completion_timeout`: the job did not report in time.
- * `cancelled`: somebody cancelled the run, or paused or deleted its task. `overlap`: the run
- * before it was still in progress. `too_many_runs`: the task had as many unfinished runs as it may
- * have. `task_changed`: what was to be called is not there any more. `internal`: the service
- * failed. `unknown`: recorded without a code.
+ * this address are not allowed. `invalid_template`: with its values filled in, the call is not
+ * valid, or a value is missing. `secret_missing`: the workspace has no secret of that name, or
+ * none that can be opened. `secret_refused`: a secret may not be sent to this host. `auth_failed`:
+ * the authorization server gave no access token. `no_worker`: no worker took the run within
+ * `worker_wait_seconds`. `node_lost`: the node or the worker that made the call was lost.
+ * `completion_failed`: the job reported a failure to the completion URL. `completion_timeout`: the
+ * job did not report in time. `cancelled`: somebody cancelled the run, or paused or deleted its
+ * task. `overlap`: the run before it was still in progress. `too_many_runs`: the task had as many
+ * unfinished runs as it may have. `task_changed`: what was to be called is not there any more.
+ * `internal`: the service failed. `unknown`: recorded without a code.
  */
 export type ExecutionErrorCode =
   | "http_status"
@@ -641,6 +662,9 @@ export type ExecutionErrorCode =
   | "tls"
   | "address_refused"
   | "invalid_template"
+  | "secret_missing"
+  | "secret_refused"
+  | "auth_failed"
   | "no_worker"
   | "node_lost"
   | "completion_failed"
@@ -832,6 +856,27 @@ export type NotificationKind =
   | "zulip"
   | "matrix"
 
+export interface OAuth2ClientCredentialsAuth {
+  /** An access token that the service asks for. */
+  readonly kind: "oauth2_client_credentials"
+  /** The token endpoint of the authorization server. At most 2,048 characters. */
+  readonly token_url: string
+  /** 1 to 255 characters. */
+  readonly client_id: string
+  /** The secret of the client: a reference to a secret, and nothing else. */
+  readonly client_secret: string
+  /**
+   * The scopes to ask for, separated by spaces. Those of the client when absent. 1 to 1,000
+   * characters.
+   */
+  readonly scope?: string | undefined
+  /**
+   * The API that the token is for, where the authorization server asks for it. 1 to 1,000
+   * characters.
+   */
+  readonly audience?: string | undefined
+}
+
 /**
  * What a pause does to runs. `cancel` ends queued and running ones. `finish` lets those that have
  * started go on to their end, with retries and further steps, and cancels only scheduled ones that
@@ -946,8 +991,8 @@ export interface RunOnInput {
 /** What a run by hand is started with. The body may be left out. */
 export interface RunRequest {
   /**
-   * Any JSON of at most 64 KiB, which is kept with the execution. The steps of a chain use it as
-   * `{{ input }}` or `{{ input.<key> }}`.
+   * Any JSON of at most 64 KiB, which is kept with the execution. The call uses it as `{{ input }}`
+   * or `{{ input.<key> }}`.
    */
   readonly input?: unknown | undefined
 }

@@ -57,6 +57,8 @@ export type Purpose =
   | "notification-link"
   | "worker-token"
   | "completion"
+  | "secret"
+  | "access-token"
 
 export interface DerivedKey {
   /**
@@ -157,7 +159,9 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "notification-channel": ring("notification-channel"),
     "notification-link": ring("notification-link"),
     "worker-token": ring("worker-token"),
-    completion: ring("completion")
+    completion: ring("completion"),
+    secret: ring("secret"),
+    "access-token": ring("access-token")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }

@@ -12,6 +12,8 @@ import { Partitions } from "./Partitions.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
 import { AwaitedRuns, AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
+import { AccessTokens } from "./secrets/AccessTokens.ts"
+import { CallSecrets } from "./secrets/CallSecrets.ts"
 import { CompletionUrls } from "./completions/CompletionUrls.ts"
 import { Completions } from "./completions/Completions.ts"
 import { CompletionsRepo } from "./completions/CompletionsRepo.ts"
@@ -36,7 +38,12 @@ export { hasBegun, isInPhase, shownStatus } from "./RunState.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
 export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
+export { resultWithout } from "./calling/Execute.ts"
+export { cannotCall, type FilledCall, makeFillCall } from "./calling/fillCall.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
+export { AccessTokens, CallSecrets }
+export type { OpenedSecrets } from "./secrets/CallSecrets.ts"
+export { valuesFor } from "./secrets/valuesFor.ts"
 export { makeSecretsCache } from "./calling/secretsCache.ts"
 export { insertVersion, removeReplaced, type StoredStep } from "./chains/ChainVersions.ts"
 export { asksForCallback, CompletionUrls } from "./completions/CompletionUrls.ts"
@@ -70,7 +77,8 @@ export const EngineLayer = RunnerLayer.pipe(
   Layer.provideMerge(Completions.layer),
   Layer.provideMerge(Layer.mergeAll(RunQueue.layer, CompletionUrls.layer, GivenRuns.layer)),
   Layer.provide([Partitions.layer, CompletionsRepo.layer]),
-  Layer.provideMerge(Layer.mergeAll(Call.layer, SigningSecrets.layer)),
+  Layer.provideMerge(AccessTokens.layer),
+  Layer.provideMerge(Layer.mergeAll(Call.layer, CallSecrets.layer, SigningSecrets.layer)),
   Layer.provideMerge(OutgoingCalls),
   Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns()))
 )

@@ -41,6 +41,15 @@ const allSealed: ReadonlyArray<Sealed> = [
     contextOf: ({ id }) => id
   },
   {
+    name: "secrets of workspaces",
+    purpose: "secret",
+    table: "secrets",
+    id: "id",
+    owner: "workspace_id",
+    sealed: "sealed_value",
+    contextOf: ({ id }) => id
+  },
+  {
     name: "second factors",
     purpose: "totp",
     table: "totp",

@@ -43,6 +43,7 @@ export const counted = {
   },
   monitors: { table: "monitors", condition: where("true") },
   workers: { table: "workers", condition: where("true") },
+  secrets: { table: "secrets", condition: where("true") },
   queues: { table: "queues", condition: where("true") },
   notification_channels: { table: "notification_channels", condition: where("true") }
 } satisfies Partial<Record<LimitName, Counted>>

@@ -11,6 +11,7 @@ import {
   unsentBody
 } from "@scheduling/domain/calls/CallOptions"
 import { headersProblems, mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
+import { authorizedTwice, isAuthorizedTwice } from "@scheduling/domain/calls/CallAuth"
 import { type Callbacks, callbacks } from "@scheduling/domain/calls/Callbacks"
 import { type FiringOptions, firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { jitterMs } from "@scheduling/domain/cron/jitterMs"
@@ -155,6 +156,7 @@ export const checkCall = ({
     ...(hasUnsentBody({ ...(method !== undefined && { method }), body: body ?? null })
       ? [unsentBody]
       : []),
+    ...(isAuthorizedTwice({ ...call, headers }) ? [authorizedTwice] : []),
     ...headersProblems(headers).map((one) => ({ ...one, path: ["headers", ...one.path] }))
   ]
   const issues = problems.map(({ code, path, problem }) => issueAt(path, code, problem))

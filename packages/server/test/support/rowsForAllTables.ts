@@ -62,6 +62,10 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${key}, 'scope', 'tasks:read', ${t})`,
     `INSERT INTO signing_secrets (id, workspace_id, sealed_secret, expires_at, created_at)
      VALUES (${id(22)}, ${workspace}, 'k.sealed', ${t}, ${t})`,
+    `INSERT INTO secrets (id, workspace_id, name, description, allowed_hosts, sealed_value, value_set_at, created_at, updated_at)
+     VALUES (${id(25)}, ${workspace}, 'API_TOKEN', ${odd}, '{api.example.com}', 'k.sealed', ${t}, ${t}, ${t})`,
+    `INSERT INTO access_tokens (workspace_id, id, sealed_token, obtained_at, usable_until, asking_until, error)
+     VALUES (${workspace}, 'hash', 'k.sealed', ${t}, ${t}, ${t}, ${odd})`,
     `INSERT INTO audit_head (ordinal, hash, at, mac) VALUES (1, 'h', ${t}, 'k.m')`,
     `INSERT INTO audit_erasures (owner_id) VALUES (${id(23)})`,
     `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_salt, details_hash, hash, mac)

@@ -37,6 +37,7 @@ export const selfHosted: Plan = {
     waiting_callbacks: 1_000,
     workers: 1_000,
     queues: 100,
+    secrets: 100,
     owned_workspaces: 100
   },
   trial_days: 0,

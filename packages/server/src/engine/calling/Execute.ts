@@ -1,4 +1,3 @@
-import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
@@ -8,7 +7,16 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../completions/CompletionUrls.ts"
 import type { DbClock } from "../../store/index.ts"
+import {
+  cannotCall,
+  type FilledCall,
+  makeFillCall,
+  needsFilling,
+  type Unfillable
+} from "./fillCall.ts"
 import { loadCall, noCall } from "./LoadCall.ts"
+import { AccessTokens } from "../secrets/AccessTokens.ts"
+import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import { cannotSign } from "../signing/SigningSecrets.ts"
 import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
@@ -45,38 +53,83 @@ export interface Executed {
  * 1. A run that is due and has its call makes it at once (`makeCall`), without a fiber, which takes a
  *    twentieth of a run.
  * 2. For a run that is early, `makeReady` prepares the request, where the call is known.
- * 3. A fiber waits until the run is due or reads its call (`prepare`). Then the request that is ready
- *    begins (`beginCall`), or the call is made (`makeCall`).
+ * 3. A fiber waits until the run is due, reads its call, and fills in its values (`prepare`). Then the
+ *    request that is ready begins (`beginCall`), or the call is made (`makeCall`).
+ * 4. A call that is answered 401 to its access token is made once more with a new token (`callAgain`).
  */
 export const makeExecute = Effect.gen(function* () {
-  const runFork = Effect.runForkWith(yield* Effect.context<SqlClient.SqlClient>())
+  const runFork = Effect.runForkWith(
+    yield* Effect.context<SqlClient.SqlClient | CallSecrets | AccessTokens>()
+  )
   const { beginCall, makeCall, makeReady } = yield* makeCalling
+  const fillCall = yield* makeFillCall
+  const tokens = yield* AccessTokens
+
+  /** Waits for the time of a run, reads its call unless it is given, and fills in its values. */
+  const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: Execution) {
+    const early = run.due_ms - execution.clock.now()
+    // Timers count whole milliseconds and may fire up to one early.
+    if (early > 0) yield* Effect.sleep(Math.ceil(early))
+    const loaded = run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
+    if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
+    return yield* fillCall(run, loaded.success, startedAt(run, execution))
+  })
 
   return (
     run: StartedRun,
     execution: Execution,
-    secrets: ReadonlyArray<Redacted.Redacted>,
+    signWith: ReadonlyArray<Redacted.Redacted>,
     onEnd: OnEnd
   ): Executed => {
     const early = run.due_ms - execution.clock.now()
-    if (early <= 0 && run.withheld === 0) {
-      const cutOff = makeCall(run, execution, secrets, givenCall(run), onEnd)
-      return { cutOff, preparing: null }
+    const isWritten = run.call === null || !needsFilling(run.call)
+    if (early <= 0 && run.withheld === 0 && isWritten) {
+      const given = Result.map(givenCall(run), ({ call }) => ({ call, secrets: [] }))
+      return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
     }
-    const ready = early > 0 ? makeReady(run, execution, secrets, early) : undefined
-    let cutOff = () => preparing.interruptUnsafe()
-    const preparing = runFork(prepare(run, execution, early))
-    preparing.addObserver((exit) => {
-      if (Exit.isFailure(exit)) {
-        ready?.drop()
-        onEnd(Exit.failCause(exit.cause))
-        return
+    const ready = early > 0 && isWritten ? makeReady(run, execution, signWith, early) : undefined
+    let cutOff = () => {}
+
+    /** Forks an effect that ends with the call of the run, or with the reason why it has none. */
+    const fork = <A>(
+      effect: Effect.Effect<A, never, SqlClient.SqlClient>,
+      then: (prepared: A) => () => void
+    ) => {
+      const fiber = runFork(effect)
+      cutOff = () => fiber.interruptUnsafe()
+      fiber.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) cutOff = then(exit.value)
+        else {
+          ready?.drop()
+          onEnd(Exit.failCause(exit.cause))
+        }
+      })
+      return fiber
+    }
+
+    const callAgain = (refused: FilledCall) => {
+      const { token } = refused
+      if (token === undefined) return undefined
+      return () => {
+        fork(
+          Effect.andThen(tokens.reject(run.workspace_id, token), prepare(run, execution)),
+          (filled) => makeCall(run, execution, signWith, filled, onEnd)
+        )
       }
-      cutOff =
-        ready === undefined
-          ? makeCall(run, execution, secrets, exit.value, onEnd)
-          : beginCall(run, execution, ready.call, ready.begin, onEnd)
-    })
+    }
+
+    const preparing = fork(prepare(run, execution), (filled) =>
+      ready === undefined
+        ? makeCall(
+            run,
+            execution,
+            signWith,
+            filled,
+            onEnd,
+            Result.isSuccess(filled) ? callAgain(filled.success) : undefined
+          )
+        : beginCall(run, execution, ready.call, ready.begin, onEnd)
+    )
     return { cutOff: () => cutOff(), preparing }
   }
 })
@@ -92,7 +145,8 @@ const makeCalling = Effect.gen(function* () {
     execution: Execution,
     { call_options, retry_count, timeout_seconds }: RunCall,
     begin: ReadyCall["begin"],
-    onEnd: OnEnd
+    onEnd: OnEnd,
+    onUnauthorized?: () => void
   ): (() => void) => {
     const started_ms = startedAt(run, execution)
     const settlementFor = (answer: CallResult) => {
@@ -100,46 +154,55 @@ const makeCalling = Effect.gen(function* () {
       const result = classifyResult(answer, called, random.nextDoubleUnsafe())
       return endOf(run, execution, { ...answer, ...result })
     }
-    return begin((exit) =>
-      onEnd(
-        Exit.isFailure(exit) ? Exit.failCause(exit.cause) : exitOf(() => settlementFor(exit.value))
-      )
-    )
+    return begin((exit) => {
+      if (Exit.isFailure(exit)) return onEnd(Exit.failCause(exit.cause))
+      if (onUnauthorized !== undefined && exit.value.status_code === 401) return onUnauthorized()
+      onEnd(exitOf(() => settlementFor(exit.value)))
+    })
+  }
+
+  /** How a run ends whose call cannot be made. */
+  const endWithout = (run: StartedRun, execution: Execution, problem: Unfillable): Settlement => {
+    const started_ms = startedAt(run, execution)
+    return endOf(run, execution, resultWithout(run, problem, started_ms, random.nextDoubleUnsafe()))
   }
 
   const makeCall = (
     run: StartedRun,
     execution: Execution,
-    secrets: ReadonlyArray<Redacted.Redacted>,
-    given: Result.Result<RunCall, ExecutionError>,
-    onEnd: OnEnd
+    signWith: ReadonlyArray<Redacted.Redacted>,
+    filled: Result.Result<FilledCall, Unfillable>,
+    onEnd: OnEnd,
+    onUnauthorized?: () => void
   ): (() => void) => {
     startedAt(run, execution)
-    const call = secrets.length === 0 ? Result.fail(cannotSign) : given
-    if (Result.isFailure(call)) {
-      onEnd(Exit.succeed(endOf(run, execution, { status: "failed", error: call.failure })))
+    const given = signWith.length === 0 ? cannotCall(cannotSign) : filled
+    if (Result.isFailure(given)) {
+      onEnd(exitOf(() => endWithout(run, execution, given.failure)))
       return () => {}
     }
-    const request = exitOf(() => requestOf(run, execution, secrets, call.success))
+    const { call, secrets } = given.success
+    const request = exitOf(() => requestOf(run, execution, signWith, call, secrets))
     if (Exit.isFailure(request)) {
       onEnd(Exit.failCause(request.cause))
       return () => {}
     }
-    return beginCall(run, execution, call.success, (end) => calls.begin(request.value, end), onEnd)
+    const begin: ReadyCall["begin"] = (end) => calls.begin(request.value, end)
+    return beginCall(run, execution, call, begin, onEnd, onUnauthorized)
   }
 
   /** Undefined if the call is made only when its time has come. */
   const makeReady = (
     run: StartedRun,
     execution: Execution,
-    secrets: ReadonlyArray<Redacted.Redacted>,
+    signWith: ReadonlyArray<Redacted.Redacted>,
     early: number
   ) => {
     const { call, withheld } = run
-    if (call === null || withheld > 0 || secrets.length === 0) return undefined
+    if (call === null || withheld > 0 || signWith.length === 0) return undefined
     const due = { atMs: run.due_ms, inMillis: early }
     const ready = exitOf(() =>
-      calls.makeReady(requestOf(run, execution, secrets, call), due, execution.connectsAhead)
+      calls.makeReady(requestOf(run, execution, signWith, call), due, execution.connectsAhead)
     )
     return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined
   }
@@ -147,31 +210,43 @@ const makeCalling = Effect.gen(function* () {
   return { beginCall, makeCall, makeReady }
 })
 
+/** What comes after a call that cannot be made: another attempt, or the end. */
+export const resultWithout = (
+  run: StartedRun,
+  { error, retries }: Unfillable,
+  started_ms: number,
+  random: number
+) => {
+  if (retries === null) return { status: "failed", error } as const
+  const failure = {
+    outcome: "retryable",
+    retry_after_seconds: null,
+    completes_later: false
+  } as const
+  return { ...classifyResult(failure, { ...run, ...retries, started_ms }, random), error }
+}
+
 const startedAt = (run: StartedRun, execution: Execution): number =>
   (execution.started_ms ??= Math.max(execution.clock.now(), run.due_ms))
 
 const requestOf = (
   run: StartedRun,
   { completionUrls, traceparent }: Execution,
-  secrets: ReadonlyArray<Redacted.Redacted>,
-  { call_options, retry_count: _, ...request }: RunCall
+  signWith: ReadonlyArray<Redacted.Redacted>,
+  { call_options, retry_count: _, ...request }: RunCall,
+  secrets: ReadonlyArray<string> = []
 ): CallRequest => ({
   ...request,
+  ...(secrets.length > 0 && { secrets }),
   timeout_seconds: Math.min(request.timeout_seconds, maxAnswerSeconds),
   success: call_options,
   workspace_id: run.workspace_id,
   execution_id: run.id,
   attempt: run.attempt,
   task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
-  signing: { purpose: "call", secrets },
+  signing: { purpose: "call", secrets: signWith },
   ...(traceparent !== undefined && { traceparent }),
   ...(asksForCallback(call_options) && { complete_url: completionUrls.make(run) })
-})
-
-const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: Execution, early: number) {
-  // Timers count whole milliseconds and may fire up to one early.
-  if (early > 0) yield* Effect.sleep(Math.ceil(early))
-  return run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
 })
 
 /** What is written about a run that this node executed, or was about to. */
@@ -187,5 +262,4 @@ export const endOf = (
     finished_ms: clock.now()
   })
 
-const givenCall = ({ call }: StartedRun): Result.Result<RunCall, ExecutionError> =>
-  call === null ? Result.fail(noCall) : Result.succeed(call)
+const givenCall = ({ call }: StartedRun) => (call === null ? noCall : Result.succeed({ call }))

@@ -1,11 +1,11 @@
-import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
-import { answersOf, type StepAnswer } from "@scheduling/calls/exchange/Answers"
-import { renderCall } from "@scheduling/calls/renderCall"
+import { executionError } from "@scheduling/domain/executions/ExecutionError"
+import type { StepAnswer } from "@scheduling/calls/templateValues"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { inputIndex } from "../chains/ChainVersions.ts"
 import type { Allowance } from "../intake/ByteBudget.ts"
 import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
+import { cannotCall, type LoadedCall, type Unfillable } from "./fillCall.ts"
 
 /**
  * Reads a call that was withheld when its run started, once the node has room for it. The run is
@@ -19,7 +19,7 @@ export const loadCall = Effect.fnUntraced(function* (
     if (room > givenBytes) yield* allowance.take(room)
     const { call, needs } = yield* readCall(run, loads, room)
     if (needs <= room) {
-      allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success) : 0)
+      allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success.call) : 0)
       return call
     }
     allowance.shrink(0)
@@ -41,12 +41,12 @@ const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
 
 /** Its task was deleted or replaced meanwhile. */
-export const noCall = executionError("task_changed", "the task has no call")
+export const noCall = cannotCall(executionError("task_changed", "the task has no call"))
 
-const noStep = executionError("task_changed", "the chain has no such step")
+const noStep = cannotCall(executionError("task_changed", "the chain has no such step"))
 
 interface Loaded {
-  readonly call: Result.Result<RunCall, ExecutionError>
+  readonly call: Result.Result<LoadedCall, Unfillable>
   /** How much room the call needs. If there was less, its long parts were not read. */
   readonly needs: number
 }
@@ -64,9 +64,9 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
       JOIN tasks ON tasks.id = runs.task_id
       WHERE runs.workspace_id = ${run.workspace_id}
         AND runs.id = ${run.id}`
-  if (row === undefined) return { call: Result.fail(noCall), needs: 0 }
+  if (row === undefined) return { call: noCall, needs: 0 }
   const { bytes, ...call } = row
-  const loaded: Loaded = { call: Result.succeed(call), needs: bytes }
+  const loaded: Loaded = { call: Result.succeed({ call }), needs: bytes }
   return loaded
 })
 
@@ -77,7 +77,7 @@ interface StepRow extends RunCall {
   readonly input: string | null
 }
 
-/** Reads the call of a step and fills in the answers of earlier steps and the input. */
+/** Reads the call of a step with the answers of earlier steps and the input that it uses. */
 const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPosition) {
   const sql = yield* SqlClient.SqlClient
   const [step] = yield* sql<StepRow>`
@@ -92,19 +92,12 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPos
       FROM chain_steps
       WHERE version_id = ${position.version_id}
         AND step_index = ${position.step_index}`
-  if (step === undefined) return { call: Result.fail(noStep), needs: 0 }
+  if (step === undefined) return { call: noStep, needs: 0 }
   const { input, uses, ...call } = step
   const steps = uses.filter((index) => index !== inputIndex)
-  const answers = steps.length === 0 ? [] : yield* findAnswers(sql, run, position, steps)
-  const used = answersOf(new Map(answers.map((answer) => [answer.step, answer])), input)
-  const filled = renderCall(call, used)
-  const loaded: Loaded = {
-    call: Result.mapBoth(filled, {
-      onSuccess: (parts) => ({ ...call, ...parts }),
-      onFailure: (problem) => executionError("invalid_template", problem)
-    }),
-    needs: 0
-  }
+  const found = steps.length === 0 ? [] : yield* findAnswers(sql, run, position, steps)
+  const answers = new Map(found.map((answer) => [answer.step, answer]))
+  const loaded: Loaded = { call: Result.succeed({ call, step: { answers, input } }), needs: 0 }
   return loaded
 })
 

@@ -1,6 +1,8 @@
 import { cancelledError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import type { AccessTokens } from "../secrets/AccessTokens.ts"
+import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import { makeSecretsCache } from "../calling/secretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
@@ -81,7 +83,7 @@ export const makeCalls = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Calls,
   never,
-  CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
+  AccessTokens | CallSecrets | CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
 > {
   const changes = yield* LiveChanges
   const tracer = yield* Tracing

@@ -3,6 +3,8 @@ import { Context, Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Store } from "../../store/index.ts"
+import type { AccessTokens } from "../secrets/AccessTokens.ts"
+import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
 import type { Call } from "@scheduling/calls/Call"
 import { makeAdmitter } from "./Admitter.ts"
@@ -33,6 +35,8 @@ type Requirements =
   | EndSignals
   | Partitions
   | Call
+  | AccessTokens
+  | CallSecrets
   | SigningSecrets
   | Completions
   | CompletionUrls

@@ -7,6 +7,7 @@ import { history } from "./baseline/history.ts"
 import { http } from "./baseline/http.ts"
 import { monitoring } from "./baseline/monitoring.ts"
 import { notifications } from "./baseline/notifications.ts"
+import { secrets } from "./baseline/secrets.ts"
 import { store } from "./baseline/store.ts"
 import { tasks } from "./baseline/tasks.ts"
 import { workers } from "./baseline/workers.ts"
@@ -15,6 +16,7 @@ import { workers } from "./baseline/workers.ts"
 export default Effect.all(
   [
     accounts,
+    secrets,
     tasks,
     engine,
     history,

@@ -1,13 +1,13 @@
-import { answersOf } from "@scheduling/calls/exchange/Answers"
-import { renderCall } from "@scheduling/calls/renderCall"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { StepRequest } from "@scheduling/domain/chains/ChainRun"
+import type { Attempt } from "@scheduling/domain/executions/Execution"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Result } from "effect"
 import { Limits } from "../../plans/index.ts"
 import { orNotFound } from "../../core/index.ts"
+import { shownCall } from "../executions/shownCall.ts"
 import { firstStart } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { ChainsRepo } from "./ChainsRepo.ts"
@@ -23,7 +23,9 @@ export class StepRequests extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       chainId: ChainId,
       runId: ChainRunId,
-      executionId: ExecutionId
+      executionId: ExecutionId,
+      /** The attempt whose request it is. The first one when absent. */
+      attempt?: Pick<Attempt, "number" | "started_at">
     ) => Effect.Effect<StepRequest, NotFound | Conflict>
   }
 >()("@scheduling/server/tasks/chains/StepRequests") {
@@ -36,38 +38,50 @@ export class StepRequests extends Context.Service<
         const runs = yield* ChainRunsRepo
 
         return StepRequests.of({
-          get: Effect.fn("StepRequests.get")(function* (workspaceId, chainId, runId, executionId) {
-            const chain = yield* foundChain(chains.find(workspaceId, chainId))
-            const since = yield* limits.historyFrom(workspaceId)
-            const run = yield* foundRun(runs.find(workspaceId, chainId, runId, since))
-            const asked = run.steps.find(({ id }) => id === executionId)
-            if (asked === undefined || asked.started_at === null) {
-              return yield* new NotFound({ resource: "execution" })
-            }
-            const step = chain.steps.find(({ name }) => name === asked.step)
-            const begunAt = firstStart(run)
-            if (step === undefined || begunAt === null || chain.updated_at > begunAt) {
-              return yield* new Conflict({
-                resource: "chain",
-                message:
-                  "The chain was changed after this run started, so its requests are not known."
+          get: Effect.fn("StepRequests.get")(
+            function* (workspaceId, chainId, runId, executionId, attempt) {
+              const chain = yield* foundChain(chains.find(workspaceId, chainId))
+              const since = yield* limits.historyFrom(workspaceId)
+              const run = yield* foundRun(runs.find(workspaceId, chainId, runId, since))
+              const asked = run.steps.find(({ id }) => id === executionId)
+              if (asked === undefined || asked.started_at === null) {
+                return yield* new NotFound({ resource: "execution" })
+              }
+              const step = chain.steps.find(({ name }) => name === asked.step)
+              const begunAt = firstStart(run)
+              if (step === undefined || begunAt === null || chain.updated_at > begunAt) {
+                return yield* new Conflict({
+                  resource: "chain",
+                  message:
+                    "The chain was changed after this run started, so its requests are not known."
+                })
+              }
+              const { input } = run.steps[0]
+              const filled = shownCall(step, {
+                run: {
+                  id: run.id,
+                  attempt: attempt?.number ?? 1,
+                  scheduled_ms: asked.scheduled_for.getTime()
+                },
+                task: chain,
+                input: input === null ? null : JSON.stringify(input),
+                steps: new Map(
+                  run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]]))
+                ),
+                now_ms:
+                  attempt === undefined
+                    ? asked.started_at.getTime()
+                    : Date.parse(attempt.started_at)
               })
+              if (Result.isFailure(filled)) {
+                return yield* new Conflict({
+                  resource: "execution",
+                  message: `The step sent no request: ${filled.failure}.`
+                })
+              }
+              return { ...filled.success, headers: maskedHeaders(filled.success.headers) }
             }
-            const { input } = run.steps[0]
-            const answers = answersOf(
-              new Map(run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]]))),
-              input === null ? null : JSON.stringify(input)
-            )
-            const filled = renderCall(step, answers)
-            if (Result.isFailure(filled)) {
-              return yield* new Conflict({
-                resource: "execution",
-                message: `The step sent no request: ${filled.failure}.`
-              })
-            }
-            const { body, headers, url } = filled.success
-            return { method: step.method, url, headers: maskedHeaders(headers), body }
-          })
+          )
         })
       })
     )

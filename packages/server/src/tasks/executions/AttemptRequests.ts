@@ -1,21 +1,21 @@
 import { sentHeaders } from "@scheduling/calls/OutgoingRequest"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
-import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
-import type { AttemptRequest, ExecutionDetail } from "@scheduling/domain/executions/Execution"
+import type {
+  Attempt,
+  AttemptRequest,
+  ExecutionDetail
+} from "@scheduling/domain/executions/Execution"
 import { ChainId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { StepRequests } from "../chains/StepRequests.ts"
+import { type SentCall, shownCall, type WrittenCall } from "./shownCall.ts"
 
-interface SentCall {
-  readonly method: CallMethod
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
-}
-
-interface KnownCall extends SentCall {
+interface KnownCall extends WrittenCall {
+  /** The name and the key that the task has now. */
+  readonly name: string | null
+  readonly key: string | null
   /** Null for the call that the task has now. */
   readonly replaced_at: Date | null
 }
@@ -28,8 +28,8 @@ const unclearMs = 5_000
 
 /**
  * The requests of attempts. They are not kept with the attempts, but made again from the call that the
- * task had at that time: its own, or one of `replaced_calls`. A step of a chain is filled in again from
- * the same answers.
+ * task had at that time: its own, or one of `replaced_calls`. Its values are filled in again, and secrets
+ * are masked.
  */
 export class AttemptRequests extends Context.Service<
   AttemptRequests,
@@ -50,13 +50,14 @@ export class AttemptRequests extends Context.Service<
 
         const callsOf = (workspaceId: AuthorizedWorkspaceId, taskId: string, since: string) =>
           sql<KnownCall>`
-            SELECT method, url, headers, body, replaced_at
-            FROM replaced_calls
+            SELECT calls.method, calls.url, calls.headers, calls.body, auth, name, key, replaced_at
+            FROM replaced_calls AS calls
+            LEFT JOIN tasks ON tasks.id = task_id
             WHERE task_id = ${taskId}
-              AND workspace_id = ${workspaceId}
+              AND calls.workspace_id = ${workspaceId}
               AND replaced_at > ${new Date(Date.parse(since) - unclearMs)}
             UNION ALL
-            SELECT method, url, headers, body, NULL
+            SELECT method, url, headers, body, call_options -> 'auth', name, key, NULL
             FROM tasks
             WHERE id = ${taskId}
               AND workspace_id = ${workspaceId}
@@ -64,12 +65,13 @@ export class AttemptRequests extends Context.Service<
 
         const stepCall = (
           workspaceId: AuthorizedWorkspaceId,
-          { chain_run_id, id, task_id }: ExecutionDetail
+          { chain_run_id, id, task_id }: ExecutionDetail,
+          attempt: Attempt
         ): Effect.Effect<SentCall | undefined> =>
           chain_run_id === null
             ? Effect.undefined
             : steps
-                .get(workspaceId, ChainId.make(task_id), chain_run_id, id)
+                .get(workspaceId, ChainId.make(task_id), chain_run_id, id, attempt)
                 .pipe(Effect.orElseSucceed(() => undefined))
 
         return AttemptRequests.of({
@@ -77,24 +79,43 @@ export class AttemptRequests extends Context.Service<
             const { attempts, kind, task_id } = execution
             const [first] = attempts
             if (first === undefined) return execution
-            const withCalls = (callOf: (startedMs: number) => SentCall | undefined) => ({
-              ...execution,
-              attempts: attempts.map((attempt) => {
-                const call = callOf(Date.parse(attempt.started_at))
-                if (call === undefined) return attempt
-                return { ...attempt, request: requestOf(call, execution, attempt.number) }
-              })
-            })
-            if (kind === "chain") {
-              const call = yield* stepCall(workspaceId, execution)
-              return withCalls(() => call)
-            }
-            const calls = yield* callsOf(workspaceId, task_id, first.started_at)
-            return withCalls((startedMs) => callAt(calls, startedMs))
+            const calls =
+              kind === "chain" ? [] : yield* callsOf(workspaceId, task_id, first.started_at)
+            const shown = yield* Effect.forEach(attempts, (attempt) =>
+              Effect.map(
+                kind === "chain"
+                  ? stepCall(workspaceId, execution, attempt)
+                  : Effect.succeed(taskCall(calls, execution, attempt)),
+                (call) =>
+                  call === undefined
+                    ? attempt
+                    : { ...attempt, request: requestOf(call, execution, attempt.number) }
+              )
+            )
+            return { ...execution, attempts: shown }
           })
         })
       })
     )
+}
+
+/** The call of an attempt of a task, as far as it is known. */
+const taskCall = (
+  calls: ReadonlyArray<KnownCall>,
+  { id, input, scheduled_for }: ExecutionDetail,
+  { number, started_at }: Attempt
+): SentCall | undefined => {
+  const call = callAt(calls, Date.parse(started_at))
+  if (call === undefined) return undefined
+  const { key, name } = call
+  const filled = shownCall(call, {
+    run: { id, attempt: number, scheduled_ms: Date.parse(scheduled_for) },
+    task: { name, key },
+    input: input === null ? null : JSON.stringify(input),
+    steps: new Map(),
+    now_ms: Date.parse(started_at)
+  })
+  return Result.getOrUndefined(filled)
 }
 
 /** The calls are in the order in which they were replaced. */

@@ -1,10 +1,13 @@
-import { type ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { CurrentWorker } from "@scheduling/domain/workers/WorkerAuthentication"
 import type { WorkerCall, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
 import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
-import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
+import {
+  type CallOptions,
+  maxAnswerSeconds,
+  type SuccessRule
+} from "@scheduling/domain/calls/CallOptions"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { receiverKeys, signSync } from "@scheduling/calls/signing"
 import {
@@ -14,6 +17,7 @@ import {
   Effect,
   Layer,
   Option,
+  Random,
   type Redacted,
   Result,
   Semaphore
@@ -21,19 +25,26 @@ import {
 import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import {
+  type AccessTokens,
   agentLeaseMs,
   asksForCallback,
+  type CallSecrets,
+  cannotCall,
   cannotSign,
   claimForWorker,
   CompletionUrls,
   type GivenRun,
   GivenRuns,
   handBack,
+  type FilledCall,
   loadWholeCall,
+  makeFillCall,
   makeSecretsCache,
   makeSettleAlone,
   noCall,
+  resultWithout,
   type RunCall,
+  type Settlement,
   settlementOf,
   type SigningSecrets,
   start,
@@ -74,6 +85,8 @@ export class Claims extends Context.Service<
   static readonly layer: Layer.Layer<
     Claims,
     never,
+    | AccessTokens
+    | CallSecrets
     | CompletionUrls
     | Dispatch
     | EndSignals
@@ -98,14 +111,22 @@ export class Claims extends Context.Service<
       const settleAlone = yield* makeSettleAlone(sql)
       const large = yield* Semaphore.make(largeAtOnce)
       const loads = yield* Semaphore.make(largeAtOnce)
+      const fillCall = yield* makeFillCall
 
       const read = Effect.fnUntraced(function* (run: StartedRun) {
         if (run.withheld === 0) {
-          return run.call === null ? Result.fail(noCall) : Result.succeed(run.call)
+          return run.call === null ? noCall : Result.succeed({ call: run.call })
         }
         return yield* loadWholeCall(run, loads).pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
         )
+      })
+
+      /** Reads the call of a run and fills in its values. */
+      const prepare = Effect.fnUntraced(function* (run: StartedRun, started_ms: number) {
+        const loaded = yield* read(run)
+        if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
+        return yield* fillCall(run, loaded.success, started_ms)
       })
 
       /** Settles runs that were leased to the session but cannot be given to the agent. */
@@ -113,13 +134,10 @@ export class Claims extends Context.Service<
         session: number,
         refused: ReadonlyArray<{
           readonly run: StartedRun
-          readonly status: "cancelled" | "skipped" | "failed"
-          readonly error: ExecutionError
+          readonly result: Parameters<typeof settlementOf>[2]
         }>
       ) {
-        yield* settleAlone(
-          refused.map(({ error, run, status }) => settlementOf(run, session, { status, error }))
-        )
+        yield* settleAlone(refused.map(({ result, run }) => settlementOf(run, session, result)))
       })
 
       /** Builds the calls of started runs. Runs beyond the size of one answer are handed back. */
@@ -134,8 +152,7 @@ export class Claims extends Context.Service<
         const calls: Array<WorkerCall> = []
         const failed: Array<{
           readonly run: StartedRun
-          readonly status: "failed"
-          readonly error: ExecutionError
+          readonly result: Pick<Settlement, "status" | "error">
         }> = []
         const left: Array<string> = []
         const started_ms = dispatch.nowMs()
@@ -146,13 +163,15 @@ export class Claims extends Context.Service<
             continue
           }
           bytes += run.withheld
-          const call = secrets.length === 0 ? Result.fail(cannotSign) : yield* read(run)
-          if (Result.isFailure(call)) {
-            failed.push({ run, status: "failed", error: call.failure })
+          const filled =
+            secrets.length === 0 ? cannotCall(cannotSign) : yield* prepare(run, started_ms)
+          if (Result.isFailure(filled)) {
+            const result = resultWithout(run, filled.failure, started_ms, yield* Random.next)
+            failed.push({ run, result })
           } else {
-            given.remember(session, givenRun(run, call.success, started_ms))
+            given.remember(session, givenRun(run, filled.success.call, started_ms))
             calls.push(
-              toWorkerCall(run, session, call.success, { completionUrls, deadline, now, secrets })
+              toWorkerCall(run, session, filled.success, { completionUrls, deadline, now, secrets })
             )
           }
         }
@@ -179,7 +198,10 @@ export class Claims extends Context.Service<
             claimed.leased.length === 0
               ? { started: [], refused: [] }
               : yield* start(sql, session, claimed.leased)
-          yield* end(session, guarded.refused)
+          yield* end(
+            session,
+            guarded.refused.map(({ run, ...result }) => ({ run, result }))
+          )
           const started = [...claimed.started, ...guarded.started]
           notifyStarted(changes, started)
           const answering = answer(worker, session, started)
@@ -264,7 +286,7 @@ const givenRun = (
 const toWorkerCall = (
   run: StartedRun,
   session: number,
-  call: RunCall,
+  { call, secrets }: FilledCall,
   with_: {
     readonly completionUrls: CompletionUrls["Service"]
     readonly deadline: string
@@ -285,7 +307,8 @@ const toWorkerCall = (
     headers: call.headers,
     body,
     timeout_seconds: Math.min(call.timeout_seconds, maxAnswerSeconds),
-    ...(call.call_options !== null && { success: call.call_options }),
+    ...(call.call_options !== null && { success: successRuleOf(call.call_options) }),
+    ...(secrets.length > 0 && { secrets }),
     ...(asksForCallback(call.call_options) && { complete_url: with_.completionUrls.make(run) }),
     task: { id: TaskId.make(run.task_id), scheduled_ms: run.scheduled_ms },
     signature: {
@@ -298,6 +321,13 @@ const toWorkerCall = (
     }
   }
 }
+
+/** The agent judges answers, and needs no other option of a call. */
+const successRuleOf = ({ body_contains, body_lacks, success_codes }: CallOptions): SuccessRule => ({
+  ...(success_codes !== undefined && { success_codes }),
+  ...(body_contains !== undefined && { body_contains }),
+  ...(body_lacks !== undefined && { body_lacks })
+})
 
 /**
  * Returns the signing keys for the origin of a URL, or none if the URL is invalid. The agent does

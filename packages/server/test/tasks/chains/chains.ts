@@ -30,6 +30,7 @@ export const asStored = (step: object) => ({
   body_contains: null,
   body_lacks: null,
   completion: null,
+  auth: null,
   run_on: null,
   worker_wait_seconds: 300,
   run_if: "success",

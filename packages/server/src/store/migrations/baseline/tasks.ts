@@ -40,6 +40,9 @@ export const tasks = Effect.gen(function* () {
       worker_wait_seconds integer NOT NULL DEFAULT 300,
       uses smallint[] NOT NULL,
       weight integer NOT NULL,
+      secret_names text[] GENERATED ALWAYS AS (
+        secret_names_in(url || headers::text || coalesce(body, '') || coalesce(call_options::text, ''))
+      ) STORED,
       PRIMARY KEY (version_id, step_index)
     )`
 
@@ -130,6 +133,12 @@ export const tasks = Effect.gen(function* () {
           + coalesce(octet_length(firing_options::text), 0)
           + coalesce(octet_length(ending_options::text), 0) + coalesce(steps_bytes, 0)
       ) STORED,
+      secret_names text[] GENERATED ALWAYS AS (
+        secret_names_in(
+          coalesce(url, '') || coalesce(headers::text, '') || coalesce(body, '')
+            || coalesce(call_options::text, '')
+        )
+      ) STORED,
       schedule text,
       timezone text,
       overlap text CHECK (overlap IN ('allow', 'skip', 'queue')),
@@ -153,6 +162,13 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX tasks_by_key ON tasks (workspace_id, kind, key)
     WHERE key IS NOT NULL`
+  // Few tasks use secrets.
+  yield* sql`
+    CREATE INDEX tasks_by_secrets ON tasks (workspace_id)
+    WHERE secret_names IS NOT NULL`
+  yield* sql`
+    CREATE INDEX chain_steps_by_secrets ON chain_steps (version_id)
+    WHERE secret_names IS NOT NULL`
   yield* sql`
     CREATE INDEX tasks_by_version ON tasks (version_id)
     WHERE version_id IS NOT NULL`
@@ -185,6 +201,7 @@ export const tasks = Effect.gen(function* () {
       url text NOT NULL,
       headers jsonb NOT NULL,
       body text,
+      auth jsonb,
       PRIMARY KEY (task_id, replaced_at)
     )`
   yield* sql`CREATE INDEX replaced_calls_by_workspace ON replaced_calls (workspace_id)`
@@ -195,8 +212,12 @@ export const tasks = Effect.gen(function* () {
     LANGUAGE plpgsql
     AS $$
     BEGIN
-      INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
-      SELECT OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body
+      INSERT INTO replaced_calls (
+        task_id, replaced_at, workspace_id, method, url, headers, body, auth
+      )
+      SELECT
+        OLD.id, clock_timestamp(), id, OLD.method, OLD.url, coalesce(OLD.headers, '{}'), OLD.body,
+        OLD.call_options -> 'auth'
       FROM workspaces
       WHERE id = OLD.workspace_id
       ON CONFLICT DO NOTHING;
@@ -214,12 +235,12 @@ export const tasks = Effect.gen(function* () {
     END
     $$`
   yield* sql`
-    CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body ON tasks
+    CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body, call_options ON tasks
     FOR EACH ROW
     WHEN (
       OLD.method IS NOT NULL
-      AND (OLD.method, OLD.url, OLD.headers, OLD.body)
-        IS DISTINCT FROM (NEW.method, NEW.url, NEW.headers, NEW.body)
+      AND (OLD.method, OLD.url, OLD.headers, OLD.body, OLD.call_options -> 'auth')
+        IS DISTINCT FROM (NEW.method, NEW.url, NEW.headers, NEW.body, NEW.call_options -> 'auth')
     )
     EXECUTE FUNCTION keep_replaced_call()`
   yield* sql`

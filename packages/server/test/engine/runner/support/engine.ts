@@ -25,17 +25,22 @@ import { testConfig } from "../../../support/TestApp.ts"
 import { testSecret } from "../../../support/testSecret.ts"
 import { Signals } from "../../../../src/events/Signals.ts"
 import { DatabaseClockLayer } from "../../../../src/store/DbClock.ts"
+import { AccessTokens } from "../../../../src/engine/secrets/AccessTokens.ts"
+import { CallSecrets } from "../../../../src/engine/secrets/CallSecrets.ts"
 import { SigningSecrets } from "../../../../src/engine/signing/SigningSecrets.ts"
 
 const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
 
 const signingSecret = Redacted.make(`whsec_${"A".repeat(43)}=`)
 
-export const secretsLayer = Layer.merge(
+export const secretsLayer = Layer.mergeAll(
   Layer.mock(SigningSecrets, {
     findLive: (ids) => Effect.succeed(new Map(ids.map((id) => [id, [signingSecret]])))
   }),
-  Layer.succeed(CompletionUrls, urls)
+  Layer.succeed(CompletionUrls, urls),
+  // The tasks of these tests use no secrets.
+  Layer.succeed(CallSecrets, { open: () => Effect.succeed(new Map()) }),
+  Layer.mock(AccessTokens, {})
 )
 
 const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.layer))

@@ -1,5 +1,6 @@
 import { Result } from "effect"
-import type { Reference } from "@scheduling/domain/chains/Template"
+import { createHash } from "node:crypto"
+import type { Reference, TimeFormat } from "@scheduling/domain/calls/Template"
 
 /** The last answer to a step. */
 export interface StepAnswer {
@@ -7,8 +8,21 @@ export interface StepAnswer {
   readonly response_body: string | null
 }
 
+/** What the references of a call name. */
+export interface CallValues {
+  /** The execution, or the run of a chain. */
+  readonly run: { readonly id: string; readonly attempt: number; readonly scheduled_ms: number }
+  readonly task: { readonly name: string | null; readonly key: string | null } | null
+  /** The input of the run as JSON. */
+  readonly input: string | null
+  readonly steps: ReadonlyMap<string, StepAnswer>
+  readonly secrets: ReadonlyMap<string, string>
+  /** When the attempt began. */
+  readonly now_ms: number
+}
+
 /** Looks up the value of a reference. Fails with the reason if there is none. */
-export interface Answers {
+export interface TemplateValues {
   /** Writes the value as plain text: strings as they are, objects and arrays as JSON. */
   readonly text: (reference: Reference) => Result.Result<string, string>
   /** Writes the value as JSON: strings in quotes, and `body` read as JSON. */
@@ -16,15 +30,20 @@ export interface Answers {
 }
 
 /**
- * Reads the answers of earlier steps, and the input of the run, which is JSON. A step has no answer if
- * it was skipped or if no server answered it. Each body is parsed at most once, and only if a reference
- * asks for a value in it.
+ * Reads the values of one call. A step has no answer if it was skipped or if no server answered it. Each
+ * body is parsed at most once, and only if a reference asks for a value in it. The same call of the same
+ * attempt has the same values, so that what an attempt has sent can be shown later.
  */
-export const answersOf = (
-  steps: ReadonlyMap<string, StepAnswer>,
-  input: string | null = null
-): Answers => {
+export const valuesOf = ({
+  input,
+  now_ms,
+  run,
+  secrets,
+  steps,
+  task
+}: CallValues): TemplateValues => {
   const documents = new Map<string, Result.Result<unknown, string>>()
+  let uuids = 0
 
   const document = (
     name: string,
@@ -38,14 +57,16 @@ export const answersOf = (
     return parsed
   }
 
-  const value = (reference: Reference, whole: "text" | "json"): Result.Result<unknown, string> => {
-    const { path } = reference
-    if (reference.root === "input") {
-      if (input === null) return Result.fail("input is missing: the run was started without one")
-      const parsed = document("input", input, "input is not JSON")
-      return Result.flatMap(parsed, (whole) => walk(whole, path, "input"))
-    }
-    const { field, step } = reference
+  const inputAt = (path: Reference["path"]) => {
+    if (input === null) return Result.fail("input is missing: the run was started without one")
+    const parsed = document("input", input, "input is not JSON")
+    return Result.flatMap(parsed, (whole) => walk(whole, path, "input"))
+  }
+
+  const answerOf = (
+    { field, path, step }: Extract<Reference, { readonly root: "steps" }>,
+    whole: "text" | "json"
+  ): Result.Result<unknown, string> => {
     const answer = steps.get(step)
     const found = field === "status" ? answer?.status_code : answer?.response_body
     if (found === undefined || found === null) {
@@ -58,6 +79,33 @@ export const answersOf = (
     return Result.flatMap(document(name, found), (body) => walk(body, path, name))
   }
 
+  const value = (reference: Reference, whole: "text" | "json"): Result.Result<unknown, string> => {
+    switch (reference.root) {
+      case "steps":
+        return answerOf(reference, whole)
+      case "input":
+        return inputAt(reference.path)
+      case "run":
+        return Result.succeed(
+          reference.field === "scheduled_for"
+            ? writtenTime(run.scheduled_ms, reference.format)
+            : run[reference.field]
+        )
+      case "task":
+        return Result.succeed(task?.[reference.field] ?? null)
+      case "secrets": {
+        const secret = secrets.get(reference.name)
+        return secret === undefined
+          ? Result.fail(`secrets.${reference.name} is missing`)
+          : Result.succeed(secret)
+      }
+      case "now":
+        return Result.succeed(writtenTime(now_ms, reference.format))
+      case "uuid":
+        return Result.succeed(uuidOf(run.id, `${run.attempt}/${uuids++}`))
+    }
+  }
+
   return {
     text: (reference) =>
       Result.flatMap(value(reference, "text"), (found) => {
@@ -67,6 +115,49 @@ export const answersOf = (
     json: (reference) =>
       Result.flatMap(value(reference, "json"), (found) => toJson(found, reference))
   }
+}
+
+/** Times are in UTC. Parts of a date have leading zeros, as in paths and file names. */
+const writtenTime = (ms: number, format: TimeFormat): string | number => {
+  const iso = new Date(ms).toISOString()
+  switch (format) {
+    case "iso":
+      return iso
+    case "date":
+      return iso.slice(0, 10)
+    case "year":
+      return iso.slice(0, 4)
+    case "month":
+      return iso.slice(5, 7)
+    case "day":
+      return iso.slice(8, 10)
+    case "hour":
+      return iso.slice(11, 13)
+    case "minute":
+      return iso.slice(14, 16)
+    case "unix":
+      return Math.floor(ms / 1_000)
+    case "unix_ms":
+      return Math.floor(ms)
+  }
+}
+
+/** A UUID of version 5 (RFC 9562): the hash of a name within a namespace, which is a UUID too. */
+const uuidOf = (namespace: string, name: string): string => {
+  const hash = createHash("sha1")
+    .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
+    .update(name)
+    .digest()
+  hash[6] = (hash.readUInt8(6) & 0x0f) | 0x50
+  hash[8] = (hash.readUInt8(8) & 0x3f) | 0x80
+  const hex = hash.toString("hex")
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20, 32)
+  ].join("-")
 }
 
 const walk = (

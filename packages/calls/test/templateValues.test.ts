@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { answersOf } from "../../src/exchange/Answers.ts"
-import { parseTemplate, referencesOf } from "@scheduling/domain/chains/Template"
+import { type CallValues, valuesOf } from "../src/templateValues.ts"
+import { parseTemplate, referencesOf } from "@scheduling/domain/calls/Template"
 import { Result } from "effect"
+
+/** The values of a call that uses none of them. */
+const none: CallValues = {
+  run: { id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", attempt: 1, scheduled_ms: 0 },
+  task: null,
+  input: null,
+  steps: new Map(),
+  secrets: new Map(),
+  now_ms: 0
+}
 
 const read = (kind: "text" | "json", expression: string, body: string | null, status = 200) => {
   const steps = new Map([
@@ -9,7 +19,7 @@ const read = (kind: "text" | "json", expression: string, body: string | null, st
   ])
   const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
   assert(reference !== undefined)
-  return Result.match(answersOf(steps)[kind](reference), {
+  return Result.match(valuesOf({ ...none, steps })[kind](reference), {
     onFailure: (problem) => `! ${problem}`,
     onSuccess: (value) => value
   })
@@ -27,7 +37,7 @@ const body = JSON.stringify({
 const readInput = (kind: "text" | "json", expression: string, input: string | null) => {
   const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
   assert(reference !== undefined)
-  return Result.match(answersOf(new Map(), input)[kind](reference), {
+  return Result.match(valuesOf({ ...none, input })[kind](reference), {
     onFailure: (problem) => `! ${problem}`,
     onSuccess: (value) => value
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseTemplate, referencesOf, type StepReference } from "@scheduling/domain/chains/Template"
+import { parseTemplate, type Reference, referencesOf } from "@scheduling/domain/calls/Template"
 import { Result } from "effect"
 
 const parse = (source: string) => Result.getOrThrow(parseTemplate(source))
@@ -8,7 +8,7 @@ const problems = (source: string) => {
   assert(Result.isFailure(parsed), `${source} parsed`)
   return parsed.failure
 }
-const reference = (source: string): StepReference => {
+const reference = (source: string): Extract<Reference, { readonly root: "steps" }> => {
   const [first] = referencesOf(parse(source))
   assert(first?.root === "steps")
   return first

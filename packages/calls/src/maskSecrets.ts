@@ -1,0 +1,56 @@
+import { mask } from "@scheduling/domain/calls/credentialHeaders"
+
+/** A shorter beginning of a secret at the end of a text that was cut off is left as it is. */
+const shortestRest = 4
+
+const htmlForms: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;"
+}
+
+/** How a server may write a value that it got: as it is, or encoded. */
+const writtenForms = (secret: string): ReadonlyArray<string> => {
+  const base64 = Buffer.from(secret, "utf8").toString("base64").replace(/=+$/, "")
+  const json = JSON.stringify(secret).slice(1, -1)
+  const inUrl = encodeURIComponent(secret.toWellFormed())
+  return [
+    secret,
+    json,
+    json.replaceAll(
+      /[^\x20-\x7e]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+    ),
+    json.replaceAll("/", "\\/"),
+    inUrl,
+    inUrl.replaceAll("'", "%27"),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+    secret.replaceAll(/[&<>"']/g, (character) => htmlForms[character] ?? character),
+    base64,
+    base64.replaceAll("+", "-").replaceAll("/", "_")
+  ]
+}
+
+/**
+ * Returns a function that replaces secrets in what came back from a server. A text may have been cut off
+ * within a secret, so the beginning of one at its end is replaced too.
+ */
+export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
+  const forms = [...new Set(secrets.flatMap(writtenForms))].toSorted((a, b) => b.length - a.length)
+  return (text) => {
+    let masked = text
+    for (const form of forms) masked = masked.replaceAll(form, mask)
+    const rest = Math.max(0, ...forms.map((form) => lengthOfRest(masked, form)))
+    return rest === 0 ? masked : masked.slice(0, -rest) + mask
+  }
+}
+
+/** How many characters at the end of a text are the beginning of a secret. */
+const lengthOfRest = (text: string, form: string): number => {
+  for (let length = Math.min(form.length - 1, text.length); length >= shortestRest; length--) {
+    if (text.endsWith(form.slice(0, length))) return length
+  }
+  return 0
+}

@@ -1,0 +1,117 @@
+import { Schema } from "effect"
+import { text } from "../shared/Text.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
+import { CallUrl } from "./CallUrl.ts"
+
+const secretReference = /^\{\{\s*secrets\.([A-Z][A-Z0-9_]{0,62})\s*\}\}$/
+
+/** The name of the secret that a text refers to, if the text is nothing else. */
+export const secretNamedBy = (value: string): string | undefined => secretReference.exec(value)?.[1]
+
+/** A text that is a reference to a secret and nothing else. */
+const SecretReference = (description: string) =>
+  Schema.String.check(
+    Schema.isPattern(secretReference, { expected: "a reference such as {{ secrets.API_TOKEN }}" })
+  ).annotate({
+    description: `${description}: a reference to a secret, and nothing else.`,
+    examples: ["{{ secrets.API_TOKEN }}"]
+  })
+
+/** A name that may be written as it is or kept as a secret. */
+const NameOrReference = (description: string, example: string) =>
+  text({ min: 1, max: 255 })
+    .check(
+      Schema.makeFilter((value) => !value.includes("{{") || secretNamedBy(value) !== undefined, {
+        expected: "a text without {{, or a reference such as {{ secrets.API_USER }}"
+      })
+    )
+    .annotate({
+      description: `${description}. It may be a reference to a secret.`,
+      examples: [example]
+    })
+
+const Basic = Schema.Struct({
+  kind: Schema.Literal("basic").annotate({ description: "A user name and a password." }),
+  username: NameOrReference("The user name", "robot"),
+  password: SecretReference("The password")
+}).annotate({
+  identifier: "BasicAuth",
+  examples: [{ kind: "basic", username: "robot", password: "{{ secrets.API_PASSWORD }}" }]
+})
+
+const Bearer = Schema.Struct({
+  kind: Schema.Literal("bearer").annotate({ description: "A token." }),
+  token: SecretReference("The token")
+}).annotate({
+  identifier: "BearerAuth",
+  examples: [{ kind: "bearer", token: "{{ secrets.API_TOKEN }}" }]
+})
+
+const OAuth2ClientCredentials = Schema.Struct({
+  kind: Schema.Literal("oauth2_client_credentials").annotate({
+    description: "An access token that the service asks for."
+  }),
+  token_url: CallUrl.annotate({
+    description: "The token endpoint of the authorization server.",
+    examples: ["https://login.example.com/oauth2/token"]
+  }),
+  client_id: NameOrReference("The id of the client", "scheduler"),
+  client_secret: SecretReference("The secret of the client"),
+  scope: Schema.optionalKey(
+    text({ min: 1, max: 1_000 }).annotate({
+      description: "The scopes to ask for, separated by spaces. Those of the client when absent.",
+      examples: ["jobs:run"]
+    })
+  ),
+  audience: Schema.optionalKey(
+    text({ min: 1, max: 1_000 }).annotate({
+      description: "The API that the token is for, where the authorization server asks for it.",
+      examples: ["https://api.example.com"]
+    })
+  )
+}).annotate({
+  identifier: "OAuth2ClientCredentialsAuth",
+  examples: [
+    {
+      kind: "oauth2_client_credentials",
+      token_url: "https://login.example.com/oauth2/token",
+      client_id: "scheduler",
+      client_secret: "{{ secrets.CLIENT_SECRET }}",
+      scope: "jobs:run"
+    }
+  ]
+})
+export type OAuth2Auth = typeof OAuth2ClientCredentials.Type
+
+/** How a call authenticates itself: what its `Authorization` header holds. */
+export const CallAuth = Schema.Union([Basic, Bearer, OAuth2ClientCredentials]).annotate({
+  identifier: "CallAuth"
+})
+export type CallAuth = typeof CallAuth.Type
+
+/** The names of the secrets that an `auth` uses. */
+export const secretsOfAuth = (auth: CallAuth): ReadonlyArray<string> =>
+  Object.values(auth).flatMap((value) => secretNamedBy(value) ?? [])
+
+interface Authenticated {
+  readonly auth?: CallAuth | null
+  readonly headers?: Readonly<Record<string, string | null>>
+}
+
+/** True if `auth` and the headers would both set the `Authorization` header. */
+export const isAuthorizedTwice = ({ auth, headers = {} }: Authenticated): boolean =>
+  auth != null &&
+  Object.entries(headers).some(
+    ([name, value]) => value !== null && name.toLowerCase() === "authorization"
+  )
+
+export const authorizedTwice: FieldProblem = {
+  path: ["auth"],
+  code: "invalid",
+  problem: "sets the Authorization header, which headers sets too: give only one of them"
+}
+
+/** A change may give one of the two only, so the changed call is checked too. */
+export const authorizationIsGivenOnce = Schema.makeFilter<Authenticated>((call) =>
+  isAuthorizedTwice(call) ? filterIssue(authorizedTwice) : undefined
+)

@@ -1,0 +1,156 @@
+import { Result, Schema } from "effect"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
+import { type CallAuth, secretsOfAuth } from "./CallAuth.ts"
+import { maxUrlLength, parseCallUrl } from "./CallUrl.ts"
+import {
+  countBraces,
+  hasBraces,
+  parseTemplate,
+  place,
+  type Reference,
+  referencesOf,
+  type Template
+} from "./Template.ts"
+
+/** The parts of a call that may hold references. */
+export interface TemplateCall {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/**
+ * References may stand in the path, the query and the fragment, but not before them: a value must not
+ * decide which server gets the headers of the call, and the hosts of a secret are checked against the
+ * host as it is written.
+ */
+const untilPath = /^https?:\/\/[^/?#\\]+[/?#\\]/i
+
+export const TemplateUrl = Schema.String.check(
+  Schema.makeFilter((url) => templateUrlProblems(url), {
+    expected: "an http or https URL",
+    toJsonSchema: () => ({ maxLength: maxUrlLength })
+  })
+).annotate({
+  description:
+    "The address that is called: `http` or `https`. The path and the query may use references.",
+  examples: ["https://api.example.com/jobs/nightly"]
+})
+
+export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
+  if (url.length > maxUrlLength) return [`must be at most ${maxUrlLength} characters long`]
+  const template = parseTemplate(url)
+  if (Result.isFailure(template)) return template.failure
+  const [first] = referencesOf(template.success)
+  if (first !== undefined && !untilPath.test(url.slice(0, first.at))) {
+    return [`may use references only after the host, not ${place(first.at)}`]
+  }
+  const parsed = parseCallUrl(withPlaceholders(template.success))
+  return Result.isFailure(parsed) ? [parsed.failure] : []
+}
+
+export const withPlaceholders = (template: Template): string =>
+  template.map((part) => (typeof part === "string" ? part : "x")).join("")
+
+/** What a call uses, apart from its own text. */
+export interface UsedValues {
+  readonly steps: ReadonlySet<string>
+  readonly secrets: ReadonlySet<string>
+  readonly input: boolean
+  readonly task: boolean
+}
+
+/** The values that a call uses: those of its references, and the secrets of its `auth`. */
+export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
+  const texts = [call.url, ...Object.values(call.headers), call.body ?? ""].filter(hasBraces)
+  const templates = texts.map((text) => Result.getOrElse(parseTemplate(text), () => []))
+  const references = templates.flatMap(referencesOf)
+  const uses = (root: Reference["root"]) => references.some((one) => one.root === root)
+  return {
+    steps: new Set(references.flatMap((one) => (one.root === "steps" ? [one.step] : []))),
+    secrets: new Set([
+      ...references.flatMap((one) => (one.root === "secrets" ? [one.name] : [])),
+      ...(auth === undefined ? [] : secretsOfAuth(auth))
+    ]),
+    input: uses("input"),
+    task: uses("task")
+  }
+}
+
+/** A long text could hold 60,000 references, which take 70 ms to read. */
+const maxReferences = 2_000
+
+/**
+ * Refuses calls with too many references. References in URLs are not counted, as URLs are short.
+ */
+export const tooManyReferences = (
+  calls: ReadonlyArray<PartialCall>
+): ReadonlyArray<FieldProblem> => {
+  const count = calls
+    .flatMap(({ body, headers = {} }) => [body ?? "", ...Object.values(headers)])
+    .reduce((total, text) => total + countBraces(text ?? ""), 0)
+  if (count <= maxReferences) return []
+  const problem = `must contain at most ${maxReferences} references in all`
+  return [{ path: [], code: "too_many", problem }]
+}
+
+interface PartialCall {
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly body?: string | null
+}
+
+/**
+ * The problems of the references of a call. `earlier` has the names of the steps that it may use, and is
+ * null for the call of a task.
+ */
+export const referenceProblems = (
+  call: PartialCall,
+  earlier: ReadonlySet<string> | null
+): ReadonlyArray<FieldProblem> => {
+  const headers = Object.entries(call.headers ?? {})
+  const texts: ReadonlyArray<readonly [ReadonlyArray<string>, string | null | undefined]> = [
+    [["url"], call.url],
+    ...headers.map(([name, value]) => [["headers", name], value] as const),
+    [["body"], call.body]
+  ]
+  return texts.flatMap(([path, text]) => {
+    if (text == null || !hasBraces(text)) return []
+    const template = parseTemplate(text)
+    // The problems of a URL are found by its own check.
+    if (Result.isFailure(template) && path[0] === "url") return []
+    const problems = Result.isFailure(template)
+      ? template.failure
+      : referencesOf(template.success)
+          .flatMap((one) => (one.root === "steps" ? [one] : []))
+          .filter(({ step }) => earlier === null || !earlier.has(step))
+          .slice(0, 10)
+          .map(
+            ({ at, step, text: written }) =>
+              `refers to {{ ${written} }} ${place(at)}, but ` +
+              (earlier === null
+                ? "only a chain has steps"
+                : `no earlier step has the name "${step}"`)
+          )
+    return problems.map((problem): FieldProblem => ({ path, code: "invalid", problem }))
+  })
+}
+
+/** The problems of the call of a task, or of a change of it. */
+const callProblems = (call: PartialCall): ReadonlyArray<FieldProblem> => {
+  const tooMany = tooManyReferences([call])
+  return tooMany.length > 0 ? tooMany : referenceProblems(call, null)
+}
+
+/** Checks the references of the call of a task. */
+export const referencesAreKnown = Schema.makeFilter<PartialCall>((call) =>
+  callProblems(call).map(filterIssue)
+)
+
+/** True if the call is not made as it is written, but has values to be filled in. */
+export const isFilledIn = (call: TemplateCall, auth: CallAuth | undefined): boolean => {
+  if (auth !== undefined || hasBraces(call.url)) return true
+  if (call.body !== null && hasBraces(call.body)) return true
+  for (const name in call.headers) if (hasBraces(call.headers[name] ?? "")) return true
+  return false
+}

@@ -1,0 +1,137 @@
+import { Result, Schema } from "effect"
+import { secretName } from "../calls/Template.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { whenAbsent, withoutField } from "../shared/requests/whenAbsent.ts"
+import { secret } from "../shared/secret.ts"
+import { text } from "../shared/Text.ts"
+import { createdAt, Timestamp, updatedAt } from "../shared/Timestamp.ts"
+import { parseAllowedHost } from "./allowedHosts.ts"
+
+const maxValueBytes = 8 * 1024
+
+/** How many users of a secret an answer lists. */
+export const maxShownUses = 20
+
+/** The name of a secret, as templates write it. */
+export const SecretName = Schema.String.check(
+  Schema.isPattern(secretName, {
+    expected: "1 to 63 capital letters, digits and _, beginning with a letter"
+  })
+).annotate({ description: "The name, as templates write it.", examples: ["API_TOKEN"] })
+
+const encoder = new TextEncoder()
+
+const SecretValue = text({ min: 1, max: maxValueBytes }).check(
+  Schema.makeFilter(
+    (value) => value.length > maxValueBytes || encoder.encode(value).length <= maxValueBytes,
+    { expected: "at most 8 KiB in UTF-8" }
+  )
+)
+
+const AllowedHost = Schema.String.check(
+  Schema.makeFilter(
+    (host) => {
+      const parsed = parseAllowedHost(host)
+      return Result.isFailure(parsed) ? parsed.failure : undefined
+    },
+    {
+      expected: "a host",
+      toJsonSchema: () => ({ minLength: 1, maxLength: 262 })
+    }
+  )
+)
+
+const description = text({ min: 0, max: 500 })
+
+/** The definition of a secret whose name is in the path. */
+export const SecretDefinition = Schema.Struct({
+  value: withoutField(
+    "When absent, the value stays as it is. It is required for a new secret, and when `allowed_hosts` " +
+      "gets a host to which the secret could not be sent before.",
+    secret(
+      "secret",
+      {
+        description: "The value, at most 8 KiB. It is never shown again.",
+        format: "password",
+        examples: ["3f9c8d2e"]
+      },
+      SecretValue
+    )
+  ),
+  allowed_hosts: Schema.Array(AllowedHost)
+    .check(Schema.isBetweenLength(1, 20))
+    .annotate({
+      description:
+        "The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all names " +
+        "below a domain. They stand for HTTPS on its usual port; another port is written as " +
+        "`api.example.com:8443`, and HTTP as `http://jobs.internal:8080`.",
+      examples: [["api.example.com"]]
+    }),
+  description: whenAbsent(
+    "None",
+    Schema.NullOr(description).annotate({
+      description: "What it is for, for people.",
+      examples: ["The token of the billing robot"]
+    })
+  )
+}).annotate({
+  identifier: "SecretDefinition",
+  examples: [{ allowed_hosts: ["api.example.com"] }]
+})
+export type SecretDefinition = typeof SecretDefinition.Type
+
+const SecretUse = Schema.Struct({
+  kind: oneOf(["cron_task", "delayed_task", "chain", "notification_channel"], {
+    identifier: "SecretUserKind",
+    description: "The kind of record that uses the secret."
+  }),
+  id: Schema.String.annotate({
+    description: "The id of the record.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+  }),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the record. Null if it has none.",
+    examples: ["Nightly report"]
+  })
+}).annotate({ identifier: "SecretUse" })
+export type SecretUse = typeof SecretUse.Type
+
+/** A secret without its value, which no answer ever holds. */
+export const Secret = Schema.Struct({
+  name: SecretName,
+  description: Schema.NullOr(Schema.String).annotate({
+    description: "What it is for. Null if nobody said."
+  }),
+  allowed_hosts: Schema.Array(Schema.String).annotate({
+    description: "The hosts to which the secret may be sent."
+  }),
+  used_by: Schema.Array(SecretUse).annotate({
+    description: `What names it now: tasks that may still run, chains and notification channels. The first ${maxShownUses}.`
+  }),
+  value_set_at: Timestamp.annotate({ description: "When it got its present value." }),
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotate({
+  identifier: "Secret",
+  examples: [
+    {
+      name: "API_TOKEN",
+      description: "The token of the billing robot",
+      allowed_hosts: ["api.example.com"],
+      used_by: [
+        {
+          kind: "cron_task",
+          id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+          name: "Nightly report"
+        }
+      ],
+      value_set_at: "2026-01-31T09:30:00.000Z",
+      created_at: "2026-01-31T09:30:00.000Z",
+      updated_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type Secret = typeof Secret.Type
+
+export const SecretPage = Page("SecretPage", Secret)

@@ -1,0 +1,303 @@
+import { Call } from "@scheduling/calls/Call"
+import { secretsMasker } from "@scheduling/calls/maskSecrets"
+import type { OAuth2Auth } from "@scheduling/domain/calls/CallAuth"
+import { Clock, Context, Deferred, Effect, Layer, Result, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import { Ids, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+
+/** An access token that an authorization server has issued. */
+export interface AccessToken {
+  readonly text: string
+  /** The token request that it answered. */
+  readonly requestId: string
+}
+
+/** A token, or the reason why there is none. */
+type Token = Result.Result<AccessToken, string>
+
+/** A token is replaced this long before it expires, and short-lived ones a tenth of their life before. */
+const marginSeconds = 30
+
+/** The life of a token whose server does not say how long it is valid. */
+const defaultLifeSeconds = 300
+
+/** No server is asked again within this time after it gave no token. */
+const pauseSeconds = 5
+
+/** A server that answers 401 to a token that is younger than this has another reason. */
+const leastAgeSeconds = 30
+
+const requestTimeoutSeconds = 20
+
+/** After this time another node asks, because the one that began may be gone. */
+const leaseSeconds = requestTimeoutSeconds + 10
+
+/** How often a node looks whether another node has a token by now. */
+const pollMs = 100
+
+const maxRemembered = 10_000
+
+/**
+ * The access tokens of calls with OAuth2 client credentials. One node asks for a token, and all calls of
+ * all nodes use it until shortly before it expires. Tokens are kept sealed, in the database and in
+ * memory. The id of a token is a hash of everything that its request contains, so a changed client secret
+ * has a token of its own.
+ *
+ * 1. `get` returns the token that this node remembers, if it is still good.
+ * 2. Calls that find none wait together for one `obtain`.
+ * 3. `obtain` reads the token of the database. If there is no good one, it takes the lease, asks the
+ *    authorization server, and stores the token or the failure.
+ */
+export class AccessTokens extends Context.Service<
+  AccessTokens,
+  {
+    /** `request` holds the values of its secrets. */
+    readonly get: (workspaceId: string, request: OAuth2Auth) => Effect.Effect<Token>
+    /** Forgets a token that a server has refused. */
+    readonly reject: (workspaceId: string, token: AccessToken) => Effect.Effect<void>
+  }
+>()("@scheduling/server/engine/secrets/AccessTokens") {
+  static readonly layer: Layer.Layer<
+    AccessTokens,
+    never,
+    Call | Ids | Secrets | SqlClient.SqlClient
+  > = Layer.effect(
+    AccessTokens,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const call = yield* Call
+      const ids = yield* Ids
+      const scope = yield* Effect.scope
+      const ring = (yield* Secrets).keys("access-token")
+      const count = (yield* Meters).counts(
+        "scheduling_access_token_requests_total",
+        "Requests for access tokens of calls.",
+        "outcome",
+        ["token", "failure"]
+      )
+      const remembered = new Map<string, { readonly sealed: string; readonly untilMs: number }>()
+      const flights = new Map<string, Deferred.Deferred<Token>>()
+
+      const opened = (requestId: string, sealed: string): AccessToken | undefined => {
+        const text = unsealIfKnown(ring, requestId, sealed)
+        return text === undefined ? undefined : { text, requestId }
+      }
+
+      const remember = Effect.fnUntraced(function* (id: string, sealed: string, seconds: number) {
+        if (remembered.size >= maxRemembered) remembered.clear()
+        const now = yield* Clock.currentTimeMillis
+        remembered.set(id, { sealed, untilMs: now + seconds * 1_000 })
+      })
+
+      const known = Effect.fnUntraced(function* (id: string) {
+        const token = remembered.get(id)
+        if (token === undefined || token.untilMs <= (yield* Clock.currentTimeMillis)) return
+        return opened(id, token.sealed)
+      })
+
+      /** Takes the right to ask for a token, unless there is one or another node is asking. */
+      const takeLease = Effect.fnUntraced(function* (workspaceId: string, id: string) {
+        const rows = yield* sql`
+          INSERT INTO access_tokens (workspace_id, id, asking_until)
+          VALUES (${workspaceId}, ${id}, now() + ${leaseSeconds} * interval '1 second')
+          ON CONFLICT (workspace_id, id) DO UPDATE
+          SET asking_until = excluded.asking_until, error = NULL
+          WHERE (access_tokens.usable_until IS NULL OR access_tokens.usable_until <= now())
+            AND (access_tokens.asking_until IS NULL OR access_tokens.asking_until <= now())
+          RETURNING id`
+        return rows.length > 0
+      })
+
+      const find = (workspaceId: string, id: string) =>
+        Effect.map(
+          sql<StoredToken>`
+            SELECT
+              sealed_token, error,
+              date_part('epoch', usable_until - now()) AS usable_seconds,
+              date_part('epoch', asking_until - now()) AS asking_seconds
+            FROM access_tokens
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`,
+          ([row]) => row
+        )
+
+      const store = Effect.fnUntraced(function* (workspaceId: string, id: string, answer: Answer) {
+        if (Result.isFailure(answer)) {
+          count("failure")
+          yield* sql`
+            UPDATE access_tokens
+            SET
+              sealed_token = NULL, usable_until = NULL, error = ${answer.failure},
+              asking_until = now() + ${pauseSeconds} * interval '1 second'
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
+          return Result.fail(answer.failure)
+        }
+        count("token")
+        const { life_seconds, text } = answer.success
+        const sealed = seal(ring, id, text)
+        const usable = life_seconds - Math.min(marginSeconds, life_seconds / 10)
+        yield* sql`
+          UPDATE access_tokens
+          SET
+            sealed_token = ${sealed}, obtained_at = now(), asking_until = NULL, error = NULL,
+            usable_until = now() + ${usable} * interval '1 second'
+          WHERE workspace_id = ${workspaceId}
+            AND id = ${id}`
+        yield* remember(id, sealed, usable)
+        return Result.succeed({ text, requestId: id })
+      })
+
+      const obtain = Effect.fnUntraced(function* (
+        workspaceId: string,
+        id: string,
+        request: OAuth2Auth
+      ): Effect.fn.Return<Token, unknown> {
+        for (;;) {
+          if (yield* takeLease(workspaceId, id)) {
+            return yield* store(
+              workspaceId,
+              id,
+              yield* ask(call, workspaceId, yield* ids.next, request)
+            )
+          }
+          const row = yield* find(workspaceId, id)
+          if (row?.sealed_token != null && (row.usable_seconds ?? 0) > 0) {
+            const token = opened(id, row.sealed_token)
+            if (token !== undefined) {
+              yield* remember(id, row.sealed_token, row.usable_seconds ?? 0)
+              return Result.succeed(token)
+            }
+            // Sealed with an APP_SECRET that is gone.
+            yield* forget(workspaceId, id, row.sealed_token)
+          }
+          if (row?.error != null && (row.asking_seconds ?? 0) > 0) return Result.fail(row.error)
+          yield* Effect.sleep(pollMs)
+        }
+      })
+
+      const forget = (workspaceId: string, id: string, sealed: string, leastAge = 0) =>
+        sql`
+          UPDATE access_tokens
+          SET sealed_token = NULL, usable_until = NULL
+          WHERE workspace_id = ${workspaceId}
+            AND id = ${id}
+            AND sealed_token = ${sealed}
+            AND obtained_at <= now() - ${leastAge} * interval '1 second'`
+
+      return AccessTokens.of({
+        get: Effect.fnUntraced(function* (workspaceId, request) {
+          const id = idOf(workspaceId, request)
+          const token = yield* known(id)
+          if (token !== undefined) return Result.succeed(token)
+          const going = flights.get(id)
+          if (going !== undefined) return yield* Deferred.await(going)
+          const flight = Deferred.makeUnsafe<Token>()
+          flights.set(id, flight)
+          yield* obtain(workspaceId, id, request).pipe(
+            Effect.retry({ schedule: Schedule.spaced("500 millis") }),
+            Effect.orDie,
+            Effect.onExit((exit) => {
+              flights.delete(id)
+              return Deferred.done(flight, exit)
+            }),
+            // A call that is cut off must not take the token from the others that wait.
+            Effect.forkIn(scope)
+          )
+          return yield* Deferred.await(flight)
+        }),
+
+        reject: Effect.fnUntraced(function* (workspaceId, { requestId }) {
+          const token = remembered.get(requestId)
+          if (token === undefined) return
+          remembered.delete(requestId)
+          yield* forget(workspaceId, requestId, token.sealed, leastAgeSeconds)
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+interface StoredToken {
+  readonly sealed_token: string | null
+  readonly error: string | null
+  readonly usable_seconds: number | null
+  readonly asking_seconds: number | null
+}
+
+const idOf = (
+  workspaceId: string,
+  { audience, client_id, client_secret, scope, token_url }: OAuth2Auth
+): string =>
+  createHash("sha256")
+    .update(JSON.stringify([workspaceId, token_url, client_id, client_secret, scope, audience]))
+    .digest("base64url")
+
+type Answer = Result.Result<{ readonly text: string; readonly life_seconds: number }, string>
+
+/** Asks the authorization server for a token (RFC 6749, 4.4). */
+const ask = Effect.fnUntraced(function* (
+  call: Call["Service"],
+  workspace_id: string,
+  execution_id: string,
+  { audience, client_id, client_secret, scope, token_url }: OAuth2Auth
+): Effect.fn.Return<Answer> {
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    ...(scope !== undefined && { scope }),
+    ...(audience !== undefined && { audience })
+  })
+  const credentials = Buffer.from(
+    `${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`
+  ).toString("base64")
+  const result = yield* call.run({
+    workspace_id,
+    execution_id,
+    attempt: 1,
+    task: null,
+    method: "POST",
+    url: token_url,
+    headers: {
+      authorization: `Basic ${credentials}`,
+      "content-type": "application/x-www-form-urlencoded",
+      accept: "application/json"
+    },
+    body: form.toString(),
+    timeout_seconds: requestTimeoutSeconds,
+    keep_bytes: 64 * 1024
+  })
+  const mask = secretsMasker([client_secret, credentials])
+  const server = `the authorization server ${new URL(token_url).origin}`
+  const body = result.response_body ?? ""
+  if (result.outcome !== "success") {
+    const { error } = Result.getOrElse(readRefusal(body), () => ({ error: undefined }))
+    const reason = result.error?.message ?? "gave no token"
+    return Result.fail(mask(`${server} ${reason}${error === undefined ? "" : `: ${error}`}`))
+  }
+  return Result.mapBoth(readToken(body), {
+    onSuccess: ({ access_token, expires_in }) => ({
+      text: access_token,
+      life_seconds: expires_in ?? defaultLifeSeconds
+    }),
+    onFailure: () => `${server} answered without a bearer token`
+  })
+})
+
+const readToken = Schema.decodeUnknownResult(
+  Schema.fromJsonString(
+    Schema.Struct({
+      access_token: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,8192}$/)),
+      token_type: Schema.String.check(Schema.isPattern(/^bearer$/i)),
+      expires_in: Schema.optionalKey(
+        Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 31_536_000 }))
+      )
+    })
+  )
+)
+
+const readRefusal = Schema.decodeUnknownResult(
+  Schema.fromJsonString(
+    Schema.Struct({ error: Schema.String.check(Schema.isPattern(/^[\w.-]{1,60}$/)) })
+  )
+)

@@ -1,0 +1,96 @@
+import { Context, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Secrets, unsealIfKnown } from "../../core/index.ts"
+import { batched, columnsOfAnyLength } from "../../store/index.ts"
+
+/** A secret of a workspace. `value` is undefined if the `APP_SECRET` that sealed it is gone. */
+export interface OpenedSecret {
+  readonly value: string | undefined
+  readonly allowed_hosts: ReadonlyArray<string>
+}
+
+export type OpenedSecrets = ReadonlyMap<string, OpenedSecret>
+
+/**
+ * Opens the secrets that users name in calls and channels. They are read each time, because a call
+ * that starts after a change must use the new value. Calls that start together share one statement, and
+ * each secret is opened once for all of them.
+ */
+export class CallSecrets extends Context.Service<
+  CallSecrets,
+  {
+    /** The secrets of these names that the workspace has. */
+    readonly open: (workspaceId: string, names: ReadonlySet<string>) => Effect.Effect<OpenedSecrets>
+  }
+>()("@scheduling/server/engine/secrets/CallSecrets") {
+  static readonly layer: Layer.Layer<CallSecrets, never, Secrets | SqlClient.SqlClient> =
+    Layer.effect(
+      CallSecrets,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ring = (yield* Secrets).keys("secret")
+
+        const openAll = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
+          const workspaces = new Map<string, Set<string>>()
+          for (const { names, workspaceId } of asked) {
+            const wanted = workspaces.get(workspaceId) ?? []
+            workspaces.set(workspaceId, new Set([...wanted, ...names]))
+          }
+          const column = columnsOfAnyLength(
+            sql,
+            [...workspaces].flatMap(([workspaceId, names]) =>
+              [...names].map((name) => ({ workspaceId, name }))
+            )
+          )
+          const rows = yield* sql<SecretRow>`
+            SELECT secrets.id, workspace_id, name, allowed_hosts, sealed_value
+            FROM unnest(
+              ${column("uuid", ({ workspaceId }) => workspaceId)},
+              ${column("text", ({ name }) => name)}
+            ) AS asked (workspace_id, name)
+            JOIN secrets USING (workspace_id, name)`
+          const opened = Map.groupBy(rows, ({ workspace_id }) => workspace_id)
+          const byWorkspace = new Map(
+            [...opened].map(([workspaceId, found]) => [
+              workspaceId,
+              new Map(
+                found.map(({ allowed_hosts, id, name, sealed_value }) => {
+                  const value = unsealIfKnown(ring, id, sealed_value)
+                  return [name, { allowed_hosts, value }] as const
+                })
+              )
+            ])
+          )
+          return asked.map(({ workspaceId }) => byWorkspace.get(workspaceId) ?? none)
+        })
+
+        const open = yield* batched(
+          (asked: ReadonlyArray<Asked>) =>
+            openAll(asked).pipe(
+              Effect.retry({ schedule: Schedule.spaced("500 millis") }),
+              Effect.orDie
+            ),
+          { maxBatch: 250 }
+        )
+        return CallSecrets.of({
+          open: (workspaceId, names) =>
+            names.size === 0 ? Effect.succeed(none) : open({ workspaceId, names })
+        })
+      })
+    )
+}
+
+interface Asked {
+  readonly workspaceId: string
+  readonly names: ReadonlySet<string>
+}
+
+interface SecretRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly allowed_hosts: ReadonlyArray<string>
+  readonly sealed_value: string
+}
+
+const none: OpenedSecrets = new Map()

@@ -1,0 +1,36 @@
+import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
+import { mayReceive } from "@scheduling/domain/secrets/allowedHosts"
+import { Result } from "effect"
+import type { OpenedSecrets } from "./CallSecrets.ts"
+
+/**
+ * The values of the secrets that a call uses, or the reason why it must not have them: one is missing, or
+ * may not be sent to one of the URLs.
+ */
+export const valuesFor = (
+  names: ReadonlySet<string>,
+  secrets: OpenedSecrets,
+  urls: ReadonlyArray<URL>
+): Result.Result<ReadonlyMap<string, string>, ExecutionError> => {
+  const values = new Map<string, string>()
+  for (const name of names) {
+    const secret = secrets.get(name)
+    if (secret === undefined) return missing(`the workspace has no secret ${name}`)
+    if (secret.value === undefined) {
+      return missing(`the secret ${name} cannot be opened any more: set its value again`)
+    }
+    const refused = urls.find((url) => !mayReceive(url, secret.allowed_hosts))
+    if (refused !== undefined) {
+      return Result.fail(
+        executionError(
+          "secret_refused",
+          `the secret ${name} may not be sent to ${refused.origin}: see its allowed_hosts`
+        )
+      )
+    }
+    values.set(name, secret.value)
+  }
+  return Result.succeed(values)
+}
+
+const missing = (message: string) => Result.fail(executionError("secret_missing", message))

@@ -1,0 +1,199 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Secret, SecretDefinition, SecretUse } from "@scheduling/domain/secrets/Secret"
+import {
+  Conflict,
+  type NotFound,
+  type QuotaExceeded,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
+import { AuditLog, type Author } from "../accounts/index.ts"
+import { Ids, orNotFound, seal, Secrets, type Upserted } from "../core/index.ts"
+import { Limits } from "../plans/index.ts"
+import { pageRequest, toPage, transactionOf } from "../store/index.ts"
+import { type SecretRow, SecretsRepo, toSecret } from "./SecretsRepo.ts"
+
+/** The secrets of workspaces. Values are sealed when they come in, and nothing here opens them. */
+export class WorkspaceSecrets extends Context.Service<
+  WorkspaceSecrets,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<Secret>>
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      name: string,
+      definition: SecretDefinition,
+      author: Author
+    ) => Effect.Effect<Upserted<Secret>, NotFound | QuotaExceeded | ValidationFailed>
+    /** Fails while something uses the secret. */
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      name: string,
+      author: Author
+    ) => Effect.Effect<void, NotFound | Conflict>
+  }
+>()("@scheduling/server/secrets/WorkspaceSecrets") {
+  static readonly layer: Layer.Layer<
+    WorkspaceSecrets,
+    never,
+    AuditLog | Ids | Limits | Secrets | SecretsRepo | SqlClient.SqlClient
+  > = Layer.effect(
+    WorkspaceSecrets,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
+      const ids = yield* Ids
+      const limits = yield* Limits
+      const repo = yield* SecretsRepo
+      const ring = (yield* Secrets).keys("secret")
+
+      const shown = Effect.fnUntraced(function* (row: SecretRow) {
+        const uses = yield* repo.findUses(row.workspace_id, [row.name])
+        return toSecret(row, uses.get(row.name) ?? [])
+      })
+
+      const record = (
+        action: "secret.created" | "secret.updated" | "secret.deleted",
+        { allowed_hosts, name, workspace_id }: SecretRow,
+        author: Author,
+        details: Readonly<Record<string, unknown>> = {}
+      ) =>
+        audit.recordInWorkspace(action, workspace_id, {
+          actor_id: author.actor_id,
+          target_id: name,
+          origin: author.origin,
+          details: { ...details, allowed_hosts, api_key_id: author.api_key_id }
+        })
+
+      const create = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        name: string,
+        { allowed_hosts, description = null, value }: SecretDefinition,
+        author: Author
+      ) {
+        if (value === undefined) return yield* valueRequired("is required for a new secret")
+        yield* limits.allowOneMore(workspaceId, "secrets")
+        const id = yield* ids.next
+        const now = yield* DateTime.nowAsDate
+        const row = {
+          id,
+          workspace_id: workspaceId,
+          name,
+          description,
+          allowed_hosts: distinct(allowed_hosts),
+          value_set_at: now,
+          created_at: now,
+          updated_at: now
+        }
+        const sealed_value = seal(ring, id, Redacted.value(value))
+        if (!(yield* repo.insert({ ...row, sealed_value }))) return Option.none<SecretRow>()
+        yield* record("secret.created", row, author)
+        return Option.some<SecretRow>(row)
+      })
+
+      const change = Effect.fnUntraced(function* (
+        before: SecretRow,
+        { allowed_hosts, description = null, value }: SecretDefinition,
+        author: Author
+      ) {
+        const hosts = distinct(allowed_hosts)
+        // Whoever cannot read the value must not have it sent to a server of their own.
+        if (value === undefined && hosts.some((host) => !before.allowed_hosts.includes(host))) {
+          return yield* valueRequired("is required to add a host to allowed_hosts")
+        }
+        const same = isDeepStrictEqual(
+          [hosts, description],
+          [before.allowed_hosts, before.description]
+        )
+        if (value === undefined && same) return before
+        const now = yield* DateTime.nowAsDate
+        const row = {
+          ...before,
+          allowed_hosts: hosts,
+          description,
+          value_set_at: value === undefined ? before.value_set_at : now,
+          updated_at: now
+        }
+        yield* repo.update({
+          ...row,
+          ...(value !== undefined && { sealed_value: seal(ring, before.id, Redacted.value(value)) })
+        })
+        yield* record("secret.updated", row, author, { value_changed: value !== undefined })
+        return row
+      })
+
+      return WorkspaceSecrets.of({
+        list: Effect.fn("WorkspaceSecrets.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          const rows = yield* repo.list(workspaceId, page)
+          const uses = yield* repo.findUses(
+            workspaceId,
+            rows.map(({ name }) => name)
+          )
+          return toPage(rows, page, (row) => toSecret(row, uses.get(row.name) ?? []))
+        }),
+
+        upsert: Effect.fn("WorkspaceSecrets.upsert")(function* (
+          workspaceId,
+          name,
+          definition,
+          author
+        ) {
+          const known = yield* repo.findForUpdate(workspaceId, name)
+          const made = Option.isNone(known)
+            ? yield* create(workspaceId, name, definition, author)
+            : Option.none<SecretRow>()
+          if (Option.isSome(made)) return { isNew: true, record: yield* shown(made.value) }
+          // If another request has just created it, this one changes it.
+          const row = Option.isSome(known)
+            ? known.value
+            : yield* found(repo.findForUpdate(workspaceId, name))
+          return { isNew: false, record: yield* shown(yield* change(row, definition, author)) }
+        }, transaction),
+
+        remove: Effect.fn("WorkspaceSecrets.remove")(function* (workspaceId, name, author) {
+          const row = yield* found(repo.findForUpdate(workspaceId, name))
+          const { used_by } = yield* shown(row)
+          const [first] = used_by
+          if (first !== undefined) {
+            return yield* new Conflict({
+              resource: "secret",
+              existing_id: first.id,
+              message: `${namesOf(used_by)} ${used_by.length === 1 ? "uses" : "use"} this secret. Change ${used_by.length === 1 ? "it" : "them"} first.`
+            })
+          }
+          yield* repo.remove(workspaceId, name)
+          yield* record("secret.deleted", row, author)
+        }, transaction)
+      })
+    })
+  )
+}
+
+const found = orNotFound("secret")
+
+const distinct = (hosts: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(hosts.map((host) => host.toLowerCase()))
+]
+
+const valueRequired = (problem: string) =>
+  Effect.fail(ValidationFailed.at(["value"], "required", problem))
+
+/** How many users a message names. */
+const namedUses = 3
+
+/** `The cron task "Nightly report", the chain "Close the day" and 2 more` */
+const namesOf = (uses: ReadonlyArray<SecretUse>): string => {
+  const named = uses
+    .slice(0, namedUses)
+    .map(({ id, kind, name }) => `the ${kind.replaceAll("_", " ")} "${name ?? id}"`)
+  const rest = uses.length - named.length
+  const all = rest > 0 ? [...named, `${rest} more`] : named
+  const text = all.length === 1 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

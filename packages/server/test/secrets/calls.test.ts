@@ -1,0 +1,202 @@
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, createKey, outcome, signUp } from "../support/http.ts"
+import { runningNodeLayer } from "../support/TestApp.ts"
+
+const canary = "cnry-8dK2+/x \"q'\\é"
+const header = "cnry-plain-4711"
+
+interface Arrived {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: string
+}
+
+/** Answers with everything that it was asked, in as many forms as a careless server would. */
+export const echo = Effect.gen(function* () {
+  const arrived: Array<Arrived> = []
+  const port = yield* httpTarget((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += chunk))
+    request.on("end", () => {
+      const { headers, method, url: path } = request
+      arrived.push({ method, path, headers, body })
+      response.setHeader("x-echo", path ?? "")
+      response.end([path, JSON.stringify(headers), body, ...Object.values(headers)].join("\n"))
+    })
+  })
+  return { origin: `http://127.0.0.1:${port}`, port, arrived }
+})
+
+const begin = Effect.gen(function* () {
+  const member = yield* signUp()
+  const token = member.access_token
+  const target = yield* echo
+  const putSecret = (name: string, body: object) =>
+    ask("PUT", `${member.workspace}/secrets/${name}`, { token, body })
+  const setSecrets = Effect.gen(function* () {
+    const allowed_hosts = [target.origin]
+    yield* putSecret("CANARY", { value: canary, allowed_hosts })
+    yield* putSecret("HEADER", { value: header, allowed_hosts })
+  })
+  /** Runs a new cron task once, and returns its execution. */
+  const run = Effect.fnUntraced(function* (call: object, request?: object) {
+    const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
+      token,
+      body: { name: "Nightly", schedule: "0 0 1 1 *", method: "POST", ...call }
+    })
+    assert.isString(task.id, JSON.stringify(task))
+    const { body: started } = yield* ask("POST", `${member.workspace}/cron/${task.id}/run`, {
+      token,
+      ...(request !== undefined && { body: request })
+    })
+    return (yield* ask("GET", `${member.workspace}/executions/${started.id}?wait_seconds=30`, {
+      token
+    })).body
+  })
+  return { member, putSecret, run, setSecrets, target, token }
+})
+
+layer(runningNodeLayer(), { excludeTestServices: true })("a call with values", (it) => {
+  describe("of secrets", () => {
+    it.effect("arrives with them in its URL, headers and body, and nothing shows them", () =>
+      Effect.gen(function* () {
+        const { member, run, setSecrets, target, token } = yield* begin
+        yield* setSecrets
+        const execution = yield* run({
+          url: `${target.origin}/a/{{ secrets.CANARY }}?token={{ secrets.CANARY }}`,
+          headers: { "x-token": "Token {{ secrets.HEADER }}" },
+          body: '{"secret":"{{ secrets.CANARY }}","whole":{{ secrets.CANARY }}}'
+        })
+        const [request] = target.arrived
+        const encoded = encodeURIComponent(canary)
+        assert.strictEqual(request?.path, `/a/${encoded}?token=${encoded.replace("'", "%27")}`)
+        assert.strictEqual(request?.headers["x-token"], `Token ${header}`)
+        assert.deepStrictEqual(JSON.parse(request?.body ?? ""), { secret: canary, whole: canary })
+
+        assert.strictEqual(execution.status, "succeeded", JSON.stringify(execution))
+        const text = JSON.stringify(execution)
+        for (const form of ["8dK2", encoded, header, "4711"]) assert.notInclude(text, form)
+        assert.strictEqual(execution.attempts[0].request.headers["x-token"], "•••")
+        assert.strictEqual(execution.attempts[0].request.url, `${target.origin}/a/•••?token=•••`)
+        const list = yield* ask("GET", `${member.workspace}/secrets`, { token })
+        assert.deepStrictEqual(
+          list.body.data.map(({ name, used_by }: { name: string; used_by: Array<object> }) => ({
+            name,
+            used_by: used_by.length
+          })),
+          [
+            { name: "HEADER", used_by: 1 },
+            { name: "CANARY", used_by: 1 }
+          ]
+        )
+        assert.notInclude(list.text, header)
+      })
+    )
+
+    it.effect("fails without them, and calls nobody", () =>
+      Effect.gen(function* () {
+        const { putSecret, run, target } = yield* begin
+        const missing = yield* run({ url: `${target.origin}/{{ secrets.NONE }}`, retry_count: 3 })
+        assert.deepStrictEqual(missing.error, {
+          code: "secret_missing",
+          message: "the workspace has no secret NONE"
+        })
+        yield* putSecret("ELSEWHERE", { value: "x", allowed_hosts: ["api.example.com"] })
+        const refused = yield* run({ url: `${target.origin}/{{ secrets.ELSEWHERE }}` })
+        assert.strictEqual(refused.error.code, "secret_refused")
+        assert.strictEqual(target.arrived.length, 0)
+      })
+    )
+
+    it.effect("uses the new value as soon as it is set", () =>
+      Effect.gen(function* () {
+        const { putSecret, run, target } = yield* begin
+        for (const value of ["one", "two", "three"]) {
+          yield* putSecret("CHANGING", { value, allowed_hosts: [target.origin] })
+          yield* run({ url: target.origin, headers: { "x-v": "{{ secrets.CHANGING }}" } })
+        }
+        assert.deepStrictEqual(
+          target.arrived.map(({ headers }) => headers["x-v"]),
+          ["one", "two", "three"]
+        )
+      })
+    )
+  })
+
+  it.effect("of the run, the task and the time has them, and shows what it sent", () =>
+    Effect.gen(function* () {
+      const { run, target } = yield* begin
+      const execution = yield* run(
+        {
+          key: "nightly:1",
+          url: `${target.origin}/{{ now.date }}/{{ task.key }}?n={{ input.list[1] }}`,
+          headers: { "x-id": "{{ run.id }}", "x-uuid": "{{ uuid }}" },
+          body: '{"attempt":{{ run.attempt }},"at":"{{ run.scheduled_for }}","unix":{{ now.unix }},"name":{{ task.name }},"uuid":{{ uuid }},"braces":"{{ "{{" }}"}'
+        },
+        { input: { list: [1, 2] } }
+      )
+      const [request] = target.arrived
+      const [attempt] = execution.attempts
+      assert.strictEqual(execution.status, "succeeded", JSON.stringify(execution))
+      assert.strictEqual(request?.headers["x-id"], execution.id)
+      assert.match(
+        request?.headers["x-uuid"] as string,
+        /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+      )
+      const sent = JSON.parse(request?.body ?? "")
+      assert.strictEqual(sent.at, execution.scheduled_for)
+      assert.strictEqual(sent.attempt, 1)
+      assert.strictEqual(sent.name, "Nightly")
+      assert.strictEqual(sent.braces, "{{")
+      assert.notStrictEqual(sent.uuid, request?.headers["x-uuid"])
+      assert.strictEqual(
+        request?.path,
+        `/${attempt.started_at.slice(0, 10)}/nightly:1?n=2`.replace(":", "%3A")
+      )
+      assert.strictEqual(attempt.request.body, request?.body)
+      assert.strictEqual(attempt.request.headers["x-uuid"], request?.headers["x-uuid"])
+    })
+  )
+
+  it.effect("with basic or bearer auth has its header, and shows none", () =>
+    Effect.gen(function* () {
+      const { run, setSecrets, target } = yield* begin
+      yield* setSecrets
+      const basic = yield* run({
+        url: target.origin,
+        auth: { kind: "basic", username: "robot", password: "{{ secrets.HEADER }}" }
+      })
+      const bearer = yield* run({
+        url: target.origin,
+        auth: { kind: "bearer", token: "{{ secrets.HEADER }}" }
+      })
+      const pair = btoa(`robot:${header}`)
+      assert.deepStrictEqual(
+        target.arrived.map(({ headers }) => headers["authorization"]),
+        [`Basic ${pair}`, `Bearer ${header}`]
+      )
+      for (const execution of [basic, bearer]) {
+        const text = JSON.stringify(execution)
+        assert.notInclude(text, header)
+        assert.notInclude(text, pair)
+        assert.strictEqual(execution.attempts[0].request.headers.authorization, "•••")
+      }
+    })
+  )
+})
+
+layer(runningNodeLayer(), { excludeTestServices: true })("secrets", (it) => {
+  it.effect("are for editors and not for API keys", () =>
+    Effect.gen(function* () {
+      const { member, token } = yield* begin
+      const key = yield* createKey(member, { scopes: ["tasks:write"] })
+      const asKey = yield* ask("GET", `${member.workspace}/secrets`, { token: key.key })
+      assert.strictEqual(outcome(asKey), "403 jwt_only")
+      const asOwner = yield* ask("GET", `${member.workspace}/secrets`, { token })
+      assert.deepStrictEqual(asOwner.body, { data: [], next_cursor: null })
+    })
+  )
+})
