@@ -23,6 +23,15 @@ export const later: ReadonlyArray<${type}> = [
 ]
 `
 
+/** The `kind` decides which config a channel takes. */
+const channels = (type: string) => `
+export const channels: ReadonlyArray<${type}> = [
+  { name: "Mail", kind: "email", config: { to: "ops@example.com" } },
+  // @ts-expect-error -- the config of another kind
+  { name: "Chat", kind: "slack", config: { to: "ops@example.com" } }
+]
+`
+
 /**
  * The key lacks a scope, and only that error has `required_scope`. So this compiles only if the
  * type narrows.
@@ -61,14 +70,14 @@ const task = given(
 )
 const page = given(
   await client.GET("/v1/workspaces/{workspace_id}/cron", {
-    params: { ...params, query: { limit: 10, status: "active" } }
+    params: { ...params, query: { limit: 10, status: ["active"] } }
   })
 )
 const refused = await client.GET("/v1/workspaces/{workspace_id}", { params })
-${dueLater(`components["schemas"]["DelayedTaskInput"]`)}${sayResult}`
+${dueLater(`components["schemas"]["DelayedTaskInput"]`)}${channels(`components["schemas"]["NotificationChannelInput"]`)}${sayResult}`
 
 export const heyApi = `
-import { apiKeysCreate, authLogin, authRegister, cronCreate, cronList, type DelayedTaskInput, workspacesGet } from "./hey-api"
+import { apiKeysCreate, authLogin, authRegister, cronCreate, cronList, type DelayedTaskInput, type NotificationChannelInput, workspacesGet } from "./hey-api"
 import { createClient } from "./hey-api/client"
 
 const baseUrl = process.argv[2] ?? ""
@@ -84,9 +93,9 @@ const created = await apiKeysCreate({ client: person, path, body: ${keyInput}, t
 
 const client = createClient({ baseUrl, auth: created.data.key })
 const { data: task } = await cronCreate({ client, path, body: ${cronTask}, throwOnError })
-const query = { limit: 10, status: "active" as const }
+const query = { limit: 10, status: ["active" as const] }
 const { data: page } = await cronList({ client, path, query, throwOnError })
 const refused = await workspacesGet({ client, path })
-${dueLater("DelayedTaskInput")}${sayResult}`
+${dueLater("DelayedTaskInput")}${channels("NotificationChannelInput")}${sayResult}`
 
 export const output = "Nightly report,1,,workspace:read"
