@@ -108,5 +108,6 @@ operation takes none at all. An empty body and \`{}\` say nothing, and are accep
 
 The version is the \`/v1\` of the path. Within it nothing is removed or changes its meaning; answers may
 gain fields, enumerations may gain values and new errors may appear, so ignore what you do not know.
+An operation that will go says so a year before, in the headers \`Deprecation\` and \`Sunset\`.
 Operations that are marked \`x-internal\` are only for the control panel and may change in any version.
 `.trim()

@@ -1,0 +1,26 @@
+/**
+ * Refuses changes of the API that break clients: it compares the contract with `promised.json`, which
+ * has what the last release promised. `--renew` writes the file anew. docs/api-changes.md says when.
+ */
+import { readFile, writeFile } from "node:fs/promises"
+import { Api } from "@scheduling/domain/Api"
+import { breakingChanges } from "../src/promises/breakingChanges.ts"
+import { promisedPart } from "../src/promises/promisedPart.ts"
+import { publishedDocument } from "../src/publishedDocument.ts"
+
+const file = new URL("../promised.json", import.meta.url)
+const current = promisedPart(publishedDocument(Api))
+
+if (process.argv.includes("--renew")) {
+  await writeFile(file, `${JSON.stringify(current, null, 1)}\n`)
+} else {
+  const problems = breakingChanges(JSON.parse(await readFile(file, "utf8")), current)
+  if (problems.length > 0) {
+    process.stderr.write(
+      `These changes break clients of the API:\n${problems.map((one) => `- ${one}\n`).join("")}` +
+        "docs/api-changes.md says how to avoid them, and when to accept them with\n" +
+        "`node packages/openapi/scripts/promised.ts --renew`.\n"
+    )
+    process.exitCode = 1
+  }
+}

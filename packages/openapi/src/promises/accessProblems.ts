@@ -1,0 +1,25 @@
+import { roles } from "@scheduling/domain/members/Role"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Each kind of access admits at least the credentials of those after it. */
+const kinds: ReadonlyArray<unknown> = ["public", "credential", "scope", "jwt"]
+
+/** Credentials that could use an operation and no longer can. */
+export const accessProblems = (at: string, old: Fields, now: Fields): ReadonlyArray<string> => {
+  const [before, after] = [kinds.indexOf(old["x-access"]), kinds.indexOf(now["x-access"])]
+  const scope = now["x-required-scope"]
+  const role = now["x-required-role"]
+  return [
+    ...(after > before ? [`${at} has the access ${String(now["x-access"])}`] : []),
+    ...(after === before && scope !== old["x-required-scope"]
+      ? [`${at} needs the scope ${String(scope)}`]
+      : []),
+    ...(rankOf(role) > rankOf(old["x-required-role"])
+      ? [`${at} needs the role ${String(role)}`]
+      : [])
+  ]
+}
+
+/** A higher number may do more. Without a role, anybody may use it. */
+const rankOf = (role: unknown): number => (roles as ReadonlyArray<unknown>).indexOf(role)
