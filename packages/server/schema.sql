@@ -488,7 +488,7 @@ CREATE TABLE notification_channels (
   kind text NOT NULL,
   config jsonb NOT NULL,
   sealed_secrets text NOT NULL,
-  secret_names text[],
+  secret_names text[] GENERATED ALWAYS AS (secret_names_in((config)::text)) STORED,
   paused boolean DEFAULT false NOT NULL,
   paused_reason text,
   confirmed boolean DEFAULT true NOT NULL,

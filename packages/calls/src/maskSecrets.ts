@@ -3,6 +3,12 @@ import { mask } from "@scheduling/domain/calls/credentialHeaders"
 /** A shorter beginning of a secret at the end of a text that was cut off is left as it is. */
 const shortestRest = 4
 
+/** What is shorter stands in many texts by chance. */
+const shortestBase64 = 6
+
+/** Headers of an answer are cut at 4,096 bytes, and bodies later. The cut may drop a last character. */
+const shortestCut = 4_093
+
 const htmlForms: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -13,7 +19,6 @@ const htmlForms: Readonly<Record<string, string>> = {
 
 /** How a server may write a value that it got: as it is, or encoded. */
 const writtenForms = (secret: string): ReadonlyArray<string> => {
-  const base64 = Buffer.from(secret, "utf8").toString("base64").replace(/=+$/, "")
   const json = JSON.stringify(secret).slice(1, -1)
   const inUrl = encodeURIComponent(secret.toWellFormed())
   return [
@@ -24,14 +29,29 @@ const writtenForms = (secret: string): ReadonlyArray<string> => {
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
     ),
     json.replaceAll("/", "\\/"),
+    secret.replaceAll("/", "\\/"),
     inUrl,
     inUrl.replaceAll("'", "%27"),
     new URLSearchParams([["", secret]]).toString().slice(1),
     secret.replaceAll(/[&<>"']/g, (character) => htmlForms[character] ?? character),
-    base64,
-    base64.replaceAll("+", "-").replaceAll("/", "_")
+    ...base64Of(secret)
   ]
 }
+
+/**
+ * Alone, or as a part of a longer text that was encoded, such as `user:secret`. There it begins at one of
+ * three offsets, and the middle of it is always there.
+ */
+const base64Of = (text: string): ReadonlyArray<string> =>
+  [0, 1, 2].flatMap((offset) => {
+    const base64 = Buffer.from(`${"\0".repeat(offset)}${text}`)
+      .toString("base64")
+      .replace(/=+$/, "")
+      .slice(offset === 0 ? 0 : 4, -1)
+    return base64.length < shortestBase64
+      ? []
+      : [base64, base64.replaceAll("+", "-").replaceAll("/", "_")]
+  })
 
 /**
  * Returns a function that replaces secrets in what came back from a server. A text may have been cut off
@@ -42,6 +62,7 @@ export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) =
   return (text) => {
     let masked = text
     for (const form of forms) masked = masked.replaceAll(form, mask)
+    if (Buffer.byteLength(text) < shortestCut) return masked
     const rest = Math.max(0, ...forms.map((form) => lengthOfRest(masked, form)))
     return rest === 0 ? masked : masked.slice(0, -rest) + mask
   }

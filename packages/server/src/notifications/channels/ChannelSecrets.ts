@@ -1,13 +1,12 @@
+import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import { mask, nothingStored } from "@scheduling/domain/calls/credentialHeaders"
-import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, type Schema as S, Schema, SchemaIssue } from "effect"
 import { issuesIn } from "../../http/index.ts"
 import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
-import type { Kind } from "../kinds/Kind.ts"
-
-export type Fields = Readonly<Record<string, unknown>>
+import type { Fields, Kind } from "../kinds/Kind.ts"
+import { refersToSecret, withoutReferences } from "./references.ts"
 
 /** A configuration as it is stored: `config` may be shown and has masked secrets, the secrets are sealed. */
 export interface SealedConfig {
@@ -19,7 +18,10 @@ export interface SealedConfig {
 export const maskedSecret = (secret: string): string =>
   secret.length < 12 ? mask : `${mask}${secret.slice(-4)}`
 
-/** The seal includes the id of the channel, so that secrets cannot be moved to another channel. */
+/**
+ * The seal includes the id of the channel, so that secrets cannot be moved to another channel. A reference
+ * to a secret of the workspace is not a secret itself.
+ */
 export const sealConfig = (
   ring: KeyRing,
   channelId: string,
@@ -29,7 +31,7 @@ export const sealConfig = (
   const shown: Record<string, unknown> = {}
   const secrets: Record<string, string> = {}
   for (const [field, value] of Object.entries(config)) {
-    if (kind.secrets.includes(field)) {
+    if (kind.secrets.includes(field) && !refersToSecret(value)) {
       secrets[field] = String(value)
       shown[field] = maskedSecret(String(value))
     } else {
@@ -103,16 +105,20 @@ export const decodeConfig = (
     const issues = masked.map((field) => issueAt(["config", field], "invalid", nothingStored))
     return Effect.fail(new ValidationFailed({ issues }))
   }
-  return Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(config, {
-    errors: "all",
-    onExcessProperty: "error",
-    reportInput: true
-  }).pipe(
-    Effect.mapError(
-      ({ issue }) =>
-        new ValidationFailed({
-          issues: issuesIn(new SchemaIssue.Pointer(["config"], issue))
-        })
+  const references = Object.entries(config).filter(([, value]) => refersToSecret(value))
+  return Effect.flatMap(withoutReferences(kind, config), (checked) =>
+    Schema.decodeUnknownEffect(kind.config as S.Codec<Fields, unknown>)(checked, {
+      errors: "all",
+      onExcessProperty: "error",
+      reportInput: true
+    }).pipe(
+      Effect.mapBoth({
+        onSuccess: (decoded) => ({ ...decoded, ...Object.fromEntries(references) }),
+        onFailure: ({ issue }) =>
+          new ValidationFailed({
+            issues: issuesIn(new SchemaIssue.Pointer(["config"], issue))
+          })
+      })
     )
   )
 }
@@ -120,13 +126,12 @@ export const decodeConfig = (
 /** Removes the secrets of a channel from the answer of a provider, however it may echo them. */
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
   if (text === null) return null
-  const needles = secrets
-    .flatMap((secret) => [secret, ...partsOf(secret)])
-    .flatMap(spellings)
-    .filter((needle) => needle.length >= 6)
-    .toSorted((a, b) => b.length - a.length)
-  const redacted = needles.reduce((rest, needle) => rest.replaceAll(needle, mask), text)
-  return isCut(text) ? withoutBeginning(redacted, needles) : redacted
+  return secretsMasker(
+    secrets
+      .flatMap((secret) => [secret, ...partsOf(secret)])
+      .flatMap(partsOfUrl)
+      .filter((part) => part.length >= 6)
+  )(text)
 }
 
 /** Many answers quote a credential without its scheme. Ordinary words are kept. */
@@ -144,40 +149,9 @@ const partsOf = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-/** The length at which answers are cut. The cut may drop a last character. */
-const isCut = (text: string) => Buffer.byteLength(text) >= maxResponseBodyBytes - 3
-
-/** Replaces the beginning of a secret at the end of an answer that was cut there. */
-const withoutBeginning = (text: string, needles: ReadonlyArray<string>): string => {
-  const lengths = needles.map((needle) => {
-    for (let length = needle.length - 1; length >= 3; length--) {
-      if (text.endsWith(needle.slice(0, length))) return length
-    }
-    return 0
-  })
-  const longest = Math.max(0, ...lengths)
-  return longest === 0 ? text : `${text.slice(0, -longest)}${mask}`
-}
-
 /** Answers often quote only the path of a secret URL. */
-const spellings = (secret: string): ReadonlyArray<string> => {
-  const parts = URL.canParse(secret)
-    ? [new URL(secret).pathname, ...new URL(secret).pathname.split("/"), new URL(secret).search]
-    : []
-  return [secret, ...parts].flatMap((part) => [
-    part,
-    encodeURIComponent(part),
-    JSON.stringify(part).slice(1, -1),
-    part.replaceAll("/", String.raw`\/`),
-    ...base64Of(part)
-  ])
+const partsOfUrl = (secret: string): ReadonlyArray<string> => {
+  if (!URL.canParse(secret)) return [secret]
+  const { pathname, search } = new URL(secret)
+  return [secret, pathname, ...pathname.split("/"), search]
 }
-
-/** As the second half of `user:secret`, at any of three offsets: the middle of it is always there. */
-const base64Of = (text: string): ReadonlyArray<string> =>
-  [0, 1, 2].map((offset) =>
-    Buffer.from(`${"\0".repeat(offset)}${text}`)
-      .toString("base64")
-      .replace(/=+$/, "")
-      .slice(offset === 0 ? 0 : 4, -1)
-  )

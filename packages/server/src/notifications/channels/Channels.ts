@@ -26,15 +26,10 @@ import {
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
-import {
-  changeConfig,
-  decodeConfig,
-  type Fields,
-  openConfig,
-  sealConfig
-} from "./ChannelSecrets.ts"
+import { changeConfig, decodeConfig, openConfig, sealConfig } from "./ChannelSecrets.ts"
 import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
+import type { Fields } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { describeKind } from "./describeKind.ts"
 import { Mailer } from "../../mail/index.ts"

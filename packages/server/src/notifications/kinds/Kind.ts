@@ -31,6 +31,9 @@ export interface Transports {
   readonly link: (what: MailLink) => string
 }
 
+/** The fields of a configuration. */
+export type Fields = Readonly<Record<string, unknown>>
+
 /** A kind of channel. Each has a file. */
 export interface Kind {
   readonly kind: DeliveryKind

@@ -3,13 +3,15 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import type { Signing } from "@scheduling/calls/signing"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
-import { Cause, Clock, Context, DateTime, Effect, Layer } from "effect"
+import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
+import { Cause, Clock, Context, DateTime, Effect, Layer, Result } from "effect"
 import { AppConfig, cut, Secrets, shortMessage } from "../../core/index.ts"
-import { cannotSign, SigningSecrets } from "../../engine/index.ts"
+import { CallSecrets, cannotSign, SigningSecrets, valuesFor } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
 import { linkTo } from "../channels/mailLinks.ts"
+import { secretNamesIn, withSecrets } from "../channels/references.ts"
 import type { ChannelResult, MailLink, OutgoingRequest, Transports } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
 import type { Message } from "../kinds/Message.ts"
@@ -33,17 +35,18 @@ export class Transport extends Context.Service<Transport>()(
   {
     make: Effect.gen(function* () {
       const { publicUrl = "" } = yield* AppConfig
-      const call = yield* Call
+      const calls = yield* Call
       const mailer = yield* Mailer
       const secretsOfService = yield* Secrets
       const signingSecrets = yield* SigningSecrets
+      const callSecrets = yield* CallSecrets
       const ring = secretsOfService.keys("notification-channel")
       const linkRing = secretsOfService.keys("notification-link")
 
       const httpOf =
         (transmission: Transmission, signing?: Signing) =>
         ({ body, headers = {}, method, url }: OutgoingRequest) =>
-          call.run({
+          calls.run({
             workspace_id: transmission.workspace_id,
             execution_id: transmission.delivery_id,
             attempt: transmission.attempt,
@@ -63,7 +66,19 @@ export class Transport extends Context.Service<Transport>()(
         const sealedFor = channel_id ?? delivery_id
         const opened = openConfig(ring, sealedFor, kind, transmission.config)
         if (opened === undefined) return unanswered(lostSecrets)
-        const { config, secrets } = opened
+        const names = secretNamesIn(opened.config)
+        const ofWorkspace = yield* callSecrets.open(workspace_id, names)
+        const values = valuesFor(names, ofWorkspace, [])
+        if (Result.isFailure(values)) return unanswered(values.failure.message)
+        const config = withSecrets(opened.config, values.success)
+        const secrets = [...opened.secrets, ...values.success.values()]
+        /** Makes a request, unless a secret of the workspace may not be sent to its host. */
+        const call = (request: OutgoingRequest, signing?: Signing) => {
+          const allowed = valuesFor(names, ofWorkspace, [new URL(request.url)])
+          return Result.isFailure(allowed)
+            ? Effect.succeed(notSent(allowed.failure))
+            : Effect.map(httpOf(transmission, signing)(request), redacted)
+        }
         // Redacted before the answer is shortened, which may cut a secret in half.
         const redacted = (result: CallResult): CallResult => ({
           ...result,
@@ -71,16 +86,13 @@ export class Transport extends Context.Service<Transport>()(
         })
         const now = yield* DateTime.nowAsDate
         const transports: Transports = {
-          http: (request) => Effect.map(httpOf(transmission)(request), redacted),
+          http: (request) => call(request),
           signedHttp: (request) =>
             Effect.flatMap(signingSecrets.findLive([workspace_id]), (live) => {
               const own = live.get(workspace_id)
               return own === undefined
-                ? Effect.succeed(unsigned)
-                : Effect.map(
-                    httpOf(transmission, { purpose: "message", secrets: own })(request),
-                    redacted
-                  )
+                ? Effect.succeed(notSent(cannotSign))
+                : call(request, { purpose: "message", secrets: own })
             }),
           mail: mailer.send,
           link: (what: MailLink) =>
@@ -150,17 +162,17 @@ const unanswered = (error: string): ChannelResult => ({
 
 const lostSecrets = "the secrets of the channel can no longer be opened: enter them again"
 
-/** Retried, because the workspace can get a new secret before the delivery is given up. */
-const unsigned: CallResult = {
+/** Retried, because the workspace can mend its secrets before the delivery is given up. */
+const notSent = (error: ExecutionError): CallResult => ({
   status_code: null,
   response_body: null,
-  error: cannotSign,
+  error,
   retry_after_seconds: null,
   outcome: "retryable",
   completes_later: false,
   exchange: null,
   duration_ms: 0
-}
+})
 
 /** PostgreSQL holds neither NUL nor half a surrogate pair. */
 const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

@@ -24,6 +24,7 @@ import { OutboxWaker, WatchedWaker } from "../../../src/events/OutboxWaker.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { makeSecrets, seal, Secrets } from "../../../src/core/Secrets.ts"
 import { Signals } from "../../../src/events/Signals.ts"
+import { CallSecrets } from "../../../src/engine/secrets/CallSecrets.ts"
 import { SigningSecrets } from "../../../src/engine/signing/SigningSecrets.ts"
 import { insertWorkspaceIn, deriveLane } from "../../engine/runner/support/tasks.ts"
 import { testConfig } from "../../support/TestApp.ts"
@@ -50,6 +51,7 @@ const Repositories = Layer.mergeAll(
   LimitsRepo.layer,
   UsageRepo.layer,
   AuditLog.layer,
+  CallSecrets.layer,
   SigningSecrets.layer,
   Outbox.layer
 )

@@ -20,7 +20,7 @@ export const notifications = Effect.gen(function* () {
       kind text NOT NULL,
       config jsonb NOT NULL,
       sealed_secrets text NOT NULL,
-      secret_names text[],
+      secret_names text[] GENERATED ALWAYS AS (secret_names_in(config::text)) STORED,
       paused boolean NOT NULL DEFAULT false,
       paused_reason text,
       confirmed boolean NOT NULL DEFAULT true,

@@ -1,0 +1,81 @@
+import { secretNamedBy } from "@scheduling/domain/calls/CallAuth"
+import { hasBraces, parseTemplate, type Template } from "@scheduling/domain/calls/Template"
+import { templateUrlProblems, withPlaceholders } from "@scheduling/domain/calls/TemplateCall"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
+import { Effect, Result, Schema } from "effect"
+import type { Fields, Kind } from "../kinds/Kind.ts"
+
+/** True if a field of a configuration refers to a secret of the workspace. */
+export const refersToSecret = (value: unknown): value is string =>
+  typeof value === "string" && hasBraces(value)
+
+const templateOf = (value: string): Template => Result.getOrElse(parseTemplate(value), () => [])
+
+/** The secrets of the workspace that a configuration uses. */
+export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
+  new Set(
+    Object.values(config)
+      .filter(refersToSecret)
+      .flatMap(templateOf)
+      .flatMap((part) => (typeof part !== "string" && part.root === "secrets" ? [part.name] : []))
+  )
+
+/** The configuration with the values of its secrets. */
+export const withSecrets = (config: Fields, values: ReadonlyMap<string, string>): Fields =>
+  Object.fromEntries(
+    Object.entries(config).map(([field, value]) => [
+      field,
+      refersToSecret(value) ? filled(field, value, values) : value
+    ])
+  )
+
+const filled = (field: string, value: string, values: ReadonlyMap<string, string>): string =>
+  templateOf(value)
+    .map((part) => {
+      if (typeof part === "string") return part
+      const secret = part.root === "secrets" ? (values.get(part.name) ?? "") : ""
+      return urlFields.has(field) ? encodeURIComponent(secret.toWellFormed()) : secret
+    })
+    .join("")
+
+const urlFields: ReadonlySet<string> = new Set(["url", "server"])
+
+/**
+ * A configuration of the same form without references, so that the rules of the kind can be checked: an
+ * example stands for a secret field, and a placeholder for a part of a URL.
+ */
+export const withoutReferences = (
+  { config: schema, secrets }: Kind,
+  config: Fields
+): Effect.Effect<Fields, ValidationFailed> => {
+  const fields = Object.entries(config).map(([field, value]) => {
+    if (!refersToSecret(value)) return { field, value }
+    if (urlFields.has(field)) {
+      const [problem] = templateUrlProblems(value)
+      if (problem !== undefined) return { field, problem }
+      const template = templateOf(value)
+      const other = template.find((part) => typeof part !== "string" && part.root !== "secrets")
+      return other === undefined
+        ? { field, value: withPlaceholders(template) }
+        : { field, problem: onlySecrets }
+    }
+    return secrets.includes(field) && secretNamedBy(value) !== undefined
+      ? { field, value: exampleOf(schema, field) }
+      : { field, problem: onlySecrets }
+  })
+  const issues = fields.flatMap(({ field, problem }) =>
+    problem === undefined ? [] : [issueAt(["config", field], "invalid", problem)]
+  )
+  return issues.length > 0
+    ? Effect.fail(new ValidationFailed({ issues }))
+    : Effect.succeed(Object.fromEntries(fields.map(({ field, value }) => [field, value])))
+}
+
+const onlySecrets =
+  "may hold {{ only in a URL after the host, or as one reference such as {{ secrets.BOT_TOKEN }} in place of a secret"
+
+const exampleOf = (schema: Kind["config"], field: string): unknown => {
+  const properties = Object(Schema.toJsonSchemaDocument(schema).schema["properties"])
+  return properties[field]?.examples?.[0]
+}
