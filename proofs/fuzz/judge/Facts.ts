@@ -1,8 +1,9 @@
 import { callbacks } from "@scheduling/domain/calls/Callbacks"
 import { callOptions } from "@scheduling/domain/calls/CallOptions"
+import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
-import { Predicate } from "effect"
+import { Predicate, Schema } from "effect"
 import { domainToASCII } from "node:url"
 import {
   bodyOf,
@@ -97,8 +98,12 @@ const unset: Readonly<Record<string, unknown>> = {
   ...callbacks.unset
 }
 
+/** Whether a value is the headers of a call, of which answers mask the credentials. */
+const areHeaders = Schema.is(Schema.Record(Schema.String, Schema.String))
+
 const keptSpelling = (name: string, asked: unknown): unknown => {
   if (asked === null) return unset[name] ?? null
+  if (name === "headers" && areHeaders(asked)) return shownHeaders(asked)
   return Predicate.isString(asked) ? (spellings[name]?.(asked) ?? asked) : asked
 }
 
@@ -119,5 +124,7 @@ const holds = (said: unknown, asked: unknown): boolean =>
       said.length === asked.length &&
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
-      ? Object.entries(asked).every(([name, one]) => holds(jsonObject(said)[name], one))
+      ? Object.entries(asked).every(([name, one]) =>
+          holds(jsonObject(said)[name], name === "headers" ? keptSpelling(name, one) : one)
+        )
       : said === asked

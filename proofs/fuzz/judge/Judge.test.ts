@@ -321,6 +321,15 @@ describe("the judge of the fuzzer", () => {
       })
     ],
     [
+      "headers is not as asked for",
+      {
+        name: "cron.update",
+        as: keyWith("Z", workspace_id, "tasks:write"),
+        payload: { headers: { authorization: "Bearer 3f9c" } }
+      },
+      answer(200, { ...example, headers: { authorization: "Bearer 3f9c" } })
+    ],
+    [
       "url is not as asked for",
       {
         name: "cron.update",
