@@ -52,7 +52,9 @@ const choices = new Set(
 
 /** What forms are for. A change has the bounds of a create. */
 const isForm = (name: string) =>
-  (name.endsWith("Input") && !choices.has(reference(name).$ref)) || name === "Registration"
+  (name.endsWith("Input") && !choices.has(reference(name).$ref)) ||
+  name === "Registration" ||
+  name === "SecretDefinition"
 
 const sections = Object.entries(schemas).flatMap(([name, schema]) => {
   const fields = isForm(name) ? fieldsOf(firstChoice(schema) ?? schema) : []

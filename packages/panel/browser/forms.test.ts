@@ -132,7 +132,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
-    await page.getByLabel("Body").fill("one line")
+    await page.getByLabel("Body", { exact: true }).fill("one line")
     await page.keyboard.press("Control+Enter")
     await page.getByRole("heading", { name: "Nightly" }).waitFor()
     const [task] = await person.client.cron.list().toArray({ limit: 1 })

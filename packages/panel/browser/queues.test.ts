@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
 
     await page.goto(`${w}/delayed/new`)
     await page.getByLabel("Name", { exact: true }).fill("Invoice")
-    await page.getByLabel("URL").fill(`${panel.url()}/v1/echo`)
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
     await page.getByLabel("Delay", { exact: true }).fill("0")
     await page.getByLabel("Queue", { exact: true }).selectOption({ index: 1 })
     await page.getByRole("button", { name: "Create delayed task" }).click()

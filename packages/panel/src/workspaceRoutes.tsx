@@ -23,6 +23,10 @@ export const workspaceRoutes = [
     lazyPage(() => import("./members/MembersPage.tsx"), "MembersPage")
   ),
   page(
+    "/secrets",
+    lazyPage(() => import("./secrets/SecretsPage.tsx"), "SecretsPage")
+  ),
+  page(
     "/workers",
     lazyPage(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
   ),

@@ -51,6 +51,7 @@ export const pagesOf = async ({
       client.apiKeys.list({ limit: 1 })
     ])
   const { data: running } = await client.executions.list({ limit: 1, status: "running" })
+  const [authenticated] = (await client.cron.list({ name: "Pull", limit: 1 })).data
   const w = `/w/${workspaceId}`
   const workspaces = await client.workspaces.list({ limit: 100 }).toArray({ limit: 100 })
   const fresh =
@@ -110,6 +111,7 @@ export const pagesOf = async ({
     empty("incident", "/incidents"),
     empty("channel", "/notifications"),
     empty("key", "/keys"),
+    empty("secret", "/secrets"),
     empty("worker", "/workers"),
     inside("not-found", "/nowhere"),
     {
@@ -153,6 +155,12 @@ export const pagesOf = async ({
       await page.getByLabel("Worker labels").fill("office")
       await page.getByText(/^Workers with these labels: |^No worker has all/).waitFor()
     }),
+    inside("cron-values", "/cron/new", async (page) => {
+      await page.getByLabel("Authentication").selectOption("oauth2_client_credentials")
+      await page.getByRole("button", { name: "Insert value into URL" }).click()
+      await page.getByRole("menuitem", { name: "secrets.BILLING_TOKEN" }).waitFor()
+    }),
+    inside("cron-authenticated", `/cron/${authenticated?.id}`),
     inside("cron-detail", cron),
     inside("cron-edit", `${cron}/edit`),
     inside("queues", "/queues"),
@@ -187,6 +195,16 @@ export const pagesOf = async ({
     inside("key-list", "/keys"),
     inside("key-new", "/keys/new?scopes=tasks:read,tasks:write"),
     inside("key-detail", `/keys/${keys[0]?.id}`),
+    inside("secrets", "/secrets"),
+    inside("secret-new", "/secrets", async (page) => {
+      await page.getByRole("button", { name: "New secret" }).click()
+      await page.getByRole("dialog").waitFor()
+    }),
+    inside("secret-edit", "/secrets", async (page) => {
+      await page.getByRole("button", { name: "Actions for BILLING_TOKEN" }).click()
+      await page.getByRole("menuitem", { name: "Edit" }).click()
+      await page.getByLabel("Allowed hosts").fill("billing.example.com, api.example.com")
+    }),
     inside("workers", "/workers"),
     inside("worker-detail", `/workers/${workers.at(-1)?.id}`),
     inside("worker-new", "/workers", async (page) => {

@@ -3,9 +3,15 @@ import { createServer, type IncomingHttpHeaders } from "node:http"
 
 /** A server that records requests and sends a configured answer. It stops with the process. */
 export const receiver = async () => {
-  const answer = { status: 200, body: "ok", calls: [] as Array<IncomingHttpHeaders> }
+  const answer = {
+    status: 200,
+    body: "ok",
+    calls: [] as Array<IncomingHttpHeaders>,
+    urls: [] as Array<string | undefined>
+  }
   const server = createServer((request, response) => {
     answer.calls.push(request.headers)
+    answer.urls.push(request.url)
     request.resume()
     response.writeHead(answer.status, { "content-type": "text/html" }).end(answer.body)
   })

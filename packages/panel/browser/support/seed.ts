@@ -4,6 +4,7 @@ import { seedKeys } from "./seedKeys.ts"
 import { seedMonitors } from "./seedMonitors.ts"
 import { seedQueues } from "./seedQueues.ts"
 import { seedNotifications } from "./seedNotifications.ts"
+import { seedSecrets } from "./seedSecrets.ts"
 import { seedWorkspace } from "./seedWorkspace.ts"
 
 const cronTasks: ReadonlyArray<Omit<CronTaskInput, "url"> & { readonly path: string }> = [
@@ -41,6 +42,7 @@ const cronTasks: ReadonlyArray<Omit<CronTaskInput, "url"> & { readonly path: str
 
 /** Fills a workspace with records of all kinds. */
 export const seed = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
+  await seedSecrets(client)
   await seedCallbacks(client)
   for (const { path, ...task } of cronTasks.toReversed()) {
     const { id } = await client.cron.create({

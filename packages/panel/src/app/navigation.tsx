@@ -10,6 +10,7 @@ import {
   HeartPulse,
   KeyRound,
   ListOrdered,
+  Lock,
   type LucideIcon,
   ScrollText,
   Settings,
@@ -91,12 +92,13 @@ export const navigation: ReadonlyArray<
   [
     "Workspace",
     [
+      page("API keys", KeyRound, "/w/$workspaceId/keys", "tokens credentials scopes", "admin"),
       page(
-        "API keys",
-        KeyRound,
-        "/w/$workspaceId/keys",
-        "tokens credentials secrets scopes",
-        "admin"
+        "Secrets",
+        Lock,
+        "/w/$workspaceId/secrets",
+        "credentials tokens passwords values variables",
+        "editor"
       ),
       page("Workers", Cpu, "/w/$workspaceId/workers", "agents labels private network"),
       page("Members", Users, "/w/$workspaceId/members", "people roles invite invitations team"),

@@ -7,6 +7,8 @@ interface Request {
   /** The method of the client: `cron.create`. */
   readonly method: string
   readonly input: object
+  /** The name that the caller chooses, where it is the last part of the path. */
+  readonly name?: string
   /** True for endpoints that refuse API keys. */
   readonly isForUsers?: boolean
 }
@@ -23,13 +25,13 @@ export const ApiExample = ({ label, ...request }: Request & { readonly label: st
 
 const createSnippets = (
   workspaceId: string,
-  { input, isForUsers = false, method, path }: Request
+  { input, isForUsers = false, method, name, path }: Request
 ): ReadonlyArray<readonly [name: string, text: string]> => {
   const json = JSON.stringify(input, null, 2)
   return [
     [
       "curl",
-      `curl ${location.origin}/v1/workspaces/${workspaceId}/${path} \\
+      `curl ${name === undefined ? "" : "-X PUT "}${location.origin}/v1/workspaces/${workspaceId}/${path}${name === undefined ? "" : `/${name}`} \\
   -H "authorization: Bearer $${isForUsers ? "ACCESS_TOKEN" : "API_KEY"}" \\
   -H "content-type: application/json" \\
   -d '${json}'`
@@ -43,7 +45,7 @@ const client = new SchedulingClient({
   ${isForUsers ? "email,\n  password" : "apiKey: process.env.API_KEY"}
 })
 
-await client.${method}(${json.replaceAll(/"(\w+)":/g, "$1:")})`
+await client.${method}(${name === undefined ? "" : `"${name}", `}${json.replaceAll(/"(\w+)":/g, "$1:")})`
     ]
   ]
 }

@@ -120,6 +120,12 @@ export const RetryInput = {
   max_seconds: { min: 1, max: 86400 }
 }
 
+export const SecretDefinition = {
+  value: { maxLength: 8192 },
+  allowed_hosts: { each: { maxLength: 262 } },
+  description: { maxLength: 500 }
+}
+
 export const SslMonitorInput = {
   name: { maxLength: 200 },
   tags: { each: { maxLength: 50 } },

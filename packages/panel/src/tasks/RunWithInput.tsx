@@ -49,7 +49,7 @@ export const RunWithInput = ({
         <div className="w-full">
           <Field
             label="Input, as JSON"
-            hint="It is kept with the run. Steps of a chain use it as {{ input }} or {{ input.key }}."
+            hint="It is kept with the run. Calls use it as {{ input }} or {{ input.key }}."
             error={error}
           >
             <Textarea mono value={text} onChange={(event) => setText(event.target.value)} />

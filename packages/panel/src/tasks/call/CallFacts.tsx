@@ -7,6 +7,7 @@ import { duration } from "../../ui/values/format.ts"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
+import { authFacts } from "./authFacts.tsx"
 import { type CallOptions, completions } from "./callOptionValues.ts"
 import type { StoredCall } from "./callValues.ts"
 
@@ -29,6 +30,7 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
       <Facts
         facts={{
           ...runOnFacts(call),
+          ...authFacts(call),
           Timeout: duration(call.timeout_seconds * 1_000),
           "Attempt finishes": call.completion && completions[call.completion],
           Retries: retriesOf(call),

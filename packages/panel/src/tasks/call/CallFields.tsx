@@ -1,27 +1,42 @@
 import { Plus, X } from "lucide-react"
-import { useId, useState } from "react"
+import { type RefObject, useId, useRef, useState } from "react"
 import * as bounds from "../../data/bounds.ts"
 import { mask } from "../../data/mask.ts"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, FieldError, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { RunsOnFields } from "../../workers/RunsOnFields.tsx"
+import { AuthFields } from "./AuthFields.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
-import { type CallValues, hasBody, methods } from "./callValues.ts"
+import { type CallValues, hasBody, type HeaderValue, methods } from "./callValues.ts"
+import { InsertValue } from "./InsertValue.tsx"
 
 export const CallFields = ({
   errorOf,
-  isTemplate = false,
   onChange,
+  steps = [],
   values
 }: FieldGroupProps<CallValues> & {
-  /** True in a chain, where the call may use the answers of earlier steps. */
-  readonly isTemplate?: boolean
+  /** The names of the earlier steps of a chain, whose answers the call may use. */
+  readonly steps?: ReadonlyArray<string>
 }) => {
   const text = inputPropsOf(values, onChange)
+  const url = useRef<HTMLInputElement>(null)
+  const body = useRef<HTMLTextAreaElement>(null)
+  const insertInto = (
+    into: "body" | "url",
+    control: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
+  ) => (
+    <InsertValue
+      into={into === "url" ? "URL" : "body"}
+      control={control}
+      steps={steps}
+      onChange={(value) => onChange({ [into]: value })}
+    />
+  )
   return (
     <>
-      <Field label="URL" error={errorOf("url") ?? errorOf("method")}>
+      <Field label="URL" error={errorOf("url") ?? errorOf("method")} side={insertInto("url", url)}>
         <div className="flex gap-2">
           <Select
             aria-label="Method"
@@ -32,7 +47,8 @@ export const CallFields = ({
           />
           <Input
             {...text("url")}
-            type={isTemplate ? "text" : "url"}
+            ref={url}
+            type="url"
             mono
             required
             placeholder="https://api.example.com/jobs/nightly"
@@ -40,8 +56,10 @@ export const CallFields = ({
         </div>
       </Field>
       <RunsOnFields values={values} onChange={onChange} errorOf={errorOf} />
+      <AuthFields values={values} onChange={onChange} errorOf={errorOf} />
       <HeaderFields
         headers={values.headers}
+        steps={steps}
         error={errorOf("headers")}
         onChange={(headers) => onChange({ headers })}
       />
@@ -50,8 +68,9 @@ export const CallFields = ({
           label="Body"
           hint="Sent as application/json, unless a content-type header says otherwise."
           error={errorOf("body")}
+          side={insertInto("body", body)}
         >
-          <Textarea {...text("body")} mono spellCheck={false} />
+          <Textarea {...text("body")} ref={body} mono spellCheck={false} />
         </Field>
       )}
     </>
@@ -61,9 +80,11 @@ export const CallFields = ({
 const HeaderFields = ({
   error,
   headers,
-  onChange
+  onChange,
+  steps
 }: {
   readonly headers: CallValues["headers"]
+  readonly steps: ReadonlyArray<string>
   readonly error: string | undefined
   readonly onChange: (headers: CallValues["headers"]) => void
 }) => {
@@ -75,41 +96,20 @@ const HeaderFields = ({
       data-invalid={error === undefined ? undefined : "Headers"}
     >
       <legend className="mb-1.5 text-sm font-medium text-soft">Headers</legend>
-      {headers.map(([name, value, ...copied], index) => (
-        <div key={index} className="flex gap-2">
-          <Input
-            mono
-            autoFocus={index === added}
-            aria-label={`Name of header ${index + 1}`}
-            className="w-2/5"
-            placeholder="authorization"
-            value={name}
-            onChange={({ target }) =>
-              onChange(headers.with(index, [target.value, value, ...copied]))
-            }
-          />
-          <Input
-            mono
-            aria-label={`Value of header ${index + 1}`}
-            aria-describedby={value === mask || copied.length > 0 ? hintId : undefined}
-            required={copied.length > 0}
-            value={value}
-            onFocus={({ target }) => value === mask && target.select()}
-            onChange={({ target }) =>
-              onChange(headers.with(index, [name, target.value, ...copied]))
-            }
-          />
-          <IconButton
-            label={`Remove header ${index + 1}`}
-            className="mt-0.5"
-            onClick={() => {
-              setAdded(undefined)
-              onChange(headers.toSpliced(index, 1))
-            }}
-          >
-            <X className="size-4" />
-          </IconButton>
-        </div>
+      {headers.map((header, index) => (
+        <HeaderRow
+          key={index}
+          header={header}
+          index={index}
+          isAdded={index === added}
+          hintId={hintId}
+          steps={steps}
+          onChange={(changed) => onChange(headers.with(index, changed))}
+          onRemove={() => {
+            setAdded(undefined)
+            onChange(headers.toSpliced(index, 1))
+          }}
+        />
       ))}
       <HiddenHint id={hintId} headers={headers} />
       <FieldError error={error} />
@@ -126,6 +126,62 @@ const HeaderFields = ({
         </Button>
       </div>
     </fieldset>
+  )
+}
+
+const HeaderRow = ({
+  header: [name, value, ...copied],
+  hintId,
+  index,
+  isAdded,
+  onChange,
+  onRemove,
+  steps
+}: {
+  readonly header: HeaderValue
+  readonly index: number
+  /** True for a header that was just added. Its name gets the focus. */
+  readonly isAdded: boolean
+  readonly hintId: string
+  readonly steps: ReadonlyArray<string>
+  readonly onChange: (header: HeaderValue) => void
+  readonly onRemove: () => void
+}) => {
+  const control = useRef<HTMLInputElement>(null)
+  const change = (text: string) => onChange([name, text, ...copied])
+  return (
+    <div className="flex gap-2 max-sm:flex-wrap">
+      <Input
+        mono
+        autoFocus={isAdded}
+        aria-label={`Name of header ${index + 1}`}
+        className="sm:w-2/5"
+        placeholder="authorization"
+        value={name}
+        onChange={({ target }) => onChange([target.value, value, ...copied])}
+      />
+      <Input
+        mono
+        ref={control}
+        className="min-w-0 flex-1"
+        aria-label={`Value of header ${index + 1}`}
+        aria-describedby={value === mask || copied.length > 0 ? hintId : undefined}
+        required={copied.length > 0}
+        value={value}
+        onFocus={({ target }) => value === mask && target.select()}
+        onChange={({ target }) => change(target.value)}
+      />
+      <InsertValue
+        isIcon
+        into={`header ${index + 1}`}
+        control={control}
+        steps={steps}
+        onChange={change}
+      />
+      <IconButton label={`Remove header ${index + 1}`} className="mt-0.5" onClick={onRemove}>
+        <X className="size-4" />
+      </IconButton>
+    </div>
   )
 }
 

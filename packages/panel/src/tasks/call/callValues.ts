@@ -1,4 +1,4 @@
-import type { CallMethod } from "@scheduling/sdk"
+import type { CallAuth, CallMethod } from "@scheduling/sdk"
 import { mask } from "../../data/mask.ts"
 import {
   newRunOn,
@@ -7,6 +7,7 @@ import {
   runOnValuesOf,
   type RunsOn
 } from "../../workers/runOnValues.ts"
+import { authInputOf, type AuthValues, authValuesOf } from "./authValues.ts"
 import {
   callOptionInputOf,
   type CallOptions,
@@ -21,6 +22,7 @@ export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
   readonly headers: ReadonlyArray<HeaderValue>
+  readonly auth: AuthValues
   readonly body: string
   readonly timeout_seconds: string
   readonly retry_count: string
@@ -30,6 +32,7 @@ export interface StoredCall extends CallOptions, RunsOn {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly auth: CallAuth | null
   readonly body: string | null
   readonly timeout_seconds: number
   readonly retry_count: number
@@ -39,6 +42,7 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
   method: call.method,
   url: call.url,
   headers: Object.entries(call.headers),
+  auth: authValuesOf(call.auth),
   body: call.body ?? "",
   timeout_seconds: String(call.timeout_seconds),
   retry_count: String(call.retry_count),
@@ -58,6 +62,7 @@ export const newCall: CallValues = callValuesOf({
   method: "POST",
   url: "",
   headers: {},
+  auth: null,
   body: null,
   timeout_seconds: 30,
   retry_count: 3,
@@ -81,6 +86,7 @@ export const callInputOf = (values: CallValues) => ({
       .map(([name, value]) => [name.trim(), value] as const)
       .filter(([name]) => name !== "")
   ),
+  auth: authInputOf(values.auth),
   body: values.body === "" || !hasBody(values.method) ? null : values.body,
   timeout_seconds: Number(values.timeout_seconds),
   retry_count: Number(values.retry_count),

@@ -26,7 +26,7 @@ export const StepFields = ({
   readonly isAdded: boolean
   readonly isLast: boolean
   readonly before: ReadonlyArray<StepValues>
-  readonly errorOf: (field: string) => string | undefined
+  readonly errorOf: (field: string, ...within: ReadonlyArray<string>) => string | undefined
   readonly onChange: (change: Partial<StepValues>) => void
   readonly onMove: (by: -1 | 1) => void
   readonly onRemove: (() => void) | undefined
@@ -74,7 +74,12 @@ export const StepFields = ({
         </Field>
       </div>
       <PasteBox onPaste={onChange} />
-      <CallFields values={step} onChange={onChange} errorOf={errorOf} isTemplate />
+      <CallFields
+        values={step}
+        onChange={onChange}
+        errorOf={errorOf}
+        steps={before.map(({ name }) => name.trim()).filter((name) => name !== "")}
+      />
       {lastName !== undefined && problem === undefined && (
         <p className="text-xs text-faint">
           The URL, the headers and the body can use{" "}

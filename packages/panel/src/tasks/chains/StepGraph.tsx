@@ -17,6 +17,7 @@ import { pretty } from "../../ui/values/pretty.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration } from "../../ui/values/Time.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
+import { authFacts } from "../call/authFacts.tsx"
 import { stepRequestOptions } from "./chainKind.ts"
 
 const conditions: Readonly<Record<RunIf, string>> = {
@@ -180,12 +181,14 @@ const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
           <>
             {" References in "}
             <code className="font-mono whitespace-nowrap">{"{{ }}"}</code>
-            {" are replaced by the answers of earlier steps."}
+            {" are replaced when the call is made."}
           </>
         )}
       </p>
       <RequestText name={step.name} request={step} />
-      {step.run_on !== null && <Facts facts={runOnFacts(step)} />}
+      {(step.run_on !== null || step.auth !== null) && (
+        <Facts facts={{ ...runOnFacts(step), ...authFacts(step) }} />
+      )}
     </>
   )
 }

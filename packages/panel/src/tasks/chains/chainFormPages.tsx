@@ -34,7 +34,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
               isAdded={step.key === added}
               isLast={index === steps.length - 1}
               before={steps.slice(0, index)}
-              errorOf={(field) => errorAt("steps", index, field)}
+              errorOf={(...at) => errorAt("steps", index, ...at)}
               onChange={(fields) => set({ steps: steps.with(index, { ...step, ...fields }) })}
               onMove={(by) =>
                 set({ steps: steps.toSpliced(index, 1).toSpliced(index + by, 0, step) })

@@ -1,6 +1,6 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
-import { Ban, Copy, Pencil, Play } from "lucide-react"
+import { Ban, Braces, Copy, Pencil, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { unnamed } from "../../data/tasks.ts"
@@ -13,6 +13,7 @@ import { attempt, notify } from "../../ui/messages/toast.ts"
 import { Only } from "../../ui/role.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
+import { RunWithInput } from "../RunWithInput.tsx"
 import { taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
@@ -80,6 +81,7 @@ const nameOf = ({ name, url }: DelayedTask) => name ?? unnamed(url)
 const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
   const { api, workspaceId } = useWorkspace()
   const [isCancelling, setCancelling] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const changed = () =>
     Promise.all([delayedQueries.changed(workspaceId), executionQueries.changed(workspaceId)])
   const name = nameOf(task)
@@ -88,16 +90,21 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
   return (
     <>
       {(isPending || task.status === "finished") && (
-        <Button
-          look="main"
-          icon={<Play />}
-          onClick={async () => {
-            await attempt(() => api.delayed.run(task.id), `${name} was started`)
-            await changed()
-          }}
-        >
-          {isPending ? "Run now" : "Run again"}
-        </Button>
+        <>
+          <Button
+            look="main"
+            icon={<Play />}
+            onClick={async () => {
+              await attempt(() => api.delayed.run(task.id), `${name} was started`)
+              await changed()
+            }}
+          >
+            {isPending ? "Run now" : "Run again"}
+          </Button>
+          <Button icon={<Braces />} onClick={() => setAsking(true)}>
+            Run with input
+          </Button>
+        </>
       )}
       {isPending && (
         <ButtonLink to="/w/$workspaceId/delayed/$taskId/edit" params={params} icon={<Pencil />}>
@@ -117,6 +124,16 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
           Cancel task
         </Button>
       )}
+      <RunWithInput
+        isOpen={isAsking}
+        name={name}
+        onClose={() => setAsking(false)}
+        onRun={async (request) => {
+          await api.delayed.run(task.id, request)
+          notify(`${name} was started`)
+          void changed()
+        }}
+      />
       <Confirm
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}

@@ -2,7 +2,11 @@
 export interface FieldGroupProps<Values> {
   readonly values: Values
   readonly onChange: (change: Partial<Values>) => void
-  readonly errorOf: (field: keyof Values & string) => string | undefined
+  /** The issue with a field, or with a value in it. */
+  readonly errorOf: (
+    field: keyof Values & string,
+    ...within: ReadonlyArray<string>
+  ) => string | undefined
 }
 
 /** Returns the props of the input or select that edits a text value, by the name of the value. */

@@ -72,7 +72,8 @@ export const useForm = <Values extends object>({
   const errorAt = (...at: Issue["path"]): string | undefined =>
     issues.find(({ path }) => at.every((key, index) => path[index] === key))?.message
 
-  const errorOf = (field: keyof Values & string) => errorAt(field)
+  const errorOf = (field: keyof Values & string, ...within: ReadonlyArray<string>) =>
+    errorAt(field, ...within)
 
   /** Returns the props of a field that is no text input. */
   const field = <Name extends keyof Values & string>(name: Name) => ({

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query"
+import { use, useState } from "react"
+import { createPortal } from "react-dom"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Field, Select } from "../ui/forms/Field.tsx"
+import { RoleContext, useMay } from "../ui/role.tsx"
+import { secretsOptions } from "./queries.ts"
+import { SecretSheet } from "./SecretSheet.tsx"
+
+/** The secrets of the workspace. None until the reader is known to be allowed to see them. */
+export const useSecrets = () => {
+  const { workspaceId } = useWorkspace()
+  const isKnown = use(RoleContext) !== undefined
+  return useQuery({ ...secretsOptions(workspaceId), enabled: useMay()("editor") && isKnown })
+}
+
+/** A choice among the secrets of the workspace, by name. */
+export const SecretField = ({
+  error,
+  label,
+  onChange,
+  value
+}: {
+  readonly label: string
+  readonly value: string
+  readonly error: string | undefined
+  readonly onChange: (name: string) => void
+}) => {
+  const [isCreating, setCreating] = useState(false)
+  const names = (useSecrets().data ?? []).map(({ name }) => name)
+  // A task may name a secret that was never created.
+  const known = value === "" || names.includes(value) ? names : [value, ...names]
+  return (
+    <>
+      <Field label={label} error={error}>
+        <div className="flex gap-2">
+          <Select
+            required
+            className="min-w-0 grow"
+            value={value}
+            options={[["", "Choose a secret"], ...known.map((name) => [name, name] as const)]}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <Button onClick={() => setCreating(true)}>New secret…</Button>
+        </div>
+      </Field>
+      {isCreating &&
+        // A form cannot be inside of another.
+        createPortal(
+          <SecretSheet onClose={() => setCreating(false)} onSaved={onChange} />,
+          document.body
+        )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Secret } from "@scheduling/sdk"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { RowMenu } from "../ui/actions/RowMenu.tsx"
+import { notify } from "../ui/messages/toast.ts"
+import { secretsChanged } from "./queries.ts"
+import { SecretSheet } from "./SecretSheet.tsx"
+import { UsedBy } from "./UsedBy.tsx"
+
+export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [isEditing, setEditing] = useState(false)
+  const { name, used_by } = secret
+  return (
+    <>
+      <RowMenu
+        name={name}
+        role="editor"
+        onEdit={() => setEditing(true)}
+        onDelete={async () => {
+          try {
+            await api.secrets.remove(name)
+            notify(`${name} was deleted`)
+          } finally {
+            // A refusal names what uses the secret, which the list may not know yet.
+            void secretsChanged(workspaceId)
+          }
+        }}
+        warning={
+          used_by.length === 0 ? (
+            "Nothing uses it now. Its value cannot be restored."
+          ) : (
+            <>
+              A secret that is in use cannot be deleted. It is used by <UsedBy uses={used_by} />.
+            </>
+          )
+        }
+      />
+      {isEditing && <SecretSheet secret={secret} onClose={() => setEditing(false)} />}
+    </>
+  )
+}

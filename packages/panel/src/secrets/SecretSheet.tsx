@@ -1,0 +1,146 @@
+import type { Secret } from "@scheduling/sdk"
+import * as bounds from "../data/bounds.ts"
+import { useWorkspace } from "../data/client.ts"
+import { queries, uncached } from "../data/queries.ts"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Field, Input, Textarea } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
+import { useForm } from "../ui/forms/useForm.ts"
+import { notify } from "../ui/messages/toast.ts"
+import { secretsChanged, secretsOptions } from "./queries.ts"
+import {
+  addedHosts,
+  newSecret,
+  secretInputOf,
+  secretNameOf,
+  secretReference,
+  secretValuesOf
+} from "./secretValues.ts"
+
+export const SecretSheet = ({
+  onClose,
+  onSaved,
+  secret
+}: {
+  /** Absent for a new secret. */
+  readonly secret?: Secret
+  readonly onClose: () => void
+  readonly onSaved?: (name: string) => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: secret === undefined ? newSecret : secretValuesOf(secret),
+    send: async (values) => {
+      if (secret === undefined) {
+        // The API would change a secret of the same name.
+        const known = await queries.fetchQuery(uncached(secretsOptions(workspaceId)))
+        if (known.some(({ name }) => name === values.name)) {
+          throw new FieldProblem("name", `A secret with the name ${values.name} already exists.`)
+        }
+      }
+      await api.secrets.upsert(values.name, secretInputOf(values))
+      notify(`${values.name} was ${secret === undefined ? "created" : "changed"}`)
+      await secretsChanged(workspaceId)
+      onSaved?.(values.name)
+      onClose()
+    }
+  })
+  const { values } = form
+  const added = secret === undefined ? [] : addedHosts(values, secret)
+  const name = values.name || "API_TOKEN"
+  return (
+    <Sheet isOpen onClose={onClose} title={secret === undefined ? "New secret" : `Edit ${name}`}>
+      <form
+        className="flex flex-col gap-5"
+        onSubmit={(event) => {
+          // The form of a task may be around this dialog.
+          event.stopPropagation()
+          void form.submit(event)
+        }}
+      >
+        {secret === undefined && (
+          <Field
+            label="Name"
+            hint={
+              <>
+                Calls use it as{" "}
+                <code className="font-mono whitespace-nowrap">{secretReference(name)}</code>. It
+                cannot be changed later.
+              </>
+            }
+            error={form.errorOf("name")}
+          >
+            <Input
+              {...form.text("name")}
+              onChange={({ target }) => form.set({ name: secretNameOf(target.value) })}
+              mono
+              required
+              maxLength={63}
+              pattern="[A-Z][A-Z0-9_]*"
+              title="Capital letters, digits and _, beginning with a letter"
+              autoComplete="off"
+              placeholder="API_TOKEN"
+            />
+          </Field>
+        )}
+        <Field
+          label="Allowed hosts"
+          hint="The only servers that get the secret, separated by commas: api.example.com, or *.example.com for all names below a domain. They stand for HTTPS; write http://jobs.internal:8080 for a server without it."
+          error={form.errorOf("allowed_hosts")}
+        >
+          <Input
+            {...form.text("allowed_hosts")}
+            mono
+            required
+            autoComplete="off"
+            placeholder="api.example.com"
+          />
+        </Field>
+        <Field
+          label={secret === undefined ? "Value" : "New value"}
+          hint={valueHint(values.value, secret !== undefined, added)}
+          error={form.errorOf("value")}
+        >
+          <Textarea
+            {...form.text("value")}
+            mono
+            rows={2}
+            required={secret === undefined || added.length > 0}
+            maxLength={bounds.SecretDefinition.value.maxLength}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            // Keys have several lines, which a password input would join.
+            className="[-webkit-text-security:disc]"
+          />
+        </Field>
+        <Field label="Description" hint="Optional." error={form.errorOf("description")}>
+          <Input
+            {...form.text("description")}
+            {...bounds.SecretDefinition.description}
+            placeholder="The token of the billing robot"
+          />
+        </Field>
+        <FormEnd
+          form={form}
+          action={secret === undefined ? "Create secret" : "Save changes"}
+          needs="editor"
+          onCancel={onClose}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+const valueHint = (value: string, isKnown: boolean, added: ReadonlyArray<string>): string => {
+  if (value !== "" && value.trim() !== value) {
+    return "The value begins or ends with a space or a line break, which is a part of it."
+  }
+  if (added.length > 0) {
+    return `Enter the value for ${added.join(", ")}: a new host needs it, so that only people who know the value can send it elsewhere.`
+  }
+  return isKnown
+    ? "If this is empty, the present value stays. The next call uses a new one."
+    : "It is kept encrypted, and nobody can read it again."
+}

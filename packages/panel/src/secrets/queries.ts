@@ -1,0 +1,17 @@
+import type { WorkspaceId } from "@scheduling/sdk"
+import { queryOptions } from "@tanstack/react-query"
+import { clientOf } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+
+const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "secrets"] as const
+
+/** All secrets of a workspace, without their values. Viewers may not read the list. */
+export const secretsOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: all(workspaceId),
+    queryFn: ({ signal }) =>
+      clientOf(workspaceId).secrets.list({ limit: 100 }, { signal }).toArray({ limit: 10_000 })
+  })
+
+export const secretsChanged = (workspaceId: WorkspaceId): Promise<void> =>
+  queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,0 +1,42 @@
+import type { Secret, SecretDefinition } from "@scheduling/sdk"
+
+/** The form values of a secret. An empty value keeps the present one. */
+export interface SecretValues {
+  readonly name: string
+  readonly value: string
+  readonly allowed_hosts: string
+  readonly description: string
+}
+
+export const newSecret: SecretValues = { name: "", value: "", allowed_hosts: "", description: "" }
+
+export const secretValuesOf = ({ allowed_hosts, description, name }: Secret): SecretValues => ({
+  name,
+  value: "",
+  allowed_hosts: allowed_hosts.join(", "),
+  description: description ?? ""
+})
+
+const hostsOf = (text: string): ReadonlyArray<string> =>
+  text
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter((host) => host !== "")
+
+export const secretInputOf = (values: SecretValues): SecretDefinition => ({
+  ...(values.value !== "" && { value: values.value }),
+  allowed_hosts: hostsOf(values.allowed_hosts),
+  description: values.description.trim() || null
+})
+
+/** The hosts in the form to which the secret may not be sent yet. */
+export const addedHosts = (
+  values: Pick<SecretValues, "allowed_hosts">,
+  { allowed_hosts }: Pick<Secret, "allowed_hosts">
+): ReadonlyArray<string> =>
+  hostsOf(values.allowed_hosts).filter((host) => !allowed_hosts.includes(host))
+
+/** A typed name with the characters that the name of a secret may have. */
+export const secretNameOf = (text: string): string => text.toUpperCase().replaceAll(/[\s.-]/g, "_")
+
+export const secretReference = (name: string): string => `{{ secrets.${name} }}`

@@ -1,0 +1,121 @@
+import { Braces } from "lucide-react"
+import type { RefObject } from "react"
+import { secretReference } from "../../secrets/secretValues.ts"
+import { useSecrets } from "../../secrets/SecretField.tsx"
+import { classes } from "../../ui/classes.ts"
+import { Menu, menuItem, MenuLine } from "../../ui/actions/Menu.tsx"
+
+const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
+  ["run.id", "The id of the run"],
+  ["run.attempt", "1 for the first attempt"],
+  ["run.scheduled_for", "When the run was due"],
+  ["run.scheduled_for.date", "The day on which it was due, in UTC"],
+  ["task.name", "The name of the task"],
+  ["task.key", "The key of the task"],
+  ["input", "The input of a manual run"],
+  ["now", "When the attempt began"],
+  ["now.unix", "The same in seconds since 1970"],
+  ["uuid", "A new UUID"]
+]
+
+/** A menu of values. The chosen one is written at the caret of the control, as `{{ … }}`. */
+export const InsertValue = ({
+  control,
+  into,
+  isIcon = false,
+  onChange,
+  steps
+}: {
+  readonly control: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
+  /** What the value is written into, for screen readers. */
+  readonly into: string
+  readonly isIcon?: boolean
+  readonly onChange: (text: string) => void
+  /** The names of the earlier steps of a chain. */
+  readonly steps: ReadonlyArray<string>
+}) => {
+  const insert = (reference: string) => {
+    const { current } = control
+    if (current === null) return
+    const { selectionEnd, selectionStart, value } = current
+    const start = selectionStart ?? value.length
+    onChange(value.slice(0, start) + reference + value.slice(selectionEnd ?? start))
+    // The new text is in the control only after it was rendered.
+    requestAnimationFrame(() => {
+      const caret = start + reference.length
+      current.focus()
+      current.setSelectionRange(caret, caret)
+    })
+  }
+  return (
+    <Menu
+      label={`Insert value into ${into}`}
+      className={
+        isIcon
+          ? "mt-0.5 grid size-8 shrink-0 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
+          : "text-sm text-faint hover:text-ink"
+      }
+      button={isIcon ? <Braces className="size-4" /> : <span aria-hidden>Insert value</span>}
+    >
+      <Values steps={steps} onSelect={insert} />
+    </Menu>
+  )
+}
+
+/** The secrets are fetched when the menu opens. */
+const Values = ({
+  onSelect,
+  steps
+}: {
+  readonly steps: ReadonlyArray<string>
+  readonly onSelect: (reference: string) => void
+}) => {
+  const { data: secrets = [] } = useSecrets()
+  const ofSteps = steps.flatMap((step) => [
+    [`steps.${step}.status`, "The status code of its answer"] as const,
+    [`steps.${step}.body`, "The body of its answer"] as const
+  ])
+  const items = [...ofSteps, ...values]
+  return (
+    <>
+      {secrets.map(({ description, name }) => (
+        <ValueItem
+          key={name}
+          name={`secrets.${name}`}
+          meaning={description ?? "Secret"}
+          onSelect={() => onSelect(secretReference(name))}
+        />
+      ))}
+      {secrets.length > 0 && <MenuLine />}
+      {items.map(([name, meaning]) => (
+        <ValueItem
+          key={name}
+          name={name}
+          meaning={meaning}
+          onSelect={() => onSelect(`{{ ${name} }}`)}
+        />
+      ))}
+    </>
+  )
+}
+
+const ValueItem = ({
+  meaning,
+  name,
+  onSelect
+}: {
+  readonly name: string
+  readonly meaning: string
+  readonly onSelect: () => void
+}) => (
+  <button
+    type="button"
+    role="menuitem"
+    tabIndex={-1}
+    onClick={onSelect}
+    className={classes(menuItem, "max-w-[min(28rem,calc(100vw-2rem))] justify-between")}
+  >
+    <span className="font-mono text-sm">{name}</span>
+    <span className="min-w-0 truncate text-sm text-faint">{meaning}</span>
+  </button>
+)
