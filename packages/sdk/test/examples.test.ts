@@ -65,6 +65,13 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     /^Rotated: pak_\S+ works, pak_\S+ works\.$/m,
     /^Revoked: pak_\S+ is refused, pak_\S+ works\.$/m
   ],
+  "secrets.ts": [
+    "The server got Bearer t0ken-of-the-robot at /reports/2026-01-31.",
+    'The execution shows {"you_sent":"Bearer •••"}.',
+    "The server got Bearer another-t0ken at /reports/2026-02-01.",
+    /^secret_refused: the secret API_TOKEN may not be sent to http:\/\/localhost:\d+: /m,
+    'The cron task "Nightly report" uses this secret. Change it first.'
+  ],
   "webhook-receiver.ts": [
     /verified [\da-f-]{36}, sent \S+Z$/m,
     "The service says: succeeded.",
