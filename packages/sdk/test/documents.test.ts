@@ -67,7 +67,10 @@ describe("the snippets of the documentation", () => {
         await writeFile(join(folder, `${index}.ts`), programOf(snippet))
       }
       const compilerOptions = {
-        paths: { "@scheduling/sdk": [`${root}packages/sdk/src/index.ts`] },
+        paths: {
+          "@scheduling/sdk": [`${root}packages/sdk/src/index.ts`],
+          "@scheduling/sdk/webhooks": [`${root}packages/sdk/src/webhooks.ts`]
+        },
         typeRoots: [`${root}node_modules/@types`]
       }
       const project = { extends: `${root}tsconfig.json`, compilerOptions, include: ["*.ts"] }
