@@ -17,7 +17,7 @@ await using program = await receiver(async ({ body, headers, path }) => {
   return { status: 200 }
 })
 
-const signing = await client.workspaces.signingSecrets({ url: program.url })
+const signing = await client.workspaces.getSigningSecrets({ url: program.url })
 const secrets = signing.data.map(({ message_secret }) => message_secret)
 
 const task = await client.cron.create({
@@ -32,5 +32,5 @@ rows = 42
 await client.cron.runAndWait(task.id)
 await finished.promise
 
-const { data } = await client.notifications.deliveries({ kind: "callback" })
+const { data } = await client.notifications.listDeliveries({ kind: "callback" })
 console.log(`${data.length} deliveries, ${data.map(({ status }) => status).join(" and ")}.`)

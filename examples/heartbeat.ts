@@ -42,6 +42,6 @@ for await (const incident of client.incidents.list({ monitor_id: monitor.id })) 
 }
 
 await watched(() => sleep(50))
-for await (const event of client.heartbeatMonitors.events(monitor.id)) {
+for await (const event of client.heartbeatMonitors.listEvents(monitor.id)) {
   console.log(`  ${event.type}: ${event.status}${event.body === null ? "" : `, ${event.body}`}`)
 }

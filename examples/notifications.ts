@@ -16,7 +16,7 @@ await using inbox = await receiver(async ({ body, headers }) => {
   return { status: 200 }
 })
 
-const signing = await client.workspaces.signingSecrets({ url: inbox.url })
+const signing = await client.workspaces.getSigningSecrets({ url: inbox.url })
 const secrets = signing.data.map(({ message_secret }) => message_secret)
 
 const channel = await client.notifications.createChannel({
@@ -24,7 +24,7 @@ const channel = await client.notifications.createChannel({
   kind: "webhook",
   config: { url: `${inbox.url}/alerts` }
 })
-const { version } = await client.notifications.settings()
+const { version } = await client.notifications.getSettings()
 await client.notifications.replaceSettings({
   version,
   group_seconds: 1,

@@ -33,4 +33,4 @@ for (const { error, number, status_code } of execution.attempts) {
 
 for await (const { name, status } of client.cron.list())
   console.log(`In the workspace: "${name}", ${status}.`)
-await client.cron.remove(task.id)
+await client.cron.delete(task.id)

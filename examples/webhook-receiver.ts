@@ -20,7 +20,7 @@ await using target = await receiver(async ({ body, headers }) => {
 })
 
 // Each receiver has a secret of its own, and two while they are rotated: it accepts either.
-const { data } = await client.workspaces.signingSecrets({ url: target.url })
+const { data } = await client.workspaces.getSigningSecrets({ url: target.url })
 const secrets = data.map(({ call_secret }) => call_secret)
 
 const { id: taskId } = await client.cron.create({

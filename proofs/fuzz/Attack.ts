@@ -52,9 +52,9 @@ const shares: Readonly<Record<string, number>> = {
   "auth.login": 0.1,
   "auth.updateMe": 0.15,
   "auth.changePassword": 0.05,
-  "auth.removeMe": 0.05,
+  "auth.deleteMe": 0.05,
   "auth.logout": 0.05,
-  "workspaces.remove": 0.15,
+  "workspaces.delete": 0.15,
   "cron.create": 2,
   "delayed.create": 2,
   "chains.create": 2

@@ -123,7 +123,7 @@ const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) 
     credential.account.workspaces.splice(2, Infinity, String(id))
     world.addOwner(String(id), credential.account)
   },
-  "workspaces.remove": ({ segments }, _, world) => world.forgetWorkspace(segments[2] ?? ""),
+  "workspaces.delete": ({ segments }, _, world) => world.forgetWorkspace(segments[2] ?? ""),
   "apiKeys.create": learnKey,
   "apiKeys.rotate": learnKey
 }

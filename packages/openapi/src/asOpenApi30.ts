@@ -74,8 +74,9 @@ const typeOf = (schema: unknown, schemas: Fields): unknown => {
   if (!isSchema(schema)) return undefined
   const name = referenced(schema)
   if (name !== undefined) return typeOf(schemas[name], schemas)
-  const { anyOf, type } = schema
-  return type ?? (Array.isArray(anyOf) ? typeOf(anyOf[0], schemas) : undefined)
+  const { anyOf, oneOf, type } = schema
+  const union: unknown = anyOf ?? oneOf
+  return type ?? (Array.isArray(union) ? typeOf(union[0], schemas) : undefined)
 }
 
 /** Moves a `$ref` into an `allOf`, because 3.0 ignores the fields beside a `$ref`. */

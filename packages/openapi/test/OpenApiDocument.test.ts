@@ -37,7 +37,9 @@ const resolve = (response: Response | Reference | undefined): Response => {
 }
 
 const asksProvider = new Set(
-  ["checkout", "portal", "change", "cancel", "resume", "invoices"].map((what) => `billing.${what}`)
+  ["checkout", "portal", "change", "cancel", "resume", "listInvoices"].map(
+    (what) => `billing.${what}`
+  )
 )
 
 const codes = (id: string, status: number): ReadonlyArray<string> => {
@@ -216,12 +218,12 @@ describe("responses", () => {
       "invalid_code"
     ])
     assert.deepStrictEqual(codes("auth.login", 403), ["jwt_only", "origin_refused"])
-    assert.deepStrictEqual(codes("auth.me", 401), [
+    assert.deepStrictEqual(codes("auth.getMe", 401), [
       "missing_credentials",
       "invalid_token",
       "invalid_api_key"
     ])
-    assert.deepStrictEqual(codes("auth.me", 403), ["jwt_only"])
+    assert.deepStrictEqual(codes("auth.getMe", 403), ["jwt_only"])
     assert.deepStrictEqual(codes("apiKeys.list", 403), ["jwt_only", "forbidden"])
     assert.deepStrictEqual(codes("workspaces.get", 403), [
       "insufficient_scope",
@@ -277,7 +279,7 @@ describe("responses", () => {
       "WWW-Authenticate"
     )
     assert.notInclude(
-      headerNames(operation("auth.me").responses[403] ?? { $ref: "" }),
+      headerNames(operation("auth.getMe").responses[403] ?? { $ref: "" }),
       "WWW-Authenticate"
     )
   })
@@ -302,7 +304,7 @@ describe("responses", () => {
       "apiKeys.rotate",
       "auth.login",
       "auth.refresh",
-      "workspaces.signingSecrets"
+      "workspaces.getSigningSecrets"
     ]) {
       assert.include(secret, name)
     }

@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     await page.getByLabel("Password").fill("four other random words")
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.waitForURL(/\/w\//)
-    await expect(client.auth.me()).rejects.toThrow("token")
+    await expect(client.auth.getMe()).rejects.toThrow("token")
 
     await page.goto("about:blank")
     await setTo("and four more random words")

@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
       kind: "webhook",
       config: { url }
     })
-    const { version } = await client.notifications.settings()
+    const { version } = await client.notifications.getSettings()
     await client.notifications.replaceSettings({
       version,
       rules: [{ events: ["execution.failed", "task.recovered"], channel_ids: [channel.id] }]
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
       name: "Import",
       period_seconds: 3_600
     })
-    const now = await client.notifications.settings()
+    const now = await client.notifications.getSettings()
     await client.notifications.replaceSettings({
       version: now.version,
       rules: [{ events: ["incident.opened"], channel_ids: [channel.id] }]
@@ -174,7 +174,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByRole("alert").waitFor()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("The settings were changed").waitFor()
-    const settings = await person.client.notifications.settings()
+    const settings = await person.client.notifications.getSettings()
     expect(settings.task_failure_threshold).toBe(3)
   })
 })

@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)("a member", () => {
     await page.getByRole("option", { name: /New workspace/ }).waitFor()
     expect(await page.getByRole("option", { name: /New cron task/ }).count()).toBe(0)
 
-    const { id } = await guest.client.auth.me()
+    const { id } = await guest.client.auth.getMe()
     await owner.client.members.update(id, { role: "editor" })
     await page.goto(`${w}/cron`)
     await page.getByRole("link", { name: "New cron task" }).waitFor()

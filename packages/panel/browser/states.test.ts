@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("a refusal", () => {
     await page.goto(`${panel.url()}/w/${owner.workspaceId}/queues`)
     await page.getByRole("button", { name: "New queue" }).first().click()
     await page.getByLabel("Name").fill("Mine")
-    const { id } = await editor.client.auth.me()
+    const { id } = await editor.client.auth.getMe()
     await owner.client.members.update(id, { role: "viewer" })
     await page.getByRole("button", { name: "Create queue" }).click()
     const alert = page.getByRole("alert")
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)("the texts of the panel", () => {
       url: `${panel.url()}/v1/echo`
     })
     await person.client.cron.runAndWait(task.id)
-    await person.client.workspaces.rename(person.workspaceId, { name: "V".repeat(100) })
+    await person.client.workspaces.update(person.workspaceId, { name: "V".repeat(100) })
     for (const path of [
       "",
       "/cron",
@@ -281,7 +281,7 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
     const { page } = await panel.openAs(guest)
     await page.goto(`${panel.url()}/w/${owner.workspaceId}/cron`)
     await page.getByText("No cron tasks yet").waitFor()
-    await owner.client.members.remove((await guest.client.auth.me()).id)
+    await owner.client.members.delete((await guest.client.auth.getMe()).id)
     await page.reload()
     await page.getByText("This page does not exist").waitFor()
     await page.goto(panel.url())

@@ -183,7 +183,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
         ([, name = "", value = ""]) => [name, value]
       )
     )
-    const { data: secrets } = await person.client.workspaces.signingSecrets({ url: panel.url() })
+    const { data: secrets } = await person.client.workspaces.getSigningSecrets({ url: panel.url() })
     await verify("", headers, secrets[0]?.call_secret)
     const first = page.url()
     await page.getByRole("button", { name: "Run again" }).click()
@@ -218,7 +218,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     const gone = await client.cron.create({ name: "Gone", url, schedule: "0 3 * * *" })
     const unnamed = await client.delayed.create({ url, delay_seconds: 0 })
     for (const one of [id, gone.id, id]) await client.cron.runAndWait(one)
-    await client.cron.remove(gone.id)
+    await client.cron.delete(gone.id)
     await expect.poll(async () => (await client.delayed.get(unnamed.id)).status).toBe("finished")
     const asked: Array<string> = []
     page.on("request", (request) => asked.push(new URL(request.url()).pathname))

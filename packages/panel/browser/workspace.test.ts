@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.getByRole("button", { name: "Show secrets" }).click()
     const shown = page.getByRole("region", { name: "secret for calls", exact: true })
     const url = "https://api.example.com"
-    const { data } = await person.client.workspaces.signingSecrets({ url })
+    const { data } = await person.client.workspaces.getSigningSecrets({ url })
     await shown.getByText(data[0]?.call_secret ?? "none").waitFor()
     await page.getByText(url, { exact: true }).waitFor()
     await page.getByRole("button", { name: "Rotate signing secrets" }).click()

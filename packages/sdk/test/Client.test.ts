@@ -135,7 +135,7 @@ describe("what cannot be sent is refused before it is", () => {
   const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" })
 
   it.each(["", ".", "..", undefined, null, 7])("the id %j", async (id) => {
-    await expect(client.cron.remove(id as string)).rejects.toThrow("task_id is not an id")
+    await expect(client.cron.delete(id as string)).rejects.toThrow("task_id is not an id")
     expect(sent).toHaveLength(0)
   })
 

@@ -282,7 +282,7 @@ describe("on a server, the snippets of", () => {
       })
       expect(result).toEqual({ code: 0, stderr: "", stdout: "" })
     }
-    const { data } = await person.heartbeatMonitors.events(monitor.id)
+    const { data } = await person.heartbeatMonitors.listEvents(monitor.id)
     expect(data.map(({ type }) => type).toSorted()).toEqual([
       "start",
       "success",

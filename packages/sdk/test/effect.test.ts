@@ -122,7 +122,7 @@ describe("with an API key", () => {
           .create({ headers: { "idempotency-key": "k1" }, payload: { name: "Acme" } })
           .pipe(
             Effect.andThen(
-              client.workspaces.rename({ params: { workspace_id }, payload: { name: "B" } })
+              client.workspaces.update({ params: { workspace_id }, payload: { name: "B" } })
             ),
             Effect.flip
           )
@@ -358,7 +358,7 @@ describe("with a session", () => {
       })
       const script = scripted(refused(), refused(), json(pair("2")), json(user), json(user))
       yield* run(layer, script, (client) =>
-        Effect.all([client.auth.me(), client.auth.me()], { concurrency: 2 })
+        Effect.all([client.auth.getMe(), client.auth.getMe()], { concurrency: 2 })
       )
       assert.deepStrictEqual(script.log(), [
         "GET /v1/auth/me access-1",
@@ -396,7 +396,7 @@ describe("with a session", () => {
                 new_password: secret
               }
             }),
-            Effect.andThen(Deferred.await(asked), client.auth.me())
+            Effect.andThen(Deferred.await(asked), client.auth.getMe())
           ],
           { concurrency: 2 }
         )
@@ -415,9 +415,9 @@ describe("with a session", () => {
       const script = scripted(refused(), json(pair("2")), json(user), json(pair("3")), json(user))
       yield* Effect.gen(function* () {
         const client = yield* SchedulingClient
-        yield* client.auth.me()
+        yield* client.auth.getMe()
         yield* TestClock.adjust("870 seconds")
-        yield* client.auth.me()
+        yield* client.auth.getMe()
       }).pipe(Effect.provide(Layer.provide(layer, script.layer)))
       assert.deepStrictEqual(script.log().slice(3), [
         "POST /v1/auth/refresh",
@@ -430,7 +430,7 @@ describe("with a session", () => {
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
       const script = scripted(refused(), failure(401, "invalid_refresh_token"))
-      const error = yield* Effect.flip(run(layer, script, (client) => client.auth.me()))
+      const error = yield* Effect.flip(run(layer, script, (client) => client.auth.getMe()))
       assert.strictEqual(error._tag, "InvalidToken")
     })
   )
@@ -445,7 +445,7 @@ describe("with a session", () => {
       const script = scripted(refused(), slow, empty())
       yield* run(layer, script, (client) =>
         client.auth
-          .me()
+          .getMe()
           .pipe(
             Effect.timeoutOption("1 second"),
             Effect.andThen(Effect.sleep("5 seconds")),
@@ -463,7 +463,7 @@ describe("with a session", () => {
         password: Redacted.make("pw")
       })
       const script = scripted(json(pair("1")), json(user))
-      const me = SchedulingClient.use((client) => client.auth.me())
+      const me = SchedulingClient.use((client) => client.auth.getMe())
       yield* Effect.provide(me, Layer.provide(login, script.layer))
       assert.deepStrictEqual(script.log(), ["POST /v1/auth/login", "GET /v1/auth/me access-1"])
 

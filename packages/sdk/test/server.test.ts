@@ -46,14 +46,14 @@ const keyClient = async (
 describe("a user", () => {
   it("registers, works and logs out", async () => {
     const client = await register()
-    const me = await client.auth.me()
+    const me = await client.auth.getMe()
     const workspace = await client.workspaces.get(await client.getWorkspaceId())
-    const renamed = await client.workspaces.rename(workspace.id, { name: "Acme" })
+    const renamed = await client.workspaces.update(workspace.id, { name: "Acme" })
     expect(renamed).toEqual({ ...workspace, name: "Acme" })
     expect((await client.auth.updateMe({ name: "Ada" })).name).toBe("Ada")
     expect(me.name).toBeNull()
     await client.logout()
-    await expect(client.auth.me()).rejects.toThrow("the session has ended")
+    await expect(client.auth.getMe()).rejects.toThrow("the session has ended")
   })
 
   it("logs in with the right password only, and finds the workspace", async () => {
@@ -75,7 +75,7 @@ describe("a user", () => {
       tokens: { access_token: "expired", refresh_token },
       onTokens: (tokens) => void kept.push(tokens?.refresh_token)
     })
-    const [one, two] = await Promise.all([client.auth.me(), client.auth.me()])
+    const [one, two] = await Promise.all([client.auth.getMe(), client.auth.getMe()])
     expect(one).toEqual(two)
     expect(kept).toHaveLength(1)
     expect(kept[0]).not.toBe(refresh_token)
@@ -85,11 +85,11 @@ describe("a user", () => {
     const login = account()
     const first = await SchedulingClient.register({ ...login, baseUrl: server.url })
     const second = await SchedulingClient.login({ ...login, baseUrl: server.url })
-    for await (const session of first.auth.sessions({ limit: 1 })) {
-      if (!session.current) await first.auth.removeSession(session.id)
+    for await (const session of first.auth.listSessions({ limit: 1 })) {
+      if (!session.current) await first.auth.deleteSession(session.id)
     }
-    await expect(second.auth.me()).rejects.toMatchObject({ code: "invalid_refresh_token" })
-    expect((await first.auth.sessions()).data).toHaveLength(1)
+    await expect(second.auth.getMe()).rejects.toMatchObject({ code: "invalid_refresh_token" })
+    expect((await first.auth.listSessions()).data).toHaveLength(1)
   })
 })
 
@@ -125,7 +125,7 @@ describe("an API key", () => {
     expect(error).toBeInstanceOf(InsufficientScopeError)
     expect(error).toMatchObject({ requiredScope: "workspace:read", status: 403 })
     await expect(client.apiKeys.list()).rejects.toBeInstanceOf(JwtOnlyError)
-    await expect(client.auth.me()).rejects.toBeInstanceOf(JwtOnlyError)
+    await expect(client.auth.getMe()).rejects.toBeInstanceOf(JwtOnlyError)
   })
 
   it("is refused with the next request after it was revoked", async () => {
@@ -133,7 +133,7 @@ describe("an API key", () => {
     await client.workspaces.whoami()
     expect((await owner.apiKeys.revoke(created.id)).is_active).toBe(false)
     await expect(client.workspaces.whoami()).rejects.toBeInstanceOf(InvalidApiKeyError)
-    await owner.apiKeys.remove(created.id)
+    await owner.apiKeys.delete(created.id)
     const error = await owner.apiKeys.get(created.id).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(NotFoundError)
     expect(error).toMatchObject({ resource: "api_key" })
@@ -155,7 +155,7 @@ describe("a task", () => {
       "validation_failed"
     )
     expect((await client.cron.preview({ schedule: "0 3 * * *", count: 3 })).data).toHaveLength(3)
-    expect(await client.cron.remove(task.id)).toBeUndefined()
+    expect(await client.cron.delete(task.id)).toBeUndefined()
     expect(await client.cron.get(task.id).catch(codeOf)).toBe("not_found")
   })
 
@@ -164,17 +164,17 @@ describe("a task", () => {
     const url = "https://example.com/"
     const delayed = await client.delayed.create({ url, delay_seconds: 3600 })
     expect(await client.delayed.get(delayed.id)).toMatchObject({ status: "pending" })
-    await client.delayed.remove(delayed.id)
+    await client.delayed.delete(delayed.id)
     expect((await client.delayed.list({ status: "cancelled" })).data).toHaveLength(1)
     const chain = await client.chains.create({ name: "c", steps: [{ name: "one", url }] })
     expect((await client.chains.list()).data[0]).toMatchObject({ id: chain.id, schedule: null })
-    expect((await client.executions.stats({ bucket: "hour" })).totals.counts.failed).toBe(0)
+    expect((await client.executions.getStats({ bucket: "hour" })).totals.counts.failed).toBe(0)
   })
 
   it("calls a receiver that knows the service by its signature", async () => {
     const owner = await register()
     await using target = await startReceiver()
-    const { data: secrets } = await owner.workspaces.signingSecrets({ url: target.url })
+    const { data: secrets } = await owner.workspaces.getSigningSecrets({ url: target.url })
     const { id: taskId } = await owner.cron.create({
       name: "n",
       url: target.url,
@@ -195,20 +195,20 @@ describe("a task", () => {
 
     const ended = () => owner.executions.get(id).then(({ status }) => status)
     await expect.poll(ended, { timeout: 10_000 }).toBe("succeeded")
-    expect((await owner.cron.executions(taskId)).data).toHaveLength(1)
+    expect((await owner.cron.listExecutions(taskId)).data).toHaveLength(1)
   })
 
   it("reports the end to callbacks and channels, whose messages name the execution", async () => {
     const owner = await register()
     await using callbacks = await startReceiver()
     await using alerts = await startReceiver()
-    const { data: secrets } = await owner.workspaces.signingSecrets({ url: callbacks.url })
+    const { data: secrets } = await owner.workspaces.getSigningSecrets({ url: callbacks.url })
     const channel = await owner.notifications.createChannel({
       name: "Operations",
       kind: "webhook",
       config: { url: alerts.url }
     })
-    const { version } = await owner.notifications.settings()
+    const { version } = await owner.notifications.getSettings()
     const rules = [{ events: ["execution.failed"] as const, channel_ids: [channel.id] }]
     await owner.notifications.replaceSettings({ version, rules })
     const task = await owner.cron.create({
@@ -230,7 +230,7 @@ describe("a task", () => {
     await expect(asCall).rejects.toMatchObject({ reason: "no_matching_signature" })
 
     const alert = await alerts.received
-    const own = await owner.workspaces.signingSecrets({ url: alerts.url })
+    const own = await owner.workspaces.getSigningSecrets({ url: alerts.url })
     const message = await unwrap(alert.body, alert.headers, own.data[0]?.message_secret)
     expect(message.data).toEqual(event.data)
     const elsewhere = unwrap(alert.body, alert.headers, secret?.message_secret)

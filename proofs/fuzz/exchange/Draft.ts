@@ -27,9 +27,9 @@ export interface Draft {
 /** Endpoints that end credentials. Lasting credentials never call them. */
 export const endings: ReadonlySet<string> = new Set([
   "auth.logout",
-  "auth.removeMe",
+  "auth.deleteMe",
   "auth.changePassword",
-  "workspaces.remove"
+  "workspaces.delete"
 ])
 
 export const draftOf = (target: Target, dice: Dice, world: World): Draft => {

@@ -153,7 +153,7 @@ describe("the judge of the fuzzer", () => {
     ],
     [
       "no content",
-      { name: "cron.remove", as: keyWith("W", workspace_id, "tasks:write") },
+      { name: "cron.delete", as: keyWith("W", workspace_id, "tasks:write") },
       answer(204, "")
     ],
     [
@@ -205,7 +205,7 @@ describe("the judge of the fuzzer", () => {
     ["201 is not 200", get, answer(201, example)],
     [
       "a body where none",
-      { name: "cron.remove", as: keyWith("V", workspace_id, "tasks:write") },
+      { name: "cron.delete", as: keyWith("V", workspace_id, "tasks:write") },
       answer(204, "{}")
     ],
     ["a body of type text/html", get, answer(200, example, { "content-type": "text/html" })],

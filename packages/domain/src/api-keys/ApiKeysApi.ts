@@ -45,7 +45,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotate(Access, Access.role("admin"))
       .annotateMerge(docs("Get an API key", "The record of the key, without the key itself.")),
 
-    HttpApiEndpoint.get("usage", "/:key_id/usage", {
+    HttpApiEndpoint.get("getUsage", "/:key_id/usage", {
       params: key,
       success: ApiKeyUsage,
       error: NotFound
@@ -86,7 +86,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/:key_id", { params: key, error: NotFound })
+    HttpApiEndpoint.delete("delete", "/:key_id", { params: key, error: NotFound })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(docs("Delete an API key", "Revokes the key and removes it from the list."))
   )

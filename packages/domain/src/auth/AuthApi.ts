@@ -168,7 +168,7 @@ export class AuthApi extends publicEndpoints
         )
       ),
 
-    HttpApiEndpoint.get("me", "/me", { success: User })
+    HttpApiEndpoint.get("getMe", "/me", { success: User })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
       .annotateMerge(docs("Get your account", "The account that the access token belongs to.")),
@@ -199,7 +199,7 @@ export class AuthApi extends publicEndpoints
         )
       ),
 
-    HttpApiEndpoint.delete("removeMe", "/me", {
+    HttpApiEndpoint.delete("deleteMe", "/me", {
       payload: AccountDeletion,
       error: [InvalidCredentials, RateLimited]
     })
@@ -226,7 +226,7 @@ export class AuthApi extends publicEndpoints
         )
       ),
 
-    HttpApiEndpoint.get("sessions", "/sessions", {
+    HttpApiEndpoint.get("listSessions", "/sessions", {
       query: PageQuery,
       success: Page("SessionPage", Session)
     })
@@ -234,7 +234,7 @@ export class AuthApi extends publicEndpoints
       .annotate(Access, Access.jwt)
       .annotateMerge(docs("List your sessions", "The sessions of the account, newest first.")),
 
-    HttpApiEndpoint.delete("removeSession", "/sessions/:session_id", {
+    HttpApiEndpoint.delete("deleteSession", "/sessions/:session_id", {
       params: { session_id: inPath(SessionId) },
       error: NotFound
     })

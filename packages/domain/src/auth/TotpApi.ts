@@ -45,7 +45,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/", {
+    HttpApiEndpoint.delete("delete", "/", {
       payload: TotpRemoval,
       error: [InvalidCode, InvalidCredentials, Conflict, RateLimited]
     })

@@ -23,7 +23,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
         docs("Get the plan", "The plan of the workspace, its subscription and its usage.")
       ),
 
-    HttpApiEndpoint.get("usage", "/workspaces/:workspace_id/billing/usage", {
+    HttpApiEndpoint.get("getUsage", "/workspaces/:workspace_id/billing/usage", {
       params: workspace,
       query: UsageQuery,
       success: Usage
@@ -100,7 +100,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
         )
       ),
 
-    HttpApiEndpoint.get("invoices", "/workspaces/:workspace_id/billing/invoices", {
+    HttpApiEndpoint.get("listInvoices", "/workspaces/:workspace_id/billing/invoices", {
       params: workspace,
       success: Invoices,
       error: [BillingDisabled, BillingUnavailable]
@@ -110,7 +110,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
   )
   .middleware(Authentication)
   .add(
-    HttpApiEndpoint.get("plans", "/plans", {
+    HttpApiEndpoint.get("listPlans", "/plans", {
       success: Schema.Struct({
         data: Schema.Array(Plan).annotate({ description: "All plans." })
       }).annotate({ identifier: "Plans" })

@@ -73,7 +73,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     }),
 
     // A run is execution history with status codes and errors, so it needs the scope of executions.
-    HttpApiEndpoint.get("runs", "/:chain_id/runs", {
+    HttpApiEndpoint.get("listRuns", "/:chain_id/runs", {
       params,
       query: PageQuery,
       success: ChainRunPage,

@@ -86,7 +86,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       }
     }),
 
-    HttpApiEndpoint.get("executions", "/:task_id/executions", {
+    HttpApiEndpoint.get("listExecutions", "/:task_id/executions", {
       params,
       query: {
         ...PageQuery,

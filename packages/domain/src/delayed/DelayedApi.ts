@@ -73,7 +73,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(updateDocs(noun, "Once the task is no longer pending, the answer is 409.")),
 
-    HttpApiEndpoint.delete("remove", path, {
+    HttpApiEndpoint.delete("delete", path, {
       params,
       headers: IfMatch,
       error: [NotFound, Conflict, Stale]

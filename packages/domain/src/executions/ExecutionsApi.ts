@@ -39,7 +39,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
         )
       ),
 
-    HttpApiEndpoint.get("scheduled", "/scheduled", {
+    HttpApiEndpoint.get("listScheduled", "/scheduled", {
       params: workspace,
       query: { ...PageQuery, ...ScheduledFilters, ...TotalQuery },
       success: ExecutionPage
@@ -53,7 +53,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
         )
       ),
 
-    HttpApiEndpoint.get("stats", "/stats", {
+    HttpApiEndpoint.get("getStats", "/stats", {
       params: workspace,
       query: StatsQuery,
       success: ExecutionStats

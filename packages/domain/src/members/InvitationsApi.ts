@@ -44,7 +44,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id/invitations/:invitation_id", {
+    HttpApiEndpoint.delete("delete", "/workspaces/:workspace_id/invitations/:invitation_id", {
       params: { workspace_id: inPath(WorkspaceId), invitation_id: inPath(InvitationId) },
       error: NotFound
     })

@@ -34,7 +34,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/members/:user_id", {
+    HttpApiEndpoint.delete("delete", "/members/:user_id", {
       params: member,
       error: [NotFound, Conflict]
     })

@@ -110,7 +110,7 @@ export const monitorEndpoints = <
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(docs(`Change ${noun}`, texts.update)),
 
-    HttpApiEndpoint.delete("remove", "/:monitor_id", {
+    HttpApiEndpoint.delete("delete", "/:monitor_id", {
       params,
       headers: IfMatch,
       error: [NotFound, Stale]
@@ -146,7 +146,7 @@ export const monitorEndpoints = <
 
     ...own,
 
-    HttpApiEndpoint.get("events", "/:monitor_id/events", {
+    HttpApiEndpoint.get("listEvents", "/:monitor_id/events", {
       params,
       query: PageQuery,
       success: schemas.eventPage,

@@ -48,7 +48,7 @@ const delivery = { ...workspace, delivery_id: inPath(NotificationDeliveryId) }
 
 export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
-    HttpApiEndpoint.get("channels", "/channels", {
+    HttpApiEndpoint.get("listChannels", "/channels", {
       params: workspace,
       query: ChannelQuery,
       success: NotificationChannelPage
@@ -88,7 +88,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         )
       ),
 
-    HttpApiEndpoint.get("channel", "/channels/:channel_id", {
+    HttpApiEndpoint.get("getChannel", "/channels/:channel_id", {
       params: channel,
       success: NotificationChannel,
       error: NotFound
@@ -111,7 +111,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         )
       ),
 
-    HttpApiEndpoint.delete("removeChannel", "/channels/:channel_id", {
+    HttpApiEndpoint.delete("deleteChannel", "/channels/:channel_id", {
       params: channel,
       headers: IfMatch,
       error: [NotFound, Stale]
@@ -138,7 +138,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         )
       ),
 
-    HttpApiEndpoint.get("settings", "/settings", {
+    HttpApiEndpoint.get("getSettings", "/settings", {
       params: workspace,
       success: NotificationSettings
     })
@@ -159,7 +159,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         )
       ),
 
-    HttpApiEndpoint.get("deliveries", "/deliveries", {
+    HttpApiEndpoint.get("listDeliveries", "/deliveries", {
       params: workspace,
       query: { ...PageQuery, ...DeliveryFilters },
       success: NotificationDeliveryPage
@@ -167,7 +167,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotate(Access, Access.scope("notifications:read"))
       .annotateMerge(docs("List deliveries", "What was sent or waits to be sent, newest first.")),
 
-    HttpApiEndpoint.get("delivery", "/deliveries/:delivery_id", {
+    HttpApiEndpoint.get("getDelivery", "/deliveries/:delivery_id", {
       params: delivery,
       success: NotificationDeliveryDetail,
       error: NotFound
@@ -191,7 +191,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         )
       ),
 
-    HttpApiEndpoint.get("kinds", "/kinds", { params: workspace, success: NotificationKinds })
+    HttpApiEndpoint.get("listKinds", "/kinds", { params: workspace, success: NotificationKinds })
       .annotate(Access, Access.scope("notifications:read"))
       .annotateMerge(
         docs("List kinds of channels", "Each with a JSON schema that a form can be drawn from.")

@@ -74,7 +74,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/:queue_id", {
+    HttpApiEndpoint.delete("delete", "/:queue_id", {
       params: queue,
       headers: IfMatch,
       error: [NotFound, Conflict, Stale]

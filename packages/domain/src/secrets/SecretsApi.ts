@@ -41,7 +41,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         )
       ),
 
-    HttpApiEndpoint.delete("remove", "/:name", {
+    HttpApiEndpoint.delete("delete", "/:name", {
       params: named,
       error: [NotFound, Conflict]
     })

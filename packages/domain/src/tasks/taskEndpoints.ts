@@ -152,7 +152,7 @@ export const scheduledEndpoints = <
       .annotate(Access, write)
       .annotateMerge(updateDocs(noun, texts.update)),
 
-    HttpApiEndpoint.delete("remove", path, { params, headers: IfMatch, error: [NotFound, Stale] })
+    HttpApiEndpoint.delete("delete", path, { params, headers: IfMatch, error: [NotFound, Stale] })
       .annotate(Access, write)
       .annotateMerge(docs(`Delete ${noun}`, texts.remove)),
 

@@ -55,7 +55,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
         docs("Change a worker", "New labels apply to the next claim. Runs in progress continue.")
       ),
 
-    HttpApiEndpoint.delete("remove", "/:worker_id", { params: worker, error: NotFound })
+    HttpApiEndpoint.delete("delete", "/:worker_id", { params: worker, error: NotFound })
       .annotate(Access, Access.role("admin"))
       .annotateMerge(
         docs(

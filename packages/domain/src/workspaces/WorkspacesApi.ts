@@ -36,7 +36,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotate(Access, Access.scope("workspace:read"))
       .annotateMerge(docs("Get a workspace", "The name and the creation time of the workspace.")),
 
-    HttpApiEndpoint.patch("rename", "/workspaces/:workspace_id", {
+    HttpApiEndpoint.patch("update", "/workspaces/:workspace_id", {
       params,
       payload: WorkspaceUpdate,
       success: Workspace
@@ -44,7 +44,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotate(Access, Access.role("admin"))
       .annotateMerge(docs("Rename a workspace", "Changes the name of the workspace.")),
 
-    HttpApiEndpoint.delete("remove", "/workspaces/:workspace_id", { params })
+    HttpApiEndpoint.delete("delete", "/workspaces/:workspace_id", { params })
       .annotate(Access, Access.role("owner"))
       .annotateMerge(
         docs(
@@ -53,7 +53,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         )
       ),
 
-    HttpApiEndpoint.get("signingSecrets", "/workspaces/:workspace_id/signing-secrets", {
+    HttpApiEndpoint.get("getSigningSecrets", "/workspaces/:workspace_id/signing-secrets", {
       params,
       query: SigningSecretQuery,
       success: Page("SigningSecretPage", SigningSecret)
@@ -85,7 +85,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         )
       ),
 
-    HttpApiEndpoint.get("audit", "/workspaces/:workspace_id/audit", {
+    HttpApiEndpoint.get("listAuditEvents", "/workspaces/:workspace_id/audit", {
       params,
       query: { ...PageQuery, ...AuditFilters },
       success: Page("AuditEventPage", AuditEvent)

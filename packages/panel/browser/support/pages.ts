@@ -40,8 +40,8 @@ export const pagesOf = async ({
   const { data: processes } = await client.processMonitors.list({ limit: 1 })
   const { data: workers } = await client.workers.list({ limit: 100 })
   const { data: incidents } = await client.incidents.list({ limit: 1 })
-  const { data: channels } = await client.notifications.channels({ limit: 100 })
-  const { data: deliveries } = await client.notifications.deliveries({ limit: 1 })
+  const { data: channels } = await client.notifications.listChannels({ limit: 100 })
+  const { data: deliveries } = await client.notifications.listDeliveries({ limit: 1 })
   const [{ data: tasks }, { data: delayed }, { data: chains }, { data: failed }, { data: keys }] =
     await Promise.all([
       client.cron.list({ limit: 1 }),

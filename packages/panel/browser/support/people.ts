@@ -22,7 +22,7 @@ export const somebody = async (
   const defaultHeaders = { "x-forwarded-for": address }
   const client = await SchedulingClient.register({ baseUrl, email, password, name, defaultHeaders })
   const workspaceId = await client.getWorkspaceId()
-  await client.workspaces.rename(workspaceId, { name: workspace })
+  await client.workspaces.update(workspaceId, { name: workspace })
   return { email, workspaceId, client }
 }
 

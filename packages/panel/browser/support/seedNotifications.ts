@@ -14,7 +14,7 @@ export const seedNotifications = async (
     client.notifications.createChannel({ name, kind: "webhook", config: { url } })
   const [night, day] = [await make("Pager", pager.url), await make("Operations", chat.url)]
   await client.notifications.test(night.id)
-  const { version } = await client.notifications.settings()
+  const { version } = await client.notifications.getSettings()
   await client.notifications.replaceSettings({
     version,
     rules: [
@@ -40,7 +40,7 @@ export const seedNotifications = async (
   })
   await client.cron.runAndWait(id)
   await poll(async () => {
-    const { data } = await client.notifications.deliveries({ channel_id: day.id })
+    const { data } = await client.notifications.listDeliveries({ channel_id: day.id })
     return data.some(({ status }) => status === "delivered")
   })
 }

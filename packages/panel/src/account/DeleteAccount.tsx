@@ -34,7 +34,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
   const form = useForm({
     initial: { current_password: "" },
     send: async (values) => {
-      await client.auth.removeMe(values).catch(throwAtField)
+      await client.auth.deleteMe(values).catch(throwAtField)
       // The session has ended with the account, so a failed sign-out does not matter.
       await session.signOut().catch(() => {})
       queries.clear()

@@ -148,7 +148,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
   const form = useForm({
     initial: { current_password: "", code: "" },
     send: async (values) => {
-      await client.totp.remove(values).catch(throwAtField)
+      await client.totp.delete(values).catch(throwAtField)
       notify("The second factor was removed")
       await changed()
       onDone()

@@ -15,7 +15,7 @@ export const Sessions = () => {
 }
 
 const end = async ({ id }: Session) => {
-  await attempt(() => client.auth.removeSession(id), "The session was ended")
+  await attempt(() => client.auth.deleteSession(id), "The session was ended")
   await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
 }
 

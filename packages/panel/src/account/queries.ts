@@ -3,7 +3,7 @@ import { client } from "../data/client.ts"
 import { listOptions } from "../data/queries.ts"
 
 export const sessionListOptions = listOptions(["account", "sessions"], (cursor, signal) =>
-  client.auth.sessions({ cursor, limit: 50 }, { signal })
+  client.auth.listSessions({ cursor, limit: 50 }, { signal })
 )
 
 export const totpOptions = queryOptions({

@@ -73,7 +73,7 @@ export const KeyMenu = ({
         title={`Delete ${name}?`}
         action="Delete key"
         onConfirm={async () => {
-          await api.apiKeys.remove(id)
+          await api.apiKeys.delete(id)
           notify(`${name} was deleted`)
           await keyQueries.changed(workspaceId)
           onRemoved?.()

@@ -8,5 +8,5 @@ export const keyQueries = recordQueries<ApiKey>("api-keys", ({ apiKeys }) => api
 export const keyUsageOptions = (workspaceId: WorkspaceId, keyId: ApiKeyId) =>
   queryOptions({
     queryKey: [...keyQueries.all(workspaceId), keyId, "usage"],
-    queryFn: ({ signal }) => clientOf(workspaceId).apiKeys.usage(keyId, { signal })
+    queryFn: ({ signal }) => clientOf(workspaceId).apiKeys.getUsage(keyId, { signal })
   })

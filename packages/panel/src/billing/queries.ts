@@ -14,12 +14,13 @@ export const billingOptions = (workspaceId: WorkspaceId) =>
 export const usageOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "usage"],
-    queryFn: async ({ signal }) => (await clientOf(workspaceId).billing.usage({}, { signal })).data
+    queryFn: async ({ signal }) =>
+      (await clientOf(workspaceId).billing.getUsage({}, { signal })).data
   })
 
 export const plansOptions = queryOptions({
   queryKey: ["plans"],
-  queryFn: async ({ signal }) => (await client.billing.plans({ signal })).data
+  queryFn: async ({ signal }) => (await client.billing.listPlans({ signal })).data
 })
 
 export const billingChanged = (workspaceId: WorkspaceId): Promise<void> =>

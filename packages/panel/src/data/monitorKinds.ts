@@ -14,7 +14,7 @@ interface KnownKind {
   readonly resource: (api: SchedulingClient) => {
     readonly pause: (id: string) => Promise<unknown>
     readonly resume: (id: string) => Promise<unknown>
-    readonly remove: (id: string) => Promise<unknown>
+    readonly delete: (id: string) => Promise<unknown>
   }
 }
 

@@ -18,7 +18,7 @@ export const useChannelNames = (workspaceId: WorkspaceId): Names =>
     staleTime: 60_000,
     queryFn: async ({ signal }): Promise<Names> => {
       const query = { limit: 100 }
-      const { data } = await clientOf(workspaceId).notifications.channels(query, { signal })
+      const { data } = await clientOf(workspaceId).notifications.listChannels(query, { signal })
       return new Map(data.map(({ id, name }) => [id, name]))
     }
   }).data ?? none

@@ -67,7 +67,7 @@ export const uncached = <Options extends object>(options: Options) => ({ ...opti
 
 export const meOptions = queryOptions({
   queryKey: ["me"],
-  queryFn: ({ signal }) => client.auth.me({ signal }),
+  queryFn: ({ signal }) => client.auth.getMe({ signal }),
   staleTime: 5 * 60_000
 })
 

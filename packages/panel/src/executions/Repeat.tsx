@@ -21,7 +21,7 @@ export const Repeat = ({
   const sign = async () => {
     try {
       const [{ data }, { testHeaders }] = await Promise.all([
-        api.workspaces.signingSecrets({ url: call.url, limit: 10 }),
+        api.workspaces.getSigningSecrets({ url: call.url, limit: 10 }),
         import("@scheduling/sdk/webhooks")
       ])
       const secret = data.find(({ expires_at }) => expires_at === null)?.call_secret ?? ""

@@ -1,4 +1,4 @@
-import type { ExecutionsStatsQuery } from "@scheduling/sdk"
+import type { ExecutionsGetStatsQuery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
@@ -7,7 +7,7 @@ import { None } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 
 /** The statistics of a task or of all tasks, over the last 24 hours by default. */
-export const StatsFigures = ({ query }: { readonly query: ExecutionsStatsQuery }) => {
+export const StatsFigures = ({ query }: { readonly query: ExecutionsGetStatsQuery }) => {
   const { workspaceId } = useWorkspace()
   const { data } = useQuery(executionQueries.stats(workspaceId, query))
   const { counts, duration_ms, lateness_ms, success_rate } = data?.totals ?? {}

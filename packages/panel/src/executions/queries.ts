@@ -2,7 +2,7 @@ import type {
   Execution,
   ExecutionId,
   ExecutionsListQuery,
-  ExecutionsStatsQuery,
+  ExecutionsGetStatsQuery,
   Page,
   WorkspaceId
 } from "@scheduling/sdk"
@@ -42,7 +42,7 @@ export const executionQueries = {
       const query = { cursor, limit: 50 }
       return withNames(
         workspaceId,
-        await clientOf(workspaceId).executions.scheduled(query, { signal })
+        await clientOf(workspaceId).executions.listScheduled(query, { signal })
       )
     }),
 
@@ -52,11 +52,11 @@ export const executionQueries = {
       queryFn: ({ signal }) => clientOf(workspaceId).executions.get(executionId, {}, { signal })
     }),
 
-  stats: (workspaceId: WorkspaceId, query: ExecutionsStatsQuery) =>
+  stats: (workspaceId: WorkspaceId, query: ExecutionsGetStatsQuery) =>
     queryOptions({
       queryKey: [...all(workspaceId), "stats", query],
       refetchInterval: 15_000,
-      queryFn: ({ signal }) => clientOf(workspaceId).executions.stats(query, { signal })
+      queryFn: ({ signal }) => clientOf(workspaceId).executions.getStats(query, { signal })
     }),
 
   /** Fetches everything about executions again, after a change. */

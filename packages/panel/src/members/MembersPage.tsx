@@ -132,7 +132,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         title={`Remove ${name ?? email}?`}
         action="Remove member"
         onConfirm={async () => {
-          await api.members.remove(id)
+          await api.members.delete(id)
           notify(`${name ?? email} was removed`)
           await membersChanged(workspaceId)
         }}
@@ -150,7 +150,7 @@ const RemoveInvitation = ({ invitation: { email, id } }: { readonly invitation: 
     <IconButton
       label={`Withdraw the invitation for ${email}`}
       onClick={async () => {
-        await attempt(() => api.invitations.remove(id), "The invitation was withdrawn")
+        await attempt(() => api.invitations.delete(id), "The invitation was withdrawn")
         await membersChanged(workspaceId)
       }}
     >

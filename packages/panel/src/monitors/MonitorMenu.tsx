@@ -39,7 +39,7 @@ export const MonitorMenu = ({
       }}
       onEdit={() => void navigate(editMonitorLink(monitor))}
       onDelete={async () => {
-        await monitors.remove(id)
+        await monitors.delete(id)
         notify(`${name} was deleted`)
         await changed()
         onRemoved?.()

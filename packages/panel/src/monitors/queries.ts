@@ -22,7 +22,7 @@ export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
 /** The part of the client of a kind of monitor that its pages use. */
 export interface MonitorResource<Monitor, Event, Input> {
   readonly get: (id: MonitorId, options: RequestOptions) => PromiseLike<Monitor>
-  readonly events: (
+  readonly listEvents: (
     id: MonitorId,
     query: PageQuery,
     options: RequestOptions
@@ -47,7 +47,11 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
   monitorId: MonitorId
 ) =>
   listOptions([...all(workspaceId), monitorId, "events"], (cursor, signal) =>
-    resource.events(monitorId, { limit: 50, ...(cursor !== undefined && { cursor }) }, { signal })
+    resource.listEvents(
+      monitorId,
+      { limit: 50, ...(cursor !== undefined && { cursor }) },
+      { signal }
+    )
   )
 
 /** Live events report only status changes, so the rest is polled. */

@@ -11,13 +11,13 @@ export const channelsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "channels"],
     queryFn: async ({ signal }) =>
-      (await clientOf(workspaceId).notifications.channels({ limit: 100 }, { signal })).data
+      (await clientOf(workspaceId).notifications.listChannels({ limit: 100 }, { signal })).data
   })
 
 export const channelOptions = (workspaceId: WorkspaceId, channelId: NotificationChannelId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "channels", channelId],
-    queryFn: ({ signal }) => clientOf(workspaceId).notifications.channel(channelId, { signal })
+    queryFn: ({ signal }) => clientOf(workspaceId).notifications.getChannel(channelId, { signal })
   })
 
 export const kindsOptions = (workspaceId: WorkspaceId) =>
@@ -25,24 +25,24 @@ export const kindsOptions = (workspaceId: WorkspaceId) =>
     queryKey: [...all(workspaceId), "kinds"],
     staleTime: 10 * 60_000,
     queryFn: async ({ signal }) =>
-      (await clientOf(workspaceId).notifications.kinds({ signal })).data
+      (await clientOf(workspaceId).notifications.listKinds({ signal })).data
   })
 
 export const settingsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "settings"],
-    queryFn: ({ signal }) => clientOf(workspaceId).notifications.settings({ signal })
+    queryFn: ({ signal }) => clientOf(workspaceId).notifications.getSettings({ signal })
   })
 
 export const deliveryListOptions = (workspaceId: WorkspaceId, search: DeliverySearch) =>
   listOptions([...all(workspaceId), "deliveries", search], (cursor, signal) =>
-    clientOf(workspaceId).notifications.deliveries({ ...search, cursor, limit: 50 }, { signal })
+    clientOf(workspaceId).notifications.listDeliveries({ ...search, cursor, limit: 50 }, { signal })
   )
 
 export const deliveryOptions = (workspaceId: WorkspaceId, deliveryId: NotificationDeliveryId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "delivery", deliveryId],
-    queryFn: ({ signal }) => clientOf(workspaceId).notifications.delivery(deliveryId, { signal })
+    queryFn: ({ signal }) => clientOf(workspaceId).notifications.getDelivery(deliveryId, { signal })
   })
 
 /** Fetches everything about notifications again, after a change. */

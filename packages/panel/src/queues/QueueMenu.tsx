@@ -26,7 +26,7 @@ export const QueueMenu = ({ queue }: { readonly queue: Queue }) => {
         }}
         onEdit={() => setEditing(true)}
         onDelete={async () => {
-          await api.queues.remove(id)
+          await api.queues.delete(id)
           notify(`${name} was deleted`)
           await queueQueries.changed(workspaceId)
         }}

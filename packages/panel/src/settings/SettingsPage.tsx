@@ -60,7 +60,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
   const form = useForm({
     initial: { name },
     send: async (values) => {
-      await api.workspaces.rename(id, values)
+      await api.workspaces.update(id, values)
       notify(`The workspace was renamed to ${values.name}`)
       await workspaceChanged(id)
     }
@@ -124,7 +124,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
         action="Delete permanently"
         word={name}
         onConfirm={async () => {
-          await api.workspaces.remove(id)
+          await api.workspaces.delete(id)
           await leavePage(`${name} was deleted`)
         }}
       >

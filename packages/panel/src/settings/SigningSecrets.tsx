@@ -20,7 +20,7 @@ export const SigningSecrets = () => {
   const [secrets, setSecrets] = useState<ReadonlyArray<SigningSecret>>([])
   const [isRotating, setRotating] = useState(false)
   const show = async (url: string) =>
-    setSecrets((await api.workspaces.signingSecrets({ url: originOf(url), limit: 10 })).data)
+    setSecrets((await api.workspaces.getSigningSecrets({ url: originOf(url), limit: 10 })).data)
   const form = useForm({ initial: { url: receiver }, send: ({ url }) => show(url) })
   const shown = secrets[0]?.origin
   return (

@@ -14,7 +14,7 @@ export const workspaceOptions = (workspaceId: WorkspaceId) =>
 
 export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: AuditSearch) =>
   listOptions(["w", workspaceId, "audit", { ...search, from, to }], (cursor, signal) =>
-    clientOf(workspaceId).workspaces.audit(
+    clientOf(workspaceId).workspaces.listAuditEvents(
       {
         ...search,
         ...(from !== undefined && { from: midnight(from, 0) }),

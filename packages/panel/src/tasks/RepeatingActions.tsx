@@ -20,7 +20,7 @@ export interface RepeatingKind {
     readonly run: (id: string, request?: RunRequest) => Promise<{ readonly id: string }>
     readonly pause: (id: string) => Promise<unknown>
     readonly resume: (id: string) => Promise<unknown>
-    readonly remove: (id: string) => Promise<unknown>
+    readonly delete: (id: string) => Promise<unknown>
   }
   readonly changed: (workspaceId: WorkspaceId) => Promise<void>
 }
@@ -62,7 +62,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
     resume: act((id) => resource.resume(id), "resumed"),
     /** Throws, because the confirmation dialog shows the error. */
     remove: async ({ id, name }: RepeatingTask) => {
-      await resource.remove(id)
+      await resource.delete(id)
       notify(`${name} was deleted`)
       void allChanged()
     }
@@ -181,7 +181,7 @@ export const useBulkActions = ({
       name: "Delete",
       icon: <Trash2 />,
       done: "deleted",
-      act: ({ id }) => resource.remove(id),
+      act: ({ id }) => resource.delete(id),
       warning: deletion
     }
   ]

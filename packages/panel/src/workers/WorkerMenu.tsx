@@ -39,7 +39,7 @@ export const WorkerMenu = ({
         }}
         onEdit={() => ask("edit")}
         onDelete={async () => {
-          await api.workers.remove(id)
+          await api.workers.delete(id)
           notify(`${name} was deleted`)
           onRemoved?.()
           await workerQueries.changed(workspaceId)

@@ -123,7 +123,7 @@ const checkOne = async (
 ): Promise<void> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/webhooks`
-  const [secret] = (await client.workspaces.signingSecrets({ url })).data
+  const [secret] = (await client.workspaces.getSigningSecrets({ url })).data
   if (secret === undefined) throw new Error("The workspace has no signing secret")
   const env = environment({
     PORT: String(port),
@@ -183,7 +183,7 @@ const checkEvent = async (name: string, url: string, client: SchedulingClient): 
   await client.cron.runAndWait(task.id)
   for (const signal = AbortSignal.timeout(30_000); ; await pause(200)) {
     signal.throwIfAborted()
-    const { data } = await client.notifications.deliveries({ kind: "callback" })
+    const { data } = await client.notifications.listDeliveries({ kind: "callback" })
     const delivery = data.find(({ events: [event] }) => event?.subject_id === task.id)
     if (delivery?.status === "delivered") return
     if (delivery?.status === "failed") throw new Error(`${name}, an event: ${delivery.error}`)

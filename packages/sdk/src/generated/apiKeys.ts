@@ -83,9 +83,9 @@ export class ApiKeysResource extends Resource {
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const apiKeyUsage = await client.apiKeys.usage(keyId)
+   * const apiKeyUsage = await client.apiKeys.getUsage(keyId)
    */
-  usage(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKeyUsage> {
+  getUsage(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKeyUsage> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}/usage",
@@ -149,9 +149,9 @@ export class ApiKeysResource extends Resource {
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.apiKeys.remove(keyId)
+   * await client.apiKeys.delete(keyId)
    */
-  remove(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}",

@@ -146,9 +146,9 @@ export class AuthResource extends Resource {
    * Needs an access token; API keys are refused.
    *
    * @example
-   * const user = await client.auth.me()
+   * const user = await client.auth.getMe()
    */
-  me(options?: RequestOptions): ApiPromise<User> {
+  getMe(options?: RequestOptions): ApiPromise<User> {
     return this.call({ verb: "GET", path: "/v1/auth/me", options })
   }
 
@@ -195,9 +195,9 @@ export class AuthResource extends Resource {
    * Needs an access token; API keys are refused.
    *
    * @example
-   * await client.auth.removeMe({ current_password: "correct horse battery staple" })
+   * await client.auth.deleteMe({ current_password: "correct horse battery staple" })
    */
-  removeMe(body: AccountDeletion, options?: RequestOptions): ApiPromise<void> {
+  deleteMe(body: AccountDeletion, options?: RequestOptions): ApiPromise<void> {
     return this.call({ verb: "DELETE", path: "/v1/auth/me", body, options })
   }
 
@@ -227,11 +227,11 @@ export class AuthResource extends Resource {
    * Needs an access token; API keys are refused.
    *
    * @example
-   * for await (const session of client.auth.sessions()) {
+   * for await (const session of client.auth.listSessions()) {
    *   console.log(session)
    * }
    */
-  sessions(query?: PageQuery, options?: RequestOptions): PagePromise<Session> {
+  listSessions(query?: PageQuery, options?: RequestOptions): PagePromise<Session> {
     return this.pages({ verb: "GET", path: "/v1/auth/sessions", query, options })
   }
 
@@ -244,9 +244,9 @@ export class AuthResource extends Resource {
    *
    * @example
    * const sessionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.auth.removeSession(sessionId)
+   * await client.auth.deleteSession(sessionId)
    */
-  removeSession(sessionId: SessionId, options?: RequestOptions): ApiPromise<void> {
+  deleteSession(sessionId: SessionId, options?: RequestOptions): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/auth/sessions/{session_id}",

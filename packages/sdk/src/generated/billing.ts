@@ -28,9 +28,12 @@ export class BillingResource extends Resource {
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
    * @example
-   * const usage = await client.billing.usage({ from: "2026-01-31" })
+   * const usage = await client.billing.getUsage({ from: "2026-01-31" })
    */
-  usage(query?: BillingUsageQuery, options?: RequestOptions & InWorkspace): ApiPromise<Usage> {
+  getUsage(
+    query?: BillingGetUsageQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Usage> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/billing/usage",
@@ -140,9 +143,9 @@ export class BillingResource extends Resource {
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
    * @example
-   * const invoices = await client.billing.invoices()
+   * const invoices = await client.billing.listInvoices()
    */
-  invoices(options?: RequestOptions & InWorkspace): ApiPromise<Invoices> {
+  listInvoices(options?: RequestOptions & InWorkspace): ApiPromise<Invoices> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/billing/invoices",
@@ -158,9 +161,9 @@ export class BillingResource extends Resource {
    * Needs no credential.
    *
    * @example
-   * const plans = await client.billing.plans()
+   * const plans = await client.billing.listPlans()
    */
-  plans(options?: RequestOptions): ApiPromise<Plans> {
+  listPlans(options?: RequestOptions): ApiPromise<Plans> {
     return this.call({ verb: "GET", path: "/v1/plans", isPublic: true, options })
   }
 }
@@ -337,7 +340,7 @@ export interface WorkspaceBilling {
   readonly usage: ReadonlyArray<UsedLimit>
 }
 
-export interface BillingUsageQuery {
+export interface BillingGetUsageQuery {
   /** The first day. 30 days before `to` when absent. */
   readonly from?: string | undefined
   /** The last day. Today when absent. */

@@ -264,9 +264,9 @@ export class ChainsResource extends ChainsBase {
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.chains.remove(chainId)
+   * await client.chains.delete(chainId)
    */
-  remove(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}",
@@ -356,11 +356,11 @@ export class ChainsResource extends ChainsBase {
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const chainRun of client.chains.runs(chainId)) {
+   * for await (const chainRun of client.chains.listRuns(chainId)) {
    *   console.log(chainRun)
    * }
    */
-  runs(
+  listRuns(
     chainId: ChainId,
     query?: PageQuery,
     options?: RequestOptions & InWorkspace

@@ -244,9 +244,9 @@ export class CronResource extends CronBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.cron.remove(taskId)
+   * await client.cron.delete(taskId)
    */
-  remove(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/cron/{task_id}",
@@ -336,13 +336,13 @@ export class CronResource extends CronBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const execution of client.cron.executions(taskId, { status: "queued" })) {
+   * for await (const execution of client.cron.listExecutions(taskId, { status: "queued" })) {
    *   console.log(execution)
    * }
    */
-  executions(
+  listExecutions(
     taskId: CronTaskId,
-    query?: CronExecutionsQuery,
+    query?: CronListExecutionsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Execution, { readonly total: Total }> {
     return this.pages({
@@ -1071,7 +1071,7 @@ export interface CronPreviewQuery {
   readonly count?: number | undefined
 }
 
-export interface CronExecutionsQuery extends PageQuery {
+export interface CronListExecutionsQuery extends PageQuery {
   /** The status of the execution is one of these. */
   readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
   /** The trigger of the execution is one of these. */

@@ -209,9 +209,9 @@ export class DelayedResource extends DelayedBase {
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.delayed.remove(taskId)
+   * await client.delayed.delete(taskId)
    */
-  remove(taskId: DelayedTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(taskId: DelayedTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/delayed/{task_id}",

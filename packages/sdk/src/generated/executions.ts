@@ -55,12 +55,12 @@ export class ExecutionsResource extends ExecutionsBase {
    * Needs an access token, or an API key with the scope `executions:read`.
    *
    * @example
-   * for await (const execution of client.executions.scheduled({ kind: "cron" })) {
+   * for await (const execution of client.executions.listScheduled({ kind: "cron" })) {
    *   console.log(execution)
    * }
    */
-  scheduled(
-    query?: ExecutionsScheduledQuery,
+  listScheduled(
+    query?: ExecutionsListScheduledQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Execution, { readonly total: Total }> {
     return this.pages({
@@ -80,10 +80,10 @@ export class ExecutionsResource extends ExecutionsBase {
    * Needs an access token, or an API key with the scope `executions:read`.
    *
    * @example
-   * const executionStats = await client.executions.stats({ from: "2026-01-31T09:30:00.000Z" })
+   * const executionStats = await client.executions.getStats({ from: "2026-01-31T09:30:00.000Z" })
    */
-  stats(
-    query?: ExecutionsStatsQuery,
+  getStats(
+    query?: ExecutionsGetStatsQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ExecutionStats> {
     return this.call({
@@ -327,7 +327,7 @@ export interface ExecutionsListQuery extends PageQuery {
   readonly total?: boolean | undefined
 }
 
-export interface ExecutionsScheduledQuery extends PageQuery {
+export interface ExecutionsListScheduledQuery extends PageQuery {
   /** The kind of the task is one of these. */
   readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. */
@@ -338,7 +338,7 @@ export interface ExecutionsScheduledQuery extends PageQuery {
   readonly total?: boolean | undefined
 }
 
-export interface ExecutionsStatsQuery {
+export interface ExecutionsGetStatsQuery {
   /** The start, inclusive. A day before `to` when absent. */
   readonly from?: Timestamp | Date | undefined
   /** The end, exclusive. Now when absent. */

@@ -170,9 +170,9 @@ export class HeartbeatMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.heartbeatMonitors.remove(monitorId)
+   * await client.heartbeatMonitors.delete(monitorId)
    */
-  remove(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}",
@@ -265,11 +265,11 @@ export class HeartbeatMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const heartbeatEvent of client.heartbeatMonitors.events(monitorId)) {
+   * for await (const heartbeatEvent of client.heartbeatMonitors.listEvents(monitorId)) {
    *   console.log(heartbeatEvent)
    * }
    */
-  events(
+  listEvents(
     monitorId: MonitorId,
     query?: PageQuery,
     options?: RequestOptions & InWorkspace

@@ -62,9 +62,9 @@ export class InvitationsResource extends Resource {
    *
    * @example
    * const invitationId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.invitations.remove(invitationId)
+   * await client.invitations.delete(invitationId)
    */
-  remove(invitationId: InvitationId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(invitationId: InvitationId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/invitations/{invitation_id}",

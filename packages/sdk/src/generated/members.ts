@@ -65,9 +65,9 @@ export class MembersResource extends Resource {
    *
    * @example
    * const userId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.members.remove(userId)
+   * await client.members.delete(userId)
    */
-  remove(userId: UserId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(userId: UserId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/members/{user_id}",

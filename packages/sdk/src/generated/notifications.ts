@@ -24,12 +24,12 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * for await (const notificationChannel of client.notifications.channels({ kind: "email" })) {
+   * for await (const notificationChannel of client.notifications.listChannels({ kind: "email" })) {
    *   console.log(notificationChannel)
    * }
    */
-  channels(
-    query?: NotificationsChannelsQuery,
+  listChannels(
+    query?: NotificationsListChannelsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<NotificationChannel, { readonly total: Total }> {
     return this.pages({
@@ -116,9 +116,9 @@ export class NotificationsResource extends Resource {
    *
    * @example
    * const channelId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const notificationChannel = await client.notifications.channel(channelId)
+   * const notificationChannel = await client.notifications.getChannel(channelId)
    */
-  channel(
+  getChannel(
     channelId: NotificationChannelId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationChannel> {
@@ -167,9 +167,9 @@ export class NotificationsResource extends Resource {
    *
    * @example
    * const channelId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.notifications.removeChannel(channelId)
+   * await client.notifications.deleteChannel(channelId)
    */
-  removeChannel(
+  deleteChannel(
     channelId: NotificationChannelId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<void> {
@@ -214,9 +214,9 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * const notificationSettings = await client.notifications.settings()
+   * const notificationSettings = await client.notifications.getSettings()
    */
-  settings(options?: RequestOptions & InWorkspace): ApiPromise<NotificationSettings> {
+  getSettings(options?: RequestOptions & InWorkspace): ApiPromise<NotificationSettings> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/notifications/settings",
@@ -255,12 +255,12 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * for await (const notificationDelivery of client.notifications.deliveries({ channel_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
+   * for await (const notificationDelivery of client.notifications.listDeliveries({ channel_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
    *   console.log(notificationDelivery)
    * }
    */
-  deliveries(
-    query?: NotificationsDeliveriesQuery,
+  listDeliveries(
+    query?: NotificationsListDeliveriesQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<NotificationDelivery> {
     return this.pages({
@@ -280,9 +280,9 @@ export class NotificationsResource extends Resource {
    *
    * @example
    * const deliveryId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const notificationDeliveryDetail = await client.notifications.delivery(deliveryId)
+   * const notificationDeliveryDetail = await client.notifications.getDelivery(deliveryId)
    */
-  delivery(
+  getDelivery(
     deliveryId: NotificationDeliveryId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationDeliveryDetail> {
@@ -329,9 +329,9 @@ export class NotificationsResource extends Resource {
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
    * @example
-   * const notificationKinds = await client.notifications.kinds()
+   * const notificationKinds = await client.notifications.listKinds()
    */
-  kinds(options?: RequestOptions & InWorkspace): ApiPromise<NotificationKinds> {
+  listKinds(options?: RequestOptions & InWorkspace): ApiPromise<NotificationKinds> {
     return this.call({
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/notifications/kinds",
@@ -1254,7 +1254,7 @@ export interface ZulipChannelInput {
   readonly key?: string | null | undefined
 }
 
-export interface NotificationsChannelsQuery extends PageQuery {
+export interface NotificationsListChannelsQuery extends PageQuery {
   /** The kind is one of these. */
   readonly kind?: NotificationKind | ReadonlyArray<NotificationKind> | undefined
   /**
@@ -1276,7 +1276,7 @@ export interface NotificationsChannelsQuery extends PageQuery {
   readonly paused?: boolean | undefined
 }
 
-export interface NotificationsDeliveriesQuery extends PageQuery {
+export interface NotificationsListDeliveriesQuery extends PageQuery {
   /** The id of the channel. */
   readonly channel_id?: NotificationChannelId | undefined
   /** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */

@@ -160,9 +160,9 @@ export class ProcessMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.processMonitors.remove(monitorId)
+   * await client.processMonitors.delete(monitorId)
    */
-  remove(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}",
@@ -223,11 +223,11 @@ export class ProcessMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const processEvent of client.processMonitors.events(monitorId)) {
+   * for await (const processEvent of client.processMonitors.listEvents(monitorId)) {
    *   console.log(processEvent)
    * }
    */
-  events(
+  listEvents(
     monitorId: MonitorId,
     query?: PageQuery,
     options?: RequestOptions & InWorkspace

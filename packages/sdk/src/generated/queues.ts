@@ -138,9 +138,9 @@ export class QueuesResource extends Resource {
    *
    * @example
    * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.queues.remove(queueId)
+   * await client.queues.delete(queueId)
    */
-  remove(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",

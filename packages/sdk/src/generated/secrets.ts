@@ -68,9 +68,9 @@ export class SecretsResource extends Resource {
    *
    * @example
    * const name = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.secrets.remove(name)
+   * await client.secrets.delete(name)
    */
-  remove(name: string, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(name: string, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/secrets/{name}",

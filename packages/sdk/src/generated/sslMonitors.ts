@@ -161,9 +161,9 @@ export class SslMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.sslMonitors.remove(monitorId)
+   * await client.sslMonitors.delete(monitorId)
    */
-  remove(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}",
@@ -248,11 +248,11 @@ export class SslMonitorsResource extends Resource {
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * for await (const sslEvent of client.sslMonitors.events(monitorId)) {
+   * for await (const sslEvent of client.sslMonitors.listEvents(monitorId)) {
    *   console.log(sslEvent)
    * }
    */
-  events(
+  listEvents(
     monitorId: MonitorId,
     query?: PageQuery,
     options?: RequestOptions & InWorkspace

@@ -56,12 +56,12 @@ export class TotpResource extends Resource {
    * Needs an access token; API keys are refused.
    *
    * @example
-   * await client.totp.remove({
+   * await client.totp.delete({
    *   current_password: "correct horse battery staple",
    *   code: "287082"
    * })
    */
-  remove(body: TotpRemoval, options?: RequestOptions): ApiPromise<void> {
+  delete(body: TotpRemoval, options?: RequestOptions): ApiPromise<void> {
     return this.call({ verb: "DELETE", path: "/v1/auth/totp", body, options })
   }
 }

@@ -98,9 +98,9 @@ export class WorkersResource extends Resource {
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.workers.remove(workerId)
+   * await client.workers.delete(workerId)
    */
-  remove(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+  delete(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}/workers/{worker_id}",

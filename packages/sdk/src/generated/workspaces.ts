@@ -75,9 +75,9 @@ export class WorkspacesResource extends Resource {
    *
    * @example
    * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const workspace = await client.workspaces.rename(workspaceId, { name: "Acme staging" })
+   * const workspace = await client.workspaces.update(workspaceId, { name: "Acme staging" })
    */
-  rename(
+  update(
     workspaceId: WorkspaceId,
     body: WorkspaceUpdate,
     options?: RequestOptions
@@ -100,9 +100,9 @@ export class WorkspacesResource extends Resource {
    *
    * @example
    * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * await client.workspaces.remove(workspaceId)
+   * await client.workspaces.delete(workspaceId)
    */
-  remove(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<void> {
+  delete(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<void> {
     return this.call({
       verb: "DELETE",
       path: "/v1/workspaces/{workspace_id}",
@@ -120,12 +120,12 @@ export class WorkspacesResource extends Resource {
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
    * @example
-   * for await (const signingSecret of client.workspaces.signingSecrets({ url: "https://api.example.com/jobs/nightly" })) {
+   * for await (const signingSecret of client.workspaces.getSigningSecrets({ url: "https://api.example.com/jobs/nightly" })) {
    *   console.log(signingSecret)
    * }
    */
-  signingSecrets(
-    query: WorkspacesSigningSecretsQuery,
+  getSigningSecrets(
+    query: WorkspacesGetSigningSecretsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<SigningSecret> {
     return this.pages({
@@ -163,12 +163,12 @@ export class WorkspacesResource extends Resource {
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
    * @example
-   * for await (const auditEvent of client.workspaces.audit({ actor_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
+   * for await (const auditEvent of client.workspaces.listAuditEvents({ actor_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
    *   console.log(auditEvent)
    * }
    */
-  audit(
-    query?: WorkspacesAuditQuery,
+  listAuditEvents(
+    query?: WorkspacesListAuditEventsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<AuditEvent> {
     return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/audit", query, options })
@@ -305,7 +305,7 @@ export interface WorkspaceUpdate {
   readonly name?: string | undefined
 }
 
-export interface WorkspacesSigningSecretsQuery extends PageQuery {
+export interface WorkspacesGetSigningSecretsQuery extends PageQuery {
   /**
    * The URL of the receiver. Only its origin matters: the scheme, the host and the port. At most
    * 2,048 characters.
@@ -313,7 +313,7 @@ export interface WorkspacesSigningSecretsQuery extends PageQuery {
   readonly url: string
 }
 
-export interface WorkspacesAuditQuery extends PageQuery {
+export interface WorkspacesListAuditEventsQuery extends PageQuery {
   /** Only changes by this user. */
   readonly actor_id?: UserId | undefined
   /** The resource that was changed, and the change. */

@@ -113,7 +113,7 @@ type ApiKeyCaller = Extract<WhoAmI, { readonly kind: "api_key" }>
 
 /**
  * Replaces `{task_id}` by the encoded id. Encoding does not change dots or an empty text, which
- * would make a different path: `cron.remove("..")` must not delete the workspace.
+ * would make a different path: `cron.delete("..")` must not delete the workspace.
  */
 const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -78,7 +78,7 @@ export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: Cr
   // @ts-expect-error takes no idempotency key
   void client.cron.pause(taskId, { idempotencyKey: "x" })
   // @ts-expect-error not in a workspace
-  void client.auth.me({ workspaceId: "x" })
+  void client.auth.getMe({ workspaceId: "x" })
   // @ts-expect-error one credential
   void new SchedulingClient({ apiKey: "x", email: "a@example.com", password: "y" })
 }

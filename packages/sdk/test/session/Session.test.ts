@@ -61,7 +61,7 @@ describe("tokens", () => {
       me(),
       me()
     )
-    await Promise.all([client.auth.me(), client.auth.me(), client.auth.me()])
+    await Promise.all([client.auth.getMe(), client.auth.getMe(), client.auth.getMe()])
     expect(log()).toEqual([
       ...Array<string>(3).fill("GET /v1/auth/me access-1"),
       "POST /v1/auth/refresh",
@@ -74,7 +74,7 @@ describe("tokens", () => {
   it("of a changed password replace those that it ended", async () => {
     const { client, kept, log } = clientOf(pair("1"), json(pair("2")), me())
     await client.auth.changePassword({ current_password: "old", new_password: "new" })
-    await client.auth.me()
+    await client.auth.getMe()
     expect(log()).toEqual(["POST /v1/auth/password access-1", "GET /v1/auth/me access-2"])
     expect(kept).toEqual([pair("2")])
   })
@@ -90,7 +90,7 @@ describe("tokens", () => {
     }
     const { client, log } = clientOf(pair("1"), byPath, byPath, byPath, byPath)
     const changing = client.auth.changePassword({ current_password: "old", new_password: "new" })
-    const overtaken = client.auth.me()
+    const overtaken = client.auth.getMe()
     await vi.runAllTimersAsync()
     await Promise.all([changing, overtaken])
     expect(log().toSorted()).toEqual([
@@ -106,8 +106,8 @@ describe("tokens", () => {
     let answerLate = (_: Response) => {}
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
     const { client, log } = clientOf(pair("1"), late, expired(), json(pair("2")), me(), me())
-    const slow = client.auth.me()
-    await client.auth.me()
+    const slow = client.auth.getMe()
+    await client.auth.getMe()
     answerLate(expired())
     await slow
     expect(log().filter((line) => line.includes("refresh"))).toHaveLength(1)
@@ -124,11 +124,11 @@ describe("tokens", () => {
       json(pair("3")),
       me()
     )
-    await client.auth.me()
+    await client.auth.getMe()
     vi.advanceTimersByTime(869_999)
-    await client.auth.me()
+    await client.auth.getMe()
     vi.advanceTimersByTime(1)
-    await client.auth.me()
+    await client.auth.getMe()
     expect(log().slice(3)).toEqual([
       "GET /v1/auth/me access-2",
       "POST /v1/auth/refresh",
@@ -143,23 +143,23 @@ describe("tokens", () => {
       json(pair("2")),
       me()
     )
-    await stale.client.auth.me()
+    await stale.client.auth.getMe()
     expect(stale.log()).toEqual(["POST /v1/auth/refresh", "GET /v1/auth/me access-2"])
 
     const fresh = clientOf({ access_token: jwt(seconds + 31), refresh_token: "r" }, me())
-    await fresh.client.auth.me()
+    await fresh.client.auth.getMe()
     expect(fresh.log()).toHaveLength(1)
   })
 
   it("a refusal of new tokens too is thrown", async () => {
     const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), expired())
-    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidTokenError" })
+    await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidTokenError" })
     expect(log()).toHaveLength(3)
   })
 
   it("other refusals do not refresh", async () => {
     const { client, log } = clientOf(pair("1"), failure(401, "invalid_credentials"))
-    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
+    await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
     expect(log()).toHaveLength(1)
   })
 
@@ -169,8 +169,8 @@ describe("tokens", () => {
       expired(),
       failure(401, "invalid_refresh_token")
     )
-    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidRefreshTokenError" })
-    await expect(client.auth.me()).rejects.toThrow(
+    await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidRefreshTokenError" })
+    await expect(client.auth.getMe()).rejects.toThrow(
       "GET /v1/auth/me needs a credential: the session has ended; log in again"
     )
     expect(kept).toEqual([undefined])
@@ -180,7 +180,7 @@ describe("tokens", () => {
   it("a refresh that got no answer is tried again within the 10 s that the old token has", async () => {
     const { client, log } = clientOf(pair("1"), expired(), hanging, json(pair("2")), me())
     const started = Date.now()
-    const call = client.auth.me()
+    const call = client.auth.getMe()
     await vi.runAllTimersAsync()
     await call
     expect(log().filter((line) => line.includes("refresh"))).toHaveLength(2)
@@ -190,7 +190,7 @@ describe("tokens", () => {
   it("a refresh without any answer is given up within those 10 s", async () => {
     const { client } = clientOf(pair("1"), expired(), hanging, hanging)
     const started = Date.now()
-    const call = client.auth.me().catch((error) => error)
+    const call = client.auth.getMe().catch((error) => error)
     await vi.runAllTimersAsync()
     expect(await call).toMatchObject({ name: "TimeoutError" })
     expect(Date.now() - started).toBeLessThan(10_000)
@@ -206,10 +206,10 @@ describe("tokens", () => {
       json(pair("2")),
       me()
     )
-    const failed = client.auth.me().catch((error) => error)
+    const failed = client.auth.getMe().catch((error) => error)
     await vi.runAllTimersAsync()
     expect(await failed).toMatchObject({ name: "ConnectionError" })
-    expect(await client.auth.me()).toEqual({ id: "u1" })
+    expect(await client.auth.getMe()).toEqual({ id: "u1" })
   })
 
   it("an abort ends the call that waits for a refresh, not the refresh", async () => {
@@ -217,8 +217,8 @@ describe("tokens", () => {
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
     const { client, kept } = clientOf(pair("1"), expired(), expired(), late, me())
     const controller = new AbortController()
-    const aborted = client.auth.me({ signal: controller.signal }).catch((error) => error)
-    const other = client.auth.me()
+    const aborted = client.auth.getMe({ signal: controller.signal }).catch((error) => error)
+    const other = client.auth.getMe()
     await vi.advanceTimersByTimeAsync(10)
     controller.abort("enough")
     expect(await aborted).toBe("enough")
@@ -231,14 +231,14 @@ describe("tokens", () => {
     const { fetch, sent } = scriptedFetch(expired(), json(pair("2")))
     const onTokens = () => Promise.reject(new Error("disk full"))
     const client = new SchedulingClient({ tokens: pair("1"), onTokens, fetch })
-    await expect(client.auth.me()).rejects.toThrow("disk full")
+    await expect(client.auth.getMe()).rejects.toThrow("disk full")
     expect(sent).toHaveLength(2)
   })
 
   it("withWorkspace shares them", async () => {
     const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), me(), me())
-    await client.withWorkspace("b").auth.me()
-    await client.auth.me()
+    await client.withWorkspace("b").auth.getMe()
+    await client.auth.getMe()
     expect(log().filter((line) => line.includes("refresh"))).toHaveLength(1)
   })
 })
@@ -257,7 +257,7 @@ describe("a password", () => {
 
   it("logs in with the first calls, once", async () => {
     const { client, paths, sent } = login(json(pair("1")), me(), me())
-    await Promise.all([client.auth.me(), client.auth.me()])
+    await Promise.all([client.auth.getMe(), client.auth.getMe()])
     expect(paths()).toEqual(["/v1/auth/login", "/v1/auth/me", "/v1/auth/me"])
     expect(sent[0]?.body).toEqual({ email: "a@example.com", password: "pw" })
   })
@@ -270,21 +270,21 @@ describe("a password", () => {
       json(pair("2")),
       me()
     )
-    expect(await client.auth.me()).toEqual({ id: "u1" })
+    expect(await client.auth.getMe()).toEqual({ id: "u1" })
     expect(paths().slice(2)).toEqual(["/v1/auth/refresh", "/v1/auth/login", "/v1/auth/me"])
   })
 
   it("is forgotten by logout", async () => {
     const { client, paths } = login(json(pair("1")), me(), empty())
-    await client.auth.me()
+    await client.auth.getMe()
     await client.logout()
-    await expect(client.auth.me()).rejects.toMatchObject({ name: "NoCredentialError" })
+    await expect(client.auth.getMe()).rejects.toMatchObject({ name: "NoCredentialError" })
     expect(paths().filter((path) => path.endsWith("/login"))).toHaveLength(1)
   })
 
   it("that is wrong fails the call", async () => {
     const { client } = login(failure(401, "invalid_credentials"))
-    await expect(client.auth.me()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
+    await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
   })
 })
 
@@ -298,7 +298,7 @@ describe("login, register and logout", () => {
       onTokens: (tokens) => void kept.push(tokens),
       fetch
     })
-    await client.auth.me()
+    await client.auth.getMe()
     expect(kept).toEqual([pair("1")])
     expect(sent[1]?.headers.get("authorization")).toBe("Bearer access-1")
   })
@@ -324,7 +324,7 @@ describe("login, register and logout", () => {
   it("logout ends the session and forgets the tokens, also when it was over", async () => {
     const one = clientOf(pair("1"), empty())
     await one.client.logout()
-    await expect(one.client.auth.me()).rejects.toMatchObject({ name: "NoCredentialError" })
+    await expect(one.client.auth.getMe()).rejects.toMatchObject({ name: "NoCredentialError" })
     expect(one.kept).toEqual([undefined])
 
     const over = clientOf(pair("1"), expired(), failure(401, "invalid_refresh_token"))
@@ -335,7 +335,7 @@ describe("login, register and logout", () => {
   it("logout that got no answer keeps the session", async () => {
     const { client, kept } = clientOf(pair("1"), broken("ECONNRESET"), me())
     await expect(client.logout()).rejects.toMatchObject({ name: "ConnectionError" })
-    expect(await client.auth.me()).toEqual({ id: "u1" })
+    expect(await client.auth.getMe()).toEqual({ id: "u1" })
     expect(kept).toEqual([])
   })
 
@@ -358,9 +358,9 @@ describe("access tokens that somebody else keeps", () => {
       fetch,
       maxRetries: 0
     })
-    await client.auth.me()
-    await client.auth.me()
-    await expect(client.auth.me()).rejects.toMatchObject({ code: "invalid_token" })
+    await client.auth.getMe()
+    await client.auth.getMe()
+    await expect(client.auth.getMe()).rejects.toMatchObject({ code: "invalid_token" })
     expect(sent.map(({ headers }) => headers.get("authorization"))).toEqual([
       "Bearer old",
       "Bearer old",
@@ -373,7 +373,7 @@ describe("access tokens that somebody else keeps", () => {
   it("may be none, and then the service decides", async () => {
     const { fetch, sent } = scriptedFetch(failure(401, "missing_credentials"))
     const client = new SchedulingClient({ accessToken: async () => undefined, fetch })
-    await expect(client.auth.me()).rejects.toMatchObject({ code: "missing_credentials" })
+    await expect(client.auth.getMe()).rejects.toMatchObject({ code: "missing_credentials" })
     expect(sent[0]?.headers.has("authorization")).toBe(false)
   })
 })

@@ -64,7 +64,7 @@ describe("the environment", () => {
     const missing: string | undefined = undefined
     expect(() => new SchedulingClient({ apiKey: missing, fetch })).toThrow("apiKey is undefined")
     const client = new SchedulingClient({ tokens: undefined, fetch })
-    await expect(client.auth.me()).rejects.toBeInstanceOf(NoCredentialError)
+    await expect(client.auth.getMe()).rejects.toBeInstanceOf(NoCredentialError)
     expect(sent).toHaveLength(0)
   })
 

@@ -51,7 +51,7 @@ export const AuthHandlers = implement(
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 
-      me: Effect.fnUntraced(function* () {
+      getMe: Effect.fnUntraced(function* () {
         return yield* accounts.get((yield* currentActor).user_id)
       }),
 
@@ -59,7 +59,7 @@ export const AuthHandlers = implement(
         return yield* accounts.update(yield* currentActor, payload)
       }),
 
-      removeMe: Effect.fnUntraced(function* ({ payload }) {
+      deleteMe: Effect.fnUntraced(function* ({ payload }) {
         yield* accounts.remove(yield* currentActor, payload.current_password)
       }),
 
@@ -67,11 +67,11 @@ export const AuthHandlers = implement(
         return yield* accounts.changePassword(yield* currentActor, payload)
       }),
 
-      sessions: Effect.fnUntraced(function* ({ query }) {
+      listSessions: Effect.fnUntraced(function* ({ query }) {
         return yield* logins.list(yield* currentActor, query)
       }),
 
-      removeSession: Effect.fnUntraced(function* ({ params }) {
+      deleteSession: Effect.fnUntraced(function* ({ params }) {
         yield* logins.end(yield* currentActor, params.session_id)
       })
     })
@@ -96,7 +96,7 @@ export const TotpHandlers = implement(
         return yield* settings.confirm(yield* currentActor, payload.code)
       }),
 
-      remove: Effect.fnUntraced(function* ({ payload }) {
+      delete: Effect.fnUntraced(function* ({ payload }) {
         yield* settings.remove(yield* currentActor, payload)
       })
     })

@@ -14,7 +14,7 @@ export const BillingHandlers = implement(
     return handlers.handleAll({
       get: inWorkspace((workspaceId) => billing.get(workspaceId)),
 
-      usage: inWorkspace((workspaceId, { query }) => billing.usage(workspaceId, query)),
+      getUsage: inWorkspace((workspaceId, { query }) => billing.usage(workspaceId, query)),
 
       checkout: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
@@ -50,11 +50,11 @@ export const BillingHandlers = implement(
         })
       ),
 
-      invoices: inWorkspace((workspaceId) =>
+      listInvoices: inWorkspace((workspaceId) =>
         Effect.map(subscriptions.invoices(workspaceId), (data) => ({ data }))
       ),
 
-      plans: () => Effect.succeed({ data: billing.plans })
+      listPlans: () => Effect.succeed({ data: billing.plans })
     })
   })
 )

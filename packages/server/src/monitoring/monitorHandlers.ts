@@ -119,7 +119,7 @@ export const monitorHandlers = <
           answerWith(monitors.update(workspaceId, params.monitor_id, expecting(headers, payload)))
       ),
 
-      remove: inWorkspace((workspaceId, { headers, params }: MonitorRequest & Expecting) =>
+      delete: inWorkspace((workspaceId, { headers, params }: MonitorRequest & Expecting) =>
         monitors.remove(workspaceId, params.monitor_id, versionIn(headers))
       ),
 
@@ -127,7 +127,7 @@ export const monitorHandlers = <
 
       resume: inWorkspace(handleMonitor(monitors.resume)),
 
-      events: inWorkspace(
+      listEvents: inWorkspace(
         (workspaceId, { params, query }: MonitorRequest & { readonly query: PageQuery }) =>
           monitors.events(workspaceId, params.monitor_id, query)
       )

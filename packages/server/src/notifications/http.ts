@@ -25,7 +25,7 @@ export const NotificationsHandlers = implement(
     const idempotency = yield* Idempotency
     const settings = yield* Settings
     return handlers.handleAll({
-      channels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
+      listChannels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
 
       createChannel: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { headers, payload }) {
@@ -49,7 +49,7 @@ export const NotificationsHandlers = implement(
         })
       ),
 
-      channel: inWorkspace((workspaceId, { params }) =>
+      getChannel: inWorkspace((workspaceId, { params }) =>
         withETag(channels.get(workspaceId, params.channel_id))
       ),
 
@@ -61,7 +61,7 @@ export const NotificationsHandlers = implement(
         })
       ),
 
-      removeChannel: inWorkspace(
+      deleteChannel: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { headers, params }) {
           const author = yield* currentAuthor
           yield* channels.remove(workspaceId, params.channel_id, author, versionIn(headers))
@@ -72,7 +72,7 @@ export const NotificationsHandlers = implement(
         deliveries.test(workspaceId, params.channel_id)
       ),
 
-      settings: inWorkspace((workspaceId) => settings.get(workspaceId)),
+      getSettings: inWorkspace((workspaceId) => settings.get(workspaceId)),
 
       replaceSettings: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
@@ -80,9 +80,9 @@ export const NotificationsHandlers = implement(
         })
       ),
 
-      deliveries: inWorkspace((workspaceId, { query }) => deliveries.list(workspaceId, query)),
+      listDeliveries: inWorkspace((workspaceId, { query }) => deliveries.list(workspaceId, query)),
 
-      delivery: inWorkspace((workspaceId, { params }) =>
+      getDelivery: inWorkspace((workspaceId, { params }) =>
         deliveries.get(workspaceId, params.delivery_id)
       ),
 
@@ -98,7 +98,7 @@ export const NotificationsHandlers = implement(
         )
       ),
 
-      kinds: inWorkspace(() => Effect.succeed(channels.kinds))
+      listKinds: inWorkspace(() => Effect.succeed(channels.kinds))
     })
   })
 )

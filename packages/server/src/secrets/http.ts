@@ -20,7 +20,7 @@ export const SecretsHandlers = implement(
         )
       ),
 
-      remove: inWorkspace((workspaceId, { params }) =>
+      delete: inWorkspace((workspaceId, { params }) =>
         Effect.flatMap(currentAuthor, (author) => secrets.remove(workspaceId, params.name, author))
       )
     })

@@ -183,7 +183,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
         )
     ),
 
-    remove: inWorkspace(
+    delete: inWorkspace(
       (
         workspaceId,
         { headers, params }: { readonly params: OfTask; readonly headers: Expecting }

@@ -26,7 +26,7 @@ export const WorkersHandlers = implement(
         })
       ),
 
-      remove: inWorkspace(
+      delete: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params }) {
           yield* workers.remove(workspaceId, params.worker_id, yield* currentActor)
         })

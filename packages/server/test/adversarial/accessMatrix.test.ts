@@ -156,7 +156,7 @@ describe("Access as it is declared", () => {
         "auth.verifyEmail",
         "invitations.preview",
         "apiKeys.revokeLeaked",
-        "billing.plans",
+        "billing.listPlans",
         "workers.revokeLeaked",
         "system.health",
         "system.ready"

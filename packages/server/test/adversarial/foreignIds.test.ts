@@ -182,7 +182,7 @@ layer(FreshScene)("An id", (it) => {
 })
 
 const requiredQuery: Readonly<Record<string, string>> = {
-  "workspaces.signingSecrets": "&url=https://api.example.com"
+  "workspaces.getSigningSecrets": "&url=https://api.example.com"
 }
 
 layer(FreshScene)("A cursor", (it) => {

@@ -191,7 +191,7 @@ const ChannelActions = ({
         )
       }
       onDelete={async () => {
-        await api.notifications.removeChannel(id)
+        await api.notifications.deleteChannel(id)
         notify(`${name} was deleted`)
         void notificationsChanged(workspaceId)
         await navigate({

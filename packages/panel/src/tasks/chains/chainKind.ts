@@ -28,7 +28,7 @@ export const chainKind: RepeatingKind = {
 
 export const chainRunsOptions = (workspaceId: WorkspaceId, chainId: ChainId) =>
   listOptions([...chainQueries.all(workspaceId), chainId, "runs"], (cursor, signal) =>
-    clientOf(workspaceId).chains.runs(chainId, { cursor, limit: 25 }, { signal })
+    clientOf(workspaceId).chains.listRuns(chainId, { cursor, limit: 25 }, { signal })
   )
 
 export const chainRunOptions = (

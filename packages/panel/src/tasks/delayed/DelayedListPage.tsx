@@ -28,7 +28,7 @@ export const DelayedListPage = () => {
           name: "Cancel",
           icon: <Ban />,
           done: "cancelled",
-          act: ({ id }) => api.delayed.remove(id),
+          act: ({ id }) => api.delayed.delete(id),
           warning: "They will not run. They stay in the list as cancelled."
         }
       ]}

@@ -140,7 +140,7 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
         title={`Cancel ${name}?`}
         action="Cancel task"
         onConfirm={async () => {
-          await api.delayed.remove(task.id)
+          await api.delayed.delete(task.id)
           notify(`${name} was cancelled`)
           await changed()
         }}

@@ -14,7 +14,7 @@ export const ApiKeysHandlers = implement(
 
       get: inWorkspace((workspaceId, { params }) => apiKeys.get(workspaceId, params.key_id)),
 
-      usage: inWorkspace((workspaceId, { params }) => apiKeys.usage(workspaceId, params.key_id)),
+      getUsage: inWorkspace((workspaceId, { params }) => apiKeys.usage(workspaceId, params.key_id)),
 
       create: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
@@ -47,7 +47,7 @@ export const ApiKeysHandlers = implement(
         })
       ),
 
-      remove: inWorkspace(
+      delete: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params }) {
           yield* apiKeys.remove(workspaceId, params.key_id, yield* currentActor)
         })

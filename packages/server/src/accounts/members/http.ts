@@ -20,7 +20,7 @@ export const MembersHandlers = implement(
         })
       ),
 
-      remove: inWorkspace(
+      delete: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params }) {
           yield* members.remove(workspaceId, params.user_id, yield* currentActor)
         })
@@ -49,7 +49,7 @@ export const InvitationsHandlers = implement(
         })
       ),
 
-      remove: inWorkspace(
+      delete: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { params }) {
           yield* invitations.remove(workspaceId, params.invitation_id, yield* currentActor)
         })

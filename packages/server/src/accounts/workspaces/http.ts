@@ -35,19 +35,19 @@ export const WorkspacesHandlers = implement(
 
       get: inWorkspace(workspaces.get),
 
-      rename: inWorkspace(
+      update: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { payload }) {
           return yield* workspaces.rename(yield* currentActor, workspaceId, payload.name)
         })
       ),
 
-      remove: inWorkspace(
+      delete: inWorkspace(
         Effect.fnUntraced(function* (workspaceId) {
           yield* workspaces.remove(yield* currentActor, workspaceId)
         })
       ),
 
-      signingSecrets: inWorkspace(
+      getSigningSecrets: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { query }) {
           yield* uncompressed
           return yield* workspaces.signingSecrets(workspaceId, query)
@@ -60,7 +60,7 @@ export const WorkspacesHandlers = implement(
         })
       ),
 
-      audit: inWorkspace((workspaceId, { query }) =>
+      listAuditEvents: inWorkspace((workspaceId, { query }) =>
         Effect.andThen(checkRange(query), workspaces.audit(workspaceId, query))
       ),
 

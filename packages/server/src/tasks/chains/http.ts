@@ -30,7 +30,7 @@ export const ChainsHandlers = implement(
 
       resume: inWorkspace((workspaceId, { params }) => chains.resume(workspaceId, params.chain_id)),
 
-      runs: inWorkspace((workspaceId, { params, query }) =>
+      listRuns: inWorkspace((workspaceId, { params, query }) =>
         chains.runs(workspaceId, params.chain_id, query)
       ),
 

@@ -30,7 +30,7 @@ export const CronHandlers = implement(
 
       resume: inWorkspace((workspaceId, { params }) => cron.resume(workspaceId, params.task_id)),
 
-      executions: inWorkspace((workspaceId, { params, query }) =>
+      listExecutions: inWorkspace((workspaceId, { params, query }) =>
         Effect.andThen(checkRange(query), cron.executions(workspaceId, params.task_id, query))
       ),
 

@@ -27,9 +27,11 @@ export const ExecutionsHandlers = implement(
         Effect.andThen(checkRange(query), executions.list(workspaceId, query))
       ),
 
-      scheduled: inWorkspace((workspaceId, { query }) => executions.scheduled(workspaceId, query)),
+      listScheduled: inWorkspace((workspaceId, { query }) =>
+        executions.scheduled(workspaceId, query)
+      ),
 
-      stats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
+      getStats: inWorkspace((workspaceId, { query }) => executions.stats(workspaceId, query)),
 
       get: inWorkspace((workspaceId, { endpoint, params: { execution_id }, query }) =>
         Effect.gen(function* () {

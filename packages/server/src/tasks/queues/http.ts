@@ -45,7 +45,7 @@ export const QueuesHandlers = implement(
         queues.update(workspaceId, params.queue_id, expecting(headers, payload))
       ),
 
-      remove: inWorkspace((workspaceId, { headers, params }) =>
+      delete: inWorkspace((workspaceId, { headers, params }) =>
         queues.remove(workspaceId, params.queue_id, versionIn(headers))
       ),
 
