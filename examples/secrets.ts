@@ -31,7 +31,7 @@ const { error } = await client.cron.runAndWait(task.id)
 console.log(`${error?.code}: ${error?.message}.`)
 
 try {
-  await client.secrets.remove("API_TOKEN")
+  await client.secrets.delete("API_TOKEN")
 } catch (refused) {
   if (!(refused instanceof ConflictError)) throw refused
   console.log(refused.reason)

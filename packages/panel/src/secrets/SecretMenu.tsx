@@ -19,7 +19,7 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           try {
-            await api.secrets.remove(name)
+            await api.secrets.delete(name)
             notify(`${name} was deleted`)
           } finally {
             // A refusal names what uses the secret, which the list may not know yet.
