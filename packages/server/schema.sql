@@ -829,6 +829,20 @@ CREATE TABLE secrets (
 );
 CREATE INDEX secrets_by_workspace ON secrets USING btree (workspace_id, id DESC);
 
+CREATE TABLE service_accounts (
+  user_id uuid NOT NULL,
+  secret_hash text NOT NULL,
+  secret_prefix text NOT NULL,
+  old_secret_hash text,
+  old_secret_expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_by uuid,
+  CONSTRAINT service_accounts_pkey PRIMARY KEY (user_id),
+  CONSTRAINT service_accounts_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  CONSTRAINT service_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX service_accounts_by_maker ON service_accounts USING btree (created_by);
+
 CREATE TABLE sessions (
   id uuid NOT NULL,
   user_id uuid NOT NULL,
@@ -1013,17 +1027,22 @@ CREATE TABLE user_links (
 
 CREATE TABLE users (
   id uuid NOT NULL,
-  email text NOT NULL,
+  workspace_id uuid,
+  email text,
   email_verified_at timestamp with time zone,
   pending_email text,
   name text,
-  password_hash text NOT NULL,
+  password_hash text,
   lane bigint DEFAULT 0 NOT NULL,
   disabled_at timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT users_pkey PRIMARY KEY (id),
-  CONSTRAINT users_email_key UNIQUE (email)
+  CONSTRAINT users_email_key UNIQUE (email),
+  CONSTRAINT users_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT users_check CHECK ((email IS NULL) = (workspace_id IS NOT NULL)),
+  CONSTRAINT users_check1 CHECK ((password_hash IS NULL) = (workspace_id IS NOT NULL))
 );
+CREATE INDEX users_by_workspace ON users USING btree (workspace_id, id DESC) WHERE workspace_id IS NOT NULL;
 
 CREATE TABLE worker_tokens (
   token_hash text NOT NULL,

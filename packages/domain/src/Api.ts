@@ -22,6 +22,7 @@ import { NotificationsApi } from "./notifications/NotificationsApi.ts"
 import { QueuesApi } from "./queues/QueuesApi.ts"
 import { SecretsApi } from "./secrets/SecretsApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
+import { ServiceAccountsApi } from "./service-accounts/ServiceAccountsApi.ts"
 import { SystemApi } from "./system/SystemApi.ts"
 import { WorkersApi } from "./workers/WorkersApi.ts"
 import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
@@ -36,6 +37,7 @@ export class Api extends HttpApi.make("scheduling")
     WorkspacesApi,
     MembersApi,
     InvitationsApi,
+    ServiceAccountsApi,
     ApiKeysApi,
     CronApi,
     DelayedApi,

@@ -15,6 +15,7 @@ import { errorResponses } from "./responses/refusals.ts"
 import { completionPaths, completionsTag } from "./undeclared/completions.ts"
 import { echoPaths, echoSchemas } from "./undeclared/echo.ts"
 import { pingPaths, pingsTag } from "./undeclared/pings.ts"
+import { tokenPaths, tokenSchemas } from "./undeclared/token.ts"
 import { withChoices } from "./schemas/rewriting.ts"
 import { samplesOf } from "./operations/samples.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
@@ -64,12 +65,13 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
     },
     servers: [server],
     tags: [...spec.tags, pingsTag, completionsTag, webhooksTag],
-    paths: { ...paths, ...echoPaths, ...pingPaths, ...completionPaths },
+    paths: { ...paths, ...tokenPaths, ...echoPaths, ...pingPaths, ...completionPaths },
     webhooks,
     components: {
-      ...tidy([paths, echoPaths, webhooks], {
+      ...tidy([paths, tokenPaths, echoPaths, webhooks], {
         schemas: {
           ...described(components.schemas),
+          ...tokenSchemas,
           ...echoSchemas
         },
         responses: components.responses,

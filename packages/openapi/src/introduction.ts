@@ -31,7 +31,8 @@ certificates, and **process monitors** count the processes on the machine of a w
 Send \`Authorization: Bearer <credential>\`. There are two kinds of credential:
 
 - an **access token** for people: \`POST /v1/auth/login\` gives one that lives 15 minutes and a
-  refresh token for the next. It may do whatever your role in a workspace allows;
+  refresh token for the next. It may do whatever your role in a workspace allows. Tools that set up a
+  workspace get one with the secret of a **service account**: \`POST /v1/auth/token\`;
 - an **API key** for scripts, CI and integrations: it starts with \`pak_\`, belongs to one workspace
   and may do what its scopes say. Reading needs the \`:read\` scope of a resource, everything else \`:write\`.
 

@@ -18,7 +18,10 @@ const everything = Object.values(document.paths).flatMap((path) => Object.values
 const isPing = ({ operationId }: Operation) => operationId.startsWith("pings.")
 const isCallback = ({ operationId }: Operation) => operationId.startsWith("completions.")
 const isEcho = ({ operationId }: Operation) => operationId.endsWith("Echo")
-const operations = everything.filter((one) => !isPing(one) && !isCallback(one) && !isEcho(one))
+const isToken = ({ operationId }: Operation) => operationId === "serviceAccounts.token"
+const operations = everything.filter(
+  (one) => !isPing(one) && !isCallback(one) && !isEcho(one) && !isToken(one)
+)
 const pings = everything.filter(isPing)
 const callbacks = everything.filter(isCallback)
 
@@ -223,7 +226,7 @@ describe("responses", () => {
       "invalid_token",
       "invalid_api_key"
     ])
-    assert.deepStrictEqual(codes("auth.getMe", 403), ["jwt_only"])
+    assert.deepStrictEqual(codes("auth.getMe", 403), ["jwt_only", "person_only"])
     assert.deepStrictEqual(codes("apiKeys.list", 403), ["jwt_only", "forbidden"])
     assert.deepStrictEqual(codes("workspaces.get", 403), [
       "insufficient_scope",
@@ -417,6 +420,27 @@ describe("the echo", () => {
     }
     assert.isUndefined(get?.requestBody)
     assert.isDefined(post?.requestBody)
+  })
+})
+
+describe("the token endpoint", () => {
+  it("is in the document with the form and the errors of RFC 6749", () => {
+    const post = document.paths["/v1/auth/token"]?.post
+    assert(post)
+    assert.deepStrictEqual(post.security, [])
+    const form = post.requestBody?.content["application/x-www-form-urlencoded"]
+    assert.doesNotThrow(() => validator(form?.schema ?? {})(form?.example))
+    for (const [status, more] of [
+      [400, []],
+      [401, ["WWW-Authenticate"]],
+      [429, ["Retry-After"]]
+    ] as const) {
+      const response = resolve(post.responses[status])
+      assert.includeMembers([...headerNames(response)], ["Cache-Control", ...more])
+      assert.deepStrictEqual(response.content?.["application/json"]?.schema, {
+        $ref: "#/components/schemas/TokenError"
+      })
+    }
   })
 })
 

@@ -62,6 +62,7 @@ export {
   NotificationChannelId,
   NotificationDeliveryId,
   QueueId,
+  ServiceAccountId,
   SessionId,
   SigningSecretId,
   SubjectId,

@@ -138,7 +138,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
         "The token works once, within an hour. All sessions of the account end, and a second factor stays. " +
           "If the token was mailed to an email that nobody had verified, the email is verified now. Then the second " +
           "factor is removed, and in workspaces that nobody else owns also the API keys, the tokens of workers, " +
-          "other members and invitations."
+          "other members, service accounts and invitations."
       )
     ),
 

@@ -80,6 +80,12 @@ export class JwtOnly extends ApiError<JwtOnly>()("JwtOnly", {
   message: "API keys cannot do this. Use the access token of a user."
 }) {}
 
+export class PersonOnly extends ApiError<PersonOnly>()("PersonOnly", {
+  status: 403,
+  code: "person_only",
+  message: "Service accounts cannot do this. Use the access token of a person."
+}) {}
+
 export class WorkspaceForbidden extends ApiError<WorkspaceForbidden>()("WorkspaceForbidden", {
   status: 403,
   code: "workspace_forbidden",

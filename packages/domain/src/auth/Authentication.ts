@@ -7,6 +7,7 @@ import {
   InvalidToken,
   JwtOnly,
   MissingCredentials,
+  PersonOnly,
   WorkspaceForbidden
 } from "./AuthErrors.ts"
 import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
@@ -25,6 +26,7 @@ export class Authentication extends HttpApiMiddleware.Service<
     RateLimited,
     InsufficientScope,
     JwtOnly,
+    PersonOnly,
     WorkspaceForbidden,
     Forbidden,
     NotFound

@@ -4,7 +4,7 @@ import type { Role } from "../members/Role.ts"
 import type { ApiKeyId, SessionId, UserId } from "../shared/Ids.ts"
 import type { AuthorizedWorkspaceId } from "./CurrentWorkspace.ts"
 
-/** A person with an access token. */
+/** A person or a service account with an access token. */
 export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
@@ -15,6 +15,8 @@ export interface UserPrincipal {
    * The user's role in the workspace of the path. Null without one, or if the user is not a member.
    */
   readonly role: Role | null
+  /** The name of the service account. Null for a person. */
+  readonly service_account: string | null
 }
 
 /** A script with an API key, bound to one workspace and its scopes. */

@@ -1,4 +1,5 @@
 import { apiKeyPrefix } from "../api-keys/ApiKey.ts"
+import { clientSecretPrefix } from "../service-accounts/ServiceAccount.ts"
 import { signingSecretPrefix } from "../webhooks/StandardWebhooks.ts"
 import { workerTokenPrefix } from "../workers/Worker.ts"
 
@@ -11,13 +12,14 @@ const jwtBeginning = "eyJ"
 /** The prefixes of all secrets that the service creates. */
 export const secretBeginnings: ReadonlyArray<string> = [
   apiKeyPrefix,
+  clientSecretPrefix,
   workerTokenPrefix,
   signingSecretPrefix,
   jwtBeginning
 ]
 
 export const bearerKeysInText = new RegExp(
-  [apiKeyPrefix, workerTokenPrefix].map(bearerKeyForm).join("|"),
+  [apiKeyPrefix, clientSecretPrefix, workerTokenPrefix].map(bearerKeyForm).join("|"),
   "g"
 )
 

@@ -47,7 +47,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       ),
 
     HttpApiEndpoint.post("leave", "/leave", { params: workspace, error: Conflict })
-      .annotate(Access, Access.role("viewer"))
+      .annotate(Access, Access.personWithRole("viewer"))
       .annotateMerge(
         docs("Leave a workspace", "Ends your membership. The last owner cannot leave.")
       )

@@ -4,7 +4,7 @@ import type { Role } from "../members/Role.ts"
 
 export type AccessRule =
   | { readonly kind: "public" }
-  | { readonly kind: "jwt"; readonly role: Role | null }
+  | { readonly kind: "jwt"; readonly role: Role | null; readonly isForPeople: boolean }
   | { readonly kind: "scope"; readonly scope: Scope; readonly role: Role }
   | { readonly kind: "credential" }
 
@@ -18,11 +18,18 @@ export class Access extends Context.Service<Access, AccessRule>()(
   /** Anybody, without a credential. */
   static readonly public: AccessRule = { kind: "public" }
 
-  /** A user with an access token; API keys are refused. */
-  static readonly jwt: AccessRule = { kind: "jwt", role: null }
+  /** A person with an access token; API keys and service accounts are refused. */
+  static readonly jwt: AccessRule = { kind: "jwt", role: null, isForPeople: true }
 
   /** A member of the workspace in the path who has at least this role; API keys are refused. */
-  static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role })
+  static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role, isForPeople: false })
+
+  /** Like `role`, but service accounts are refused, too. */
+  static readonly personWithRole = (role: Role): AccessRule => ({
+    kind: "jwt",
+    role,
+    isForPeople: true
+  })
 
   /** An API key with this scope, or a member: any role to read, at least an editor to change. */
   static readonly scope = (scope: Scope): AccessRule => ({

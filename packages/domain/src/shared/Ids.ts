@@ -34,6 +34,9 @@ export type WorkspaceId = typeof WorkspaceId.Type
 export const ApiKeyId = idOf("the API key").pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
+export const ServiceAccountId = idOf("the service account").pipe(Schema.brand("ServiceAccountId"))
+export type ServiceAccountId = typeof ServiceAccountId.Type
+
 export const InvitationId = idOf("the invitation").pipe(Schema.brand("InvitationId"))
 export type InvitationId = typeof InvitationId.Type
 

@@ -5,6 +5,7 @@ export const resources = [
   "session",
   "member",
   "invitation",
+  "service_account",
   "api_key",
   "task",
   "chain",

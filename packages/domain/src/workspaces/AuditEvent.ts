@@ -13,6 +13,10 @@ const auditActions = [
   "member.left",
   "invitation.created",
   "invitation.removed",
+  "service_account.created",
+  "service_account.updated",
+  "service_account.rotated",
+  "service_account.deleted",
   "api_key.created",
   "api_key.revoked",
   "api_key.rotated",
@@ -53,6 +57,7 @@ const auditResources = [
   "workspace",
   "member",
   "invitation",
+  "service_account",
   "api_key",
   "signing_secret",
   "secret",
@@ -68,7 +73,7 @@ export const AuditEvent = Schema.Struct({
   action: AuditAction,
   actor_id: Schema.NullOr(UserId).annotate({
     description:
-      "The user who made the change. Null if the user is unknown, or the service made the change."
+      "The user or the service account that made the change. Null if the user is unknown, or the service made the change."
   }),
   target_id: Schema.NullOr(Schema.String).annotate({
     description: "The id of the changed resource. Null if it has none.",
@@ -79,7 +84,8 @@ export const AuditEvent = Schema.Struct({
     examples: ["203.0.113.7"]
   }),
   details: Schema.Record(Schema.String, Schema.Unknown).annotate({
-    description: "Details of the action, such as the scopes of a new key."
+    description:
+      "Details of the action, such as the scopes of a new key. If a service account made the change, `actor` has its `kind`, `service_account`, and its `name`."
   }),
   hash: Schema.NullOr(Schema.String).annotate({
     description:
@@ -97,7 +103,9 @@ export type AuditEvent = typeof AuditEvent.Type
 
 export const AuditFilters = {
   actor_id: Schema.optionalKey(
-    inPath(UserId).pipe(Schema.annotateEncoded({ description: "Only changes by this user." }))
+    inPath(UserId).pipe(
+      Schema.annotateEncoded({ description: "Only changes by this user or service account." })
+    )
   ),
   action: Schema.optionalKey(AuditAction),
   resource: Schema.optionalKey(

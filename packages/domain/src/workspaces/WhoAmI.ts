@@ -1,10 +1,11 @@
 import { Schema, Struct } from "effect"
 import { ApiKey } from "../api-keys/ApiKey.ts"
 import { User } from "../auth/User.ts"
+import { ServiceAccount } from "../service-accounts/ServiceAccount.ts"
 import { WorkspaceId } from "../shared/Ids.ts"
 
 const AccessTokenIdentity = Schema.Struct({
-  kind: Schema.Literal("jwt").annotate({ description: "An access token." }),
+  kind: Schema.Literal("jwt").annotate({ description: "An access token of a person." }),
   user: User
 }).annotate({ identifier: "AccessTokenIdentity", description: "The owner of an access token." })
 
@@ -16,8 +17,23 @@ const ApiKeyIdentity = Schema.Struct({
   ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
 }).annotate({ identifier: "ApiKeyIdentity", description: "What an API key may do, and where." })
 
+const ServiceAccountIdentity = Schema.Struct({
+  kind: Schema.Literal("service_account").annotate({
+    description: "An access token of a service account."
+  }),
+  workspace_id: WorkspaceId.annotate({ description: "The workspace of the service account." }),
+  service_account: ServiceAccount
+}).annotate({
+  identifier: "ServiceAccountIdentity",
+  description: "What a service account may do, and where."
+})
+
 /** A credential with its permissions, so that a script can check them before it starts. */
-export const WhoAmI = Schema.Union([AccessTokenIdentity, ApiKeyIdentity]).annotate({
+export const WhoAmI = Schema.Union([
+  AccessTokenIdentity,
+  ServiceAccountIdentity,
+  ApiKeyIdentity
+]).annotate({
   identifier: "WhoAmI",
   description: "The credential of the request. `kind` says which of these it is."
 })

@@ -8,7 +8,7 @@ export const securitySchemes: Record<string, OpenApi.OpenAPISecurityScheme> = {
     type: "http",
     scheme: "bearer",
     description:
-      "Either an access token (a JWT from `POST /v1/auth/login`, valid for 15 minutes) or an API key " +
+      "Either an access token (a JWT from `POST /v1/auth/login` or `POST /v1/auth/token`, valid for 15 minutes) or an API key " +
       "(`pak_` and 43 characters, valid until it expires or is revoked)."
   }
 }
@@ -18,6 +18,9 @@ const sentence = (access: AccessRule): string => {
     case "public":
       return "Needs no credential."
     case "jwt":
+      if (access.isForPeople) {
+        return "Needs an access token of a person; API keys and service accounts are refused."
+      }
       return access.role === null || access.role === "viewer"
         ? "Needs an access token; API keys are refused."
         : `Needs an access token of a member who is ${atLeast(access.role)}; API keys are refused.`

@@ -3,6 +3,7 @@ import {
   Forbidden,
   InsufficientScope,
   JwtOnly,
+  PersonOnly,
   WorkspaceForbidden
 } from "@scheduling/domain/auth/AuthErrors"
 import {
@@ -37,6 +38,7 @@ const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
   [OriginRefused, givesCredentials],
   // On a public endpoint only `ApiKeysRefused` declares this error.
   [JwtOnly, ({ access }) => access.kind === "jwt" || access.kind === "public"],
+  [PersonOnly, ({ access }) => access.kind === "jwt" && access.isForPeople],
   [WorkspaceForbidden, (endpoint) => endpoint.access.kind !== "jwt" && inWorkspace(endpoint)],
   [InsufficientScope, ({ access }) => access.kind === "scope"],
   // A viewer is any member.

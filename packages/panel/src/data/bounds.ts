@@ -126,6 +126,8 @@ export const SecretDefinition = {
   description: { maxLength: 500 }
 }
 
+export const ServiceAccountInput = { name: { maxLength: 100 } }
+
 export const SslMonitorInput = {
   name: { maxLength: 200 },
   tags: { each: { maxLength: 50 } },

@@ -89,7 +89,7 @@ export class AuthResource extends Resource {
    * The token works once, within an hour. All sessions of the account end, and a second factor
    * stays. If the token was mailed to an email that nobody had verified, the email is verified now.
    * Then the second factor is removed, and in workspaces that nobody else owns also the API keys,
-   * the tokens of workers, other members and invitations.
+   * the tokens of workers, other members, service accounts and invitations.
    *
    * Needs no credential.
    *
@@ -129,7 +129,7 @@ export class AuthResource extends Resource {
    *
    * Ends the session of the access token. Its access and refresh tokens stop working at once.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * await client.auth.logout()
@@ -143,7 +143,7 @@ export class AuthResource extends Resource {
    *
    * The account that the access token belongs to.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const user = await client.auth.getMe()
@@ -159,7 +159,7 @@ export class AuthResource extends Resource {
    * `pending_email` until the link that is mailed there is opened. If the server sends no mail, its
    * operator can create a token.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const user = await client.auth.updateMe({
@@ -178,7 +178,7 @@ export class AuthResource extends Resource {
    * Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working.
    * The answer is 409 if no email is to be verified, or the server sends no mail.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * await client.auth.resendEmailLink()
@@ -192,7 +192,7 @@ export class AuthResource extends Resource {
    *
    * Deletes the account, and every workspace of which it is the only owner, with all contents.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * await client.auth.deleteMe({ current_password: "correct horse battery staple" })
@@ -207,7 +207,7 @@ export class AuthResource extends Resource {
    * Ends all sessions of the account, including this one, whose tokens stop working at once. Returns
    * the token pair of a new session.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const tokenPair = await client.auth.changePassword({
@@ -224,7 +224,7 @@ export class AuthResource extends Resource {
    *
    * The sessions of the account, newest first.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * for await (const session of client.auth.listSessions()) {
@@ -240,7 +240,7 @@ export class AuthResource extends Resource {
    *
    * Ends one of your sessions, on any device.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const sessionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

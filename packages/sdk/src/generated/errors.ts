@@ -274,6 +274,20 @@ export class OriginRefusedError extends PermissionError {
   declare readonly detail: OriginRefusedErrorDetail
 }
 
+export interface PersonOnlyErrorDetail {
+  /** The code of the failure, for programs. It is stable. */
+  readonly error: "person_only"
+  /** A text for people, which may be reworded. */
+  readonly message: string
+}
+
+/** 403 `person_only`: Service accounts cannot do this. Use the access token of a person. */
+export class PersonOnlyError extends PermissionError {
+  override readonly name: string = "PersonOnlyError"
+  declare readonly code: "person_only"
+  declare readonly detail: PersonOnlyErrorDetail
+}
+
 export interface RegistrationClosedErrorDetail {
   /** The code of the failure, for programs. It is stable. */
   readonly error: "registration_closed"
@@ -317,6 +331,7 @@ export interface NotFoundErrorDetail {
     | "session"
     | "member"
     | "invitation"
+    | "service_account"
     | "api_key"
     | "task"
     | "chain"
@@ -408,6 +423,7 @@ export interface ResourceConflictErrorDetail {
     | "session"
     | "member"
     | "invitation"
+    | "service_account"
     | "api_key"
     | "task"
     | "chain"
@@ -733,6 +749,7 @@ export const errorClasses = {
   insufficient_scope: InsufficientScopeError,
   jwt_only: JwtOnlyError,
   origin_refused: OriginRefusedError,
+  person_only: PersonOnlyError,
   registration_closed: RegistrationClosedError,
   workspace_forbidden: WorkspaceForbiddenError,
   not_found: NotFoundError,

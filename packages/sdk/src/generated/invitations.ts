@@ -78,7 +78,7 @@ export class InvitationsResource extends Resource {
    *
    * You become a member of the workspace. Your account must have the email that was invited.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const workspace = await client.invitations.accept({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })

@@ -81,7 +81,7 @@ export class MembersResource extends Resource {
    *
    * Ends your membership. The last owner cannot leave.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * await client.members.leave()

@@ -5,6 +5,7 @@ import { TotpResource } from "./totp.ts"
 import { WorkspacesResource } from "./workspaces.ts"
 import { MembersResource } from "./members.ts"
 import { InvitationsResource } from "./invitations.ts"
+import { ServiceAccountsResource } from "./serviceAccounts.ts"
 import { ApiKeysResource } from "./apiKeys.ts"
 import { CronResource } from "./cron.ts"
 import { DelayedResource } from "./delayed.ts"
@@ -30,6 +31,7 @@ export type * from "./totp.ts"
 export type * from "./workspaces.ts"
 export type * from "./members.ts"
 export type * from "./invitations.ts"
+export type * from "./serviceAccounts.ts"
 export type * from "./apiKeys.ts"
 export type * from "./cron.ts"
 export type * from "./delayed.ts"
@@ -63,6 +65,8 @@ export class Resources {
   readonly members: MembersResource
   /** Invitations of people to a workspace. */
   readonly invitations: InvitationsResource
+  /** Members without a person, for tools that set up workers, keys, members and tasks. */
+  readonly serviceAccounts: ServiceAccountsResource
   /** Keys for scripts, CI and integrations, bound to one workspace and a set of scopes. */
   readonly apiKeys: ApiKeysResource
   /** HTTP calls that repeat on a schedule, in a time zone. */
@@ -124,6 +128,7 @@ export class Resources {
     this.workspaces = new WorkspacesResource(caller)
     this.members = new MembersResource(caller)
     this.invitations = new InvitationsResource(caller)
+    this.serviceAccounts = new ServiceAccountsResource(caller)
     this.apiKeys = new ApiKeysResource(caller)
     this.cron = new CronResource(caller)
     this.delayed = new DelayedResource(caller)

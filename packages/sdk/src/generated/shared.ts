@@ -29,6 +29,8 @@ export type NotificationDeliveryId = Id<"NotificationDeliveryId">
 
 export type QueueId = Id<"QueueId">
 
+export type ServiceAccountId = Id<"ServiceAccountId">
+
 export type SessionId = Id<"SessionId">
 
 export type SigningSecretId = Id<"SigningSecretId">
@@ -42,9 +44,22 @@ export type WorkspaceId = Id<"WorkspaceId">
 /** A moment: ISO 8601 in UTC, such as `2026-01-31T09:30:00.000Z`. */
 export type Timestamp = string
 
+/** An access token of a service account. */
+export interface AccessToken {
+  /** The JWT to send as bearer token. */
+  readonly access_token: string
+  /** Always `Bearer`. */
+  readonly token_type: "Bearer"
+  /**
+   * Lifetime of the access token in seconds. Shorter if the secret was rotated and works no longer
+   * than that.
+   */
+  readonly expires_in: number
+}
+
 /** The owner of an access token. */
 export interface AccessTokenIdentity {
-  /** An access token. */
+  /** An access token of a person. */
   readonly kind: "jwt"
   readonly user: User
 }
@@ -172,6 +187,7 @@ export interface BatchError {
       | "session"
       | "member"
       | "invitation"
+      | "service_account"
       | "api_key"
       | "task"
       | "chain"
@@ -376,6 +392,16 @@ export interface ChannelEvent {
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null
   }
+}
+
+/** The form of the token endpoint. */
+export interface ClientCredentials {
+  /** Always `client_credentials`. */
+  readonly grant_type: "client_credentials"
+  /** The id of the service account. Absent with HTTP Basic. */
+  readonly client_id?: string
+  /** Its secret. Absent with HTTP Basic. */
+  readonly client_secret?: string
 }
 
 /**
@@ -1008,6 +1034,37 @@ export type Scope =
   | "notifications:write"
   | "workspace:read"
 
+/** A member without a person. */
+export interface ServiceAccount {
+  /** The id of the service account. It is also its `client_id`. */
+  readonly id: ServiceAccountId
+  /** The display name. */
+  readonly name: string
+  readonly role: ServiceAccountRole
+  /** The first 12 characters of the client secret, to identify it in lists. */
+  readonly secret_prefix: string
+  /** Until when the secret before the last rotation works. Null if it does not work any more. */
+  readonly old_secret_expires_at: Timestamp | null
+  /** When the service account last got an access token. Null if it never did. */
+  readonly last_used_at: Timestamp | null
+  /** The user or service account that created it. Null if that account has been deleted. */
+  readonly created_by: UserId | null
+  /** When it was created. */
+  readonly created_at: Timestamp
+}
+
+/** What a service account may do, and where. */
+export interface ServiceAccountIdentity {
+  /** An access token of a service account. */
+  readonly kind: "service_account"
+  /** The workspace of the service account. */
+  readonly workspace_id: WorkspaceId
+  readonly service_account: ServiceAccount
+}
+
+/** The permissions of a service account, as those of a member. It cannot be an owner. */
+export type ServiceAccountRole = "viewer" | "editor" | "admin"
+
 /** An event of a digest. `type` says which of these it is. */
 export type SingleEvent =
   | ExecutionEvent
@@ -1087,6 +1144,19 @@ export interface TaskEvent {
 /** While `paused` the schedule does not fire. A manual run still works. */
 export type TaskStatus = "active" | "paused"
 
+/** An error of the token endpoint, in the shape of RFC 6749. */
+export interface TokenError {
+  /** The code of the failure. */
+  readonly error:
+    | "invalid_request"
+    | "invalid_client"
+    | "invalid_scope"
+    | "unsupported_grant_type"
+    | "temporarily_unavailable"
+  /** A text for people. */
+  readonly error_description: string
+}
+
 export interface TokenPair {
   /** The JWT to send as bearer token. */
   readonly access_token: string
@@ -1145,7 +1215,7 @@ export type WebhookEvent =
   | DigestEvent
 
 /** The credential of the request. `kind` says which of these it is. */
-export type WhoAmI = AccessTokenIdentity | ApiKeyIdentity
+export type WhoAmI = AccessTokenIdentity | ServiceAccountIdentity | ApiKeyIdentity
 
 /** The agent of a worker came or went. API keys do not hear of it in streams. */
 export interface WorkerEvent {

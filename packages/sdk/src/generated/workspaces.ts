@@ -21,7 +21,7 @@ export class WorkspacesResource extends Resource {
    *
    * The workspaces that you are a member of.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * for await (const workspace of client.workspaces.list()) {
@@ -37,7 +37,7 @@ export class WorkspacesResource extends Resource {
    *
    * Creates a workspace that you own.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token of a person; API keys and service accounts are refused.
    *
    * @example
    * const workspace = await client.workspaces.create({ name: "Acme production" })
@@ -199,6 +199,10 @@ export type AuditAction =
   | "member.left"
   | "invitation.created"
   | "invitation.removed"
+  | "service_account.created"
+  | "service_account.updated"
+  | "service_account.rotated"
+  | "service_account.deleted"
   | "api_key.created"
   | "api_key.revoked"
   | "api_key.rotated"
@@ -233,13 +237,19 @@ export interface AuditEvent {
   /** The id of the event. */
   readonly id: AuditEventId
   readonly action: AuditAction
-  /** The user who made the change. Null if the user is unknown, or the service made the change. */
+  /**
+   * The user or the service account that made the change. Null if the user is unknown, or the
+   * service made the change.
+   */
   readonly actor_id: UserId | null
   /** The id of the changed resource. Null if it has none. */
   readonly target_id: string | null
   /** The address of the request. Null if unknown. */
   readonly ip: string | null
-  /** Details of the action, such as the scopes of a new key. */
+  /**
+   * Details of the action, such as the scopes of a new key. If a service account made the change,
+   * `actor` has its `kind`, `service_account`, and its `name`.
+   */
   readonly details: Readonly<Record<string, unknown>>
   /** The hash of this event and the previous hash. Null for a moment after the change. */
   readonly hash: string | null
@@ -257,6 +267,7 @@ export type AuditResource =
   | "workspace"
   | "member"
   | "invitation"
+  | "service_account"
   | "api_key"
   | "signing_secret"
   | "secret"
@@ -314,7 +325,7 @@ export interface WorkspacesGetSigningSecretsQuery extends PageQuery {
 }
 
 export interface WorkspacesListAuditEventsQuery extends PageQuery {
-  /** Only changes by this user. */
+  /** Only changes by this user or service account. */
   readonly actor_id?: UserId | undefined
   /** The resource that was changed, and the change. */
   readonly action?: AuditAction | undefined

@@ -12,6 +12,7 @@ import { MembersRepo } from "./members/MembersRepo.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { EndSignals } from "../events/index.ts"
 import { SigningSecrets } from "../engine/index.ts"
+import { ServiceAccountsRepo } from "./service-accounts/ServiceAccountsRepo.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
@@ -43,6 +44,7 @@ export class AccountReclaims extends Context.Service<
     | MembersRepo
     | AccountReclaimsRepo
     | SecondFactors
+    | ServiceAccountsRepo
     | SigningSecrets
     | SqlClient.SqlClient
     | UsageRepo
@@ -61,11 +63,12 @@ export class AccountReclaims extends Context.Service<
       const links = yield* UserLinksRepo
       const members = yield* MembersRepo
       const repo = yield* AccountReclaimsRepo
+      const serviceAccounts = yield* ServiceAccountsRepo
       const signing = yield* SigningSecrets
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
 
-      /** Removes other members, keys and tokens of a locked workspace. */
+      /** Removes other members, service accounts, keys and tokens of a locked workspace. */
       const clear = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         userId: UserId,
@@ -87,8 +90,11 @@ export class AccountReclaims extends Context.Service<
           yield* events.memberEmailRemoved(email, [workspaceId], origin)
           yield* record("member.removed", id, { role })
         }
-        yield* sql.afterCommit(Effect.sync(() => endSignals.send(removed.map(({ id }) => id))))
+        const tools = yield* serviceAccounts.removeAll(workspaceId)
+        for (const { id, name } of tools) yield* record("service_account.deleted", id, { name })
         yield* usage.record("seats", [workspaceId], now)
+        const ended = [...removed, ...tools].map(({ id }) => id)
+        yield* sql.afterCommit(Effect.sync(() => endSignals.send(ended)))
         for (const { id } of yield* apiKeys.updateAllRevoked(workspaceId, now)) {
           yield* record("api_key.revoked", id)
         }

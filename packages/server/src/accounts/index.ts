@@ -1,5 +1,5 @@
 /**
- * Users, sessions, passwords, second factors, API keys, workspaces, their members, and the audit
+ * Users, sessions, passwords, second factors, service accounts, API keys, workspaces, their members, and the audit
  * log.
  */
 import { Layer } from "effect"
@@ -33,6 +33,10 @@ import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
 import { PasswordResets } from "./passwords/PasswordResets.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { Logins } from "./sessions/Logins.ts"
+import { ServiceAccountsHandlers } from "./service-accounts/http.ts"
+import { ServiceAccounts } from "./service-accounts/ServiceAccounts.ts"
+import { ServiceAccountsRepo } from "./service-accounts/ServiceAccountsRepo.ts"
+import { tokenRouteLayer } from "./service-accounts/tokenRoute.ts"
 import { SessionsRepo } from "./sessions/SessionsRepo.ts"
 import { Tokens } from "./sessions/Tokens.ts"
 import { Throttle } from "./throttle/Throttle.ts"
@@ -74,7 +78,9 @@ const Handlers = Layer.mergeAll(
   WorkspacesHandlers,
   MembersHandlers,
   InvitationsHandlers,
+  ServiceAccountsHandlers,
   ApiKeysHandlers,
+  tokenRouteLayer,
   emailLinkRoutesLayer
 )
 
@@ -84,6 +90,7 @@ const PrivateRepositories = Layer.mergeAll(
   UserLinksRepo.layer,
   MembersRepo.layer,
   InvitationsRepo.layer,
+  ServiceAccountsRepo.layer,
   ApiKeyRepo.layer,
   KeyUsesRepo.layer,
   ExpiringKeysRepo.layer
@@ -94,7 +101,7 @@ export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, Bootstr
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
   ),
-  Layer.provide([TotpSettings.layer, Invitations.layer, ApiKeys.layer]),
+  Layer.provide([TotpSettings.layer, Invitations.layer, ServiceAccounts.layer, ApiKeys.layer]),
   Layer.provideMerge(Layer.mergeAll(EmailLinks.layer, Logins.layer)),
   Layer.provide([Workspaces.layer, Members.layer]),
   Layer.provide(AccountReclaims.layer),

@@ -41,6 +41,7 @@ export class Secrets extends Context.Service<
 export type Purpose =
   | "check"
   | "api-key"
+  | "client-secret"
   | "jwt"
   | "signing-secret"
   | "login-throttle"
@@ -144,6 +145,7 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
   const rings: Record<Purpose, KeyRing> = {
     check: ring("check"),
     "api-key": ring("api-key"),
+    "client-secret": ring("client-secret"),
     jwt: ring("jwt"),
     "signing-secret": ring("signing-secret"),
     "login-throttle": ring("login-throttle"),

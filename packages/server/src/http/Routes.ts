@@ -8,6 +8,7 @@ import {
   type HttpServerResponse
 } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { tokenPath } from "@scheduling/domain/service-accounts/ServiceAccount"
 import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
 /**
@@ -77,6 +78,7 @@ const unlisted = [
   ["GET", "/favicon.ico"],
   ["GET", echoPath],
   ["POST", echoPath],
+  ["POST", tokenPath],
   ["POST", "/v1/worker/hello"],
   ["POST", "/v1/worker/claim"],
   ["POST", "/v1/worker/beat"],
@@ -149,6 +151,7 @@ export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.
       }
     }
   })
+  router.on("POST", tokenPath, true)
   router.on("POST", panelSessionPath, true)
   return (url) => router.find("POST", url) !== undefined
 }

@@ -41,6 +41,10 @@ const neededRole = ({ access, method }: Endpoint): Role => {
   return access?.kind === "jwt" ? (access.role ?? "viewer") : "viewer"
 }
 
+/** Accounts and workspaces are for people, and a service account does not leave by itself. */
+const isForPeople = ({ access, name, path }: Endpoint): boolean =>
+  (access?.kind === "jwt" && !path.includes(":workspace_id")) || name === "members.leave"
+
 /** What the contract promises, said again without the server's own words for it. */
 const promised = (endpoint: Endpoint, presented: Truth): string => {
   const { access } = endpoint
@@ -57,6 +61,7 @@ const promised = (endpoint: Endpoint, presented: Truth): string => {
     case "dead key":
       return "401 invalid_api_key"
     case "token":
+      if (!presented.isPerson && isForPeople(endpoint)) return "403 person_only"
       if (!isInWorkspace(endpoint)) return "let in"
       if (presented.role === null) return "404 not_found"
       return ranks[presented.role] < ranks[neededRole(endpoint)] ? "403 forbidden" : "let in"
@@ -76,6 +81,7 @@ const challenges: Readonly<Record<string, (endpoint: Endpoint) => string | null>
   "401 invalid_api_key": () => 'Bearer error="invalid_token"',
   "403 forbidden": () => null,
   "403 jwt_only": () => null,
+  "403 person_only": () => null,
   "403 workspace_forbidden": () => null,
   "404 not_found": () => null,
   "403 insufficient_scope": ({ access }) =>

@@ -3,7 +3,16 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { StreamLimits } from "../../src/live/EventStreams.ts"
-import { ask, createKey, joined, outcome, password, signUp } from "../support/http.ts"
+import {
+  ask,
+  createKey,
+  createServiceAccount,
+  joined,
+  outcome,
+  password,
+  signUp,
+  tokenOf
+} from "../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
 import { beforeABeat, followSoon } from "./streams.ts"
@@ -92,6 +101,26 @@ layer(testNodesLayer())("a stream of events", (it) => {
         yield* beforeABeat(() => third.end() === "ended")
         assert.isUndefined(own.end())
       })
+  )
+
+  it.effect("ends at once when its service account is removed or its secret is rotated", () =>
+    Effect.gen(function* () {
+      const owner = yield* signUp()
+      const { access_token: token, workspace } = owner
+      for (const [method, action] of [
+        ["DELETE", ""],
+        ["POST", "/rotate"]
+      ] as const) {
+        const tool = yield* createServiceAccount(owner)
+        const stream = yield* followSoon({
+          workspace,
+          token: yield* tokenOf(tool),
+          at: isStoreShared ? "otherUrl" : "url"
+        })
+        yield* ask(method, `${workspace}/service-accounts/${tool.client_id}${action}`, { token })
+        yield* beforeABeat(() => stream.end() === "ended")
+      }
+    })
   )
 
   it.effect.each([

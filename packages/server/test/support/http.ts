@@ -131,6 +131,41 @@ export const createKey = Effect.fnUntraced(function* (
   return created.body as { readonly id: string; readonly key: string; readonly key_prefix: string }
 })
 
+export const createServiceAccount = Effect.fnUntraced(function* (
+  member: Pick<Member, "workspace" | "access_token">,
+  role = "admin"
+) {
+  const created = yield* ask("POST", `${member.workspace}/service-accounts`, {
+    token: member.access_token,
+    body: { name: `a tool, ${role}`, role }
+  })
+  return created.body as { readonly client_id: string; readonly client_secret: string }
+})
+
+/** Sends a form to the token endpoint. */
+export const askToken = (
+  form: Readonly<Record<string, string>> | string,
+  headers: Readonly<Record<string, string>> = {},
+  at: "url" | "otherUrl" = "url"
+) =>
+  ask("POST", "/v1/auth/token", {
+    body: typeof form === "string" ? form : new URLSearchParams(form).toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    at
+  })
+
+/** The access token of a service account. */
+export const tokenOf = ({
+  client_id,
+  client_secret
+}: {
+  readonly client_id: string
+  readonly client_secret: string
+}) =>
+  Effect.map(askToken({ grant_type: "client_credentials", client_id, client_secret }), ({ body }) =>
+    String(body.access_token)
+  )
+
 /** An answer as `status error`, for assertions. */
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`

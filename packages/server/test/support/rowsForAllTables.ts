@@ -6,6 +6,7 @@ const id = (n: number) => `'00000000-0000-7000-8000-${String(n).padStart(12, "0"
 const user = id(1)
 const workspace = id(2)
 const guest = id(3)
+const tool = id(4)
 const cron = id(10)
 const chain = id(11)
 const delayed = id(12)
@@ -40,10 +41,14 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${user}, 'every@example.com', ${odd}, '$argon2id$', -9007199254740993, ${t}, NULL, ${t}, 'new@example.com'),
             (${guest}, 'guest@example.com', NULL, '', 0, ${t}, ${t}, NULL, NULL)`,
     `INSERT INTO workspaces (id, name, lane, created_at) VALUES (${workspace}, ${odd}, 7, ${t})`,
+    `INSERT INTO users (id, workspace_id, name, lane, created_at)
+     VALUES (${tool}, ${workspace}, ${odd}, 7, ${t})`,
+    `INSERT INTO service_accounts (user_id, secret_hash, secret_prefix, old_secret_hash, old_secret_expires_at, last_used_at, created_by)
+     VALUES (${tool}, 'k3', 'psk_1', 'k4', ${t}, ${t}, ${user})`,
     `INSERT INTO memberships (user_id, workspace_id, role, created_at)
      VALUES (${user}, ${workspace}, 'owner', ${t})`,
     `INSERT INTO invitations (id, workspace_id, email, role, token_hash, invited_by, expires_at, created_at)
-     VALUES (${id(4)}, ${workspace}, 'invited@example.com', 'viewer', 'h1', ${user}, ${t}, ${t})`,
+     VALUES (${id(6)}, ${workspace}, 'invited@example.com', 'viewer', 'h1', ${user}, ${t}, ${t})`,
     `INSERT INTO sessions (id, user_id, user_agent, ip, generation, rotated_at, expires_at, created_at)
      VALUES (${id(5)}, ${user}, ${odd}, '::1', 3, ${t}, ${t}, ${t})`,
     `INSERT INTO totp (user_id, sealed_secret, last_step, confirmed_at, created_at)

@@ -5,7 +5,8 @@ import {
   type AuditFilters
 } from "@scheduling/domain/workspaces/AuditEvent"
 import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Ids, Secrets, Waker } from "../../core/index.ts"
@@ -85,7 +86,7 @@ export class AuditLog extends Context.Service<
           { actor_id, details = {}, origin, target_id }: Subject
         ) {
           const { ip, request_id } = origin
-          const json = JSON.stringify(details)
+          const json = JSON.stringify({ ...details, ...(yield* namedActor) })
           const details_salt = randomBytes(16).toString("base64url")
           const event = {
             id: yield* ids.next,
@@ -156,6 +157,14 @@ export class AuditLog extends Context.Service<
       })
     )
 }
+
+/** The name of the service account that makes the request, if one does. */
+const namedActor = Effect.map(Effect.serviceOption(Principal), (found) => {
+  const principal = Option.getOrUndefined(found)
+  return principal?.kind === "jwt" && principal.service_account !== null
+    ? { actor: { kind: "service_account", name: principal.service_account } }
+    : {}
+})
 
 /**
  * The margin for a range of ids. An id is generated shortly before its event is written, so a range

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
-/** The user who makes a change, with their address, for the audit log. */
-export interface Actor extends Omit<UserPrincipal, "lane" | "role"> {
+/** The user or service account that makes a change, with their address, for the audit log. */
+export interface Actor extends Omit<UserPrincipal, "lane" | "role" | "service_account"> {
   readonly origin: RequestOrigin
 }
 
-/** Returns the user of the request. Endpoints for JWTs have refused API keys before this. */
+/** Returns the user or service account of the request. Endpoints for JWTs have refused API keys before this. */
 export const currentActor: Effect.Effect<
   Actor,
   never,

@@ -99,7 +99,8 @@ export class Auth extends Context.Service<
             kind: "jwt",
             ...claims,
             lane: session.lane,
-            role: session.role
+            role: session.role,
+            service_account: session.service_account
           } satisfies UserPrincipal
         }
       })

@@ -2,6 +2,7 @@ import {
   Forbidden,
   InsufficientScope,
   JwtOnly,
+  PersonOnly,
   WorkspaceForbidden
 } from "@scheduling/domain/auth/AuthErrors"
 import type { Principal } from "@scheduling/domain/auth/Principal"
@@ -14,7 +15,13 @@ export interface PathWorkspace {
   readonly role: Role | null
 }
 
-export type Refusal = JwtOnly | WorkspaceForbidden | NotFound | InsufficientScope | Forbidden
+export type Refusal =
+  | JwtOnly
+  | PersonOnly
+  | WorkspaceForbidden
+  | NotFound
+  | InsufficientScope
+  | Forbidden
 
 /**
  * Decides whether a principal has access to an endpoint. The kind of credential is checked before
@@ -27,6 +34,9 @@ export const decideAccess = (
   workspace: PathWorkspace | undefined
 ): Refusal | undefined => {
   if (principal.kind === "jwt") {
+    if (principal.service_account !== null && access.kind === "jwt" && access.isForPeople) {
+      return new PersonOnly()
+    }
     if (workspace === undefined) return undefined
     if (workspace.role === null) return new NotFound({ resource: "workspace" })
     const required = "role" in access ? access.role : null

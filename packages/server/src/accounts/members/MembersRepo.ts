@@ -20,7 +20,10 @@ export const toMember = (row: MemberRow): Member => ({
   joined_at: timestampOf(row.joined_at)
 })
 
-/** Reads and writes members. Members and roles change only while the workspace is locked. */
+/**
+ * Reads and writes members who are people. Members and roles change only while the workspace
+ * is locked.
+ */
 export class MembersRepo extends Context.Service<
   MembersRepo,
   {
@@ -70,6 +73,7 @@ export class MembersRepo extends Context.Service<
             FROM memberships
             JOIN users ON users.id = memberships.user_id
             WHERE memberships.workspace_id = ${workspaceId}
+              AND users.workspace_id IS NULL
               AND memberships.user_id < ${page.before}
             ORDER BY memberships.user_id DESC
             LIMIT ${page.limit + 1}`
@@ -81,6 +85,7 @@ export class MembersRepo extends Context.Service<
             FROM memberships
             JOIN users ON users.id = memberships.user_id
             WHERE memberships.workspace_id = ${workspaceId}
+              AND users.workspace_id IS NULL
               AND memberships.user_id = ${userId}`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
@@ -134,7 +139,8 @@ export class MembersRepo extends Context.Service<
           return yield* sql<Pick<MemberRow, "id" | "email" | "role">>`
             DELETE FROM memberships
             USING users
-            WHERE workspace_id = ${workspaceId}
+            WHERE memberships.workspace_id = ${workspaceId}
+              AND users.workspace_id IS NULL
               AND user_id <> ${userId}
               AND users.id = user_id
             RETURNING user_id AS id, email, role`

@@ -32,12 +32,14 @@ export interface Rotation {
   readonly expires_at: Date
 }
 
-/** The user of a valid session, and their role in the workspace of the path. */
+/** The user of a session, and their role in the workspace of the path. */
 export interface LiveSession {
   readonly user_id: string
   readonly lane: bigint
   readonly expires_at: Date
   readonly role: Role | null
+  /** The name of the service account. Null for a person. */
+  readonly service_account: string | null
 }
 
 export class SessionsRepo extends Context.Service<
@@ -175,11 +177,13 @@ const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Requeste
   const column = columnsOf(asked)
   return sql<LiveSession & { readonly nr: number }>`
     SELECT
-      asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role
+      asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role,
+      CASE WHEN users.workspace_id IS NOT NULL THEN users.name END AS service_account
     FROM unnest(
       ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
     ) WITH ORDINALITY AS asked (id, workspace_id, nr)
     JOIN sessions ON sessions.id = asked.id
+    JOIN users ON users.id = sessions.user_id
     LEFT JOIN memberships
       ON memberships.user_id = sessions.user_id
       AND memberships.workspace_id = asked.workspace_id`.pipe(

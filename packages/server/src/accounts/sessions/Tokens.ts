@@ -30,6 +30,11 @@ export class Tokens extends Context.Service<
     readonly issue: (
       session: RefreshClaims & { readonly rotated_at: Date }
     ) => Effect.Effect<TokenPair>
+    /** Signs an access token that lives `seconds`, without a refresh token. */
+    readonly issueAccess: (
+      session: SessionClaims,
+      seconds: number
+    ) => Effect.Effect<Redacted.Redacted>
     readonly verifyAccess: (token: string) => Effect.Effect<SessionClaims, TokenRejected>
     readonly verifyRefresh: (
       token: Redacted.Redacted
@@ -89,16 +94,24 @@ export class Tokens extends Context.Service<
         verifiedTokens.set(token, verified)
       }
 
+      const issueAccess = Effect.fn("Tokens.issueAccess")(function* (
+        session: SessionClaims,
+        lifetime: number
+      ) {
+        const token = yield* sign(session, {
+          typ: "access",
+          jti: yield* ids.next,
+          issuedAt: seconds(yield* DateTime.nowAsDate),
+          seconds: lifetime
+        })
+        return Redacted.make(token, { label: "access_token" })
+      })
+
       return Tokens.of({
+        issueAccess,
+
         issue: Effect.fn("Tokens.issue")(function* (session) {
-          const now = yield* DateTime.nowAsDate
-          const jti = yield* ids.next
-          const access_token = yield* sign(session, {
-            typ: "access",
-            jti,
-            issuedAt: seconds(now),
-            seconds: accessTokenSeconds
-          })
+          const access_token = yield* issueAccess(session, accessTokenSeconds)
           const refresh_token = yield* sign(session, {
             typ: "refresh",
             jti: `${session.session_id}.${session.generation}`,
@@ -107,7 +120,7 @@ export class Tokens extends Context.Service<
             seconds: refreshTokenSeconds
           })
           return {
-            access_token: Redacted.make(access_token, { label: "access_token" }),
+            access_token,
             refresh_token: Redacted.make(refresh_token, { label: "refresh_token" }),
             token_type: "bearer",
             expires_in: accessTokenSeconds

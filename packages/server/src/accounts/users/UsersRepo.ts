@@ -36,7 +36,7 @@ export interface PasswordHashChange {
   readonly to: string
 }
 
-/** Reads and writes users. A failed statement is a defect, because no service can handle it. */
+/** Reads and writes users who are people. A failed statement is a defect, because no service can handle it. */
 export class UsersRepo extends Context.Service<
   UsersRepo,
   {
@@ -103,7 +103,8 @@ export class UsersRepo extends Context.Service<
           const rows = yield* sql<UserRow>`
             SELECT *
             FROM users
-            WHERE id = ${id}`
+            WHERE id = ${id}
+              AND workspace_id IS NULL`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
@@ -190,6 +191,7 @@ export class UsersRepo extends Context.Service<
                   AND confirmed_at IS NOT NULL
               ) AS has_second_factor
             FROM users
+            WHERE workspace_id IS NULL
             ORDER BY id
             LIMIT ${limit}`
         }, Effect.orDie),

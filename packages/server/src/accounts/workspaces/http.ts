@@ -1,10 +1,12 @@
 import { Api } from "@scheduling/domain/Api"
+import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import { checkRange, Idempotency, implement, inWorkspace, uncompressed } from "../../http/index.ts"
 import { timestampOrNull } from "../../store/index.ts"
+import { ServiceAccounts } from "../service-accounts/ServiceAccounts.ts"
 import { findTokenUser } from "../users/findTokenUser.ts"
 import { toUser, UsersRepo } from "../users/UsersRepo.ts"
 import { Workspaces } from "./Workspaces.ts"
@@ -15,6 +17,7 @@ export const WorkspacesHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const users = yield* UsersRepo
     const idempotency = yield* Idempotency
+    const serviceAccounts = yield* ServiceAccounts
     const workspaces = yield* Workspaces
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -66,6 +69,13 @@ export const WorkspacesHandlers = implement(
 
       whoami: Effect.fnUntraced(function* () {
         const principal = yield* Principal
+        if (principal.kind === "jwt" && principal.service_account !== null) {
+          const own = yield* Effect.mapError(
+            serviceAccounts.ofToken(principal.user_id),
+            () => new InvalidToken()
+          )
+          return { kind: "service_account", ...own } as const
+        }
         if (principal.kind === "jwt") {
           const row = yield* findTokenUser(users, principal.user_id)
           return { kind: "jwt", user: toUser(row) } as const

@@ -185,6 +185,7 @@ const resourceOfParam: Record<string, Resource> = {
   session_id: "session",
   user_id: "member",
   invitation_id: "invitation",
+  service_account_id: "service_account",
   queue_id: "queue",
   key_id: "api_key",
   task_id: "task",

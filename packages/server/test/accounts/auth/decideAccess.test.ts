@@ -15,7 +15,8 @@ const user: UserPrincipal = {
   user_id: UserId.make(own),
   session_id: SessionId.make(own),
   lane: 0n,
-  role: null
+  role: null,
+  service_account: null
 }
 
 const key = (granted: ReadonlyArray<Scope>): ApiKeyPrincipal => ({
@@ -32,6 +33,7 @@ const rules: ReadonlyArray<AccessRule> = [
   Access.public,
   Access.jwt,
   ...roles.map(Access.role),
+  ...roles.map(Access.personWithRole),
   Access.credential,
   ...scopes.map(Access.scope)
 ]
@@ -80,6 +82,19 @@ describe("decideAccess", () => {
             : path.role === null
               ? "NotFound"
               : forRole[path.role](rule),
+          JSON.stringify({ rule, path })
+        )
+      }
+    }
+  })
+
+  it("gives service accounts the same, except what is for people", () => {
+    const tool = { ...user, service_account: "a tool" }
+    for (const rule of rules) {
+      for (const path of paths) {
+        assert.strictEqual(
+          decide(rule, tool, path),
+          rule.kind === "jwt" && rule.isForPeople ? "PersonOnly" : decide(rule, user, path),
           JSON.stringify({ rule, path })
         )
       }

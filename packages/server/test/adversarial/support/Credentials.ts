@@ -1,14 +1,21 @@
 import { type Scope, scopes } from "@scheduling/domain/api-keys/Scope"
 import { Context, Effect, Layer } from "effect"
 import { type Role, roles } from "@scheduling/domain/members/Role"
-import { ask, createKey, joined, signUp } from "../../support/http.ts"
+import {
+  ask,
+  createKey,
+  createServiceAccount,
+  joined,
+  signUp,
+  tokenOf
+} from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import type { TestApp } from "../../support/TestApp.ts"
 
 /** What is true of a credential. */
 export type Truth =
   | { readonly kind: "none" | "dead token" | "dead key" }
-  | { readonly kind: "token"; readonly role: Role | null }
+  | { readonly kind: "token"; readonly role: Role | null; readonly isPerson: boolean }
   | { readonly kind: "key"; readonly isMember: boolean; readonly scopes: ReadonlyArray<Scope> }
 
 export type Presented = Truth & { readonly name: string; readonly token: string | undefined }
@@ -71,9 +78,35 @@ export class Credentials extends Context.Service<
           name: `a member who is ${role}`,
           kind: "token",
           token: colleague.access_token,
-          role
+          role,
+          isPerson: true
         }))
       )
+
+      const serviceRoles = roles.filter((role) => role !== "owner")
+      const tools = yield* Effect.forEach(serviceRoles, (role) =>
+        Effect.map(
+          Effect.flatMap(createServiceAccount(member, role), tokenOf),
+          (token): Presented => ({
+            name: `a service account that is ${role}`,
+            kind: "token",
+            token,
+            role,
+            isPerson: false
+          })
+        )
+      )
+      const strangersTool = yield* tokenOf(yield* createServiceAccount(stranger))
+      const removedTool = yield* createServiceAccount(member)
+      const removedToken = yield* tokenOf(removedTool)
+      yield* ask("DELETE", `${member.workspace}/service-accounts/${removedTool.client_id}`, {
+        token: member.access_token
+      })
+      const rotatedTool = yield* createServiceAccount(member)
+      const rotatedToken = yield* tokenOf(rotatedTool)
+      yield* ask("POST", `${member.workspace}/service-accounts/${rotatedTool.client_id}/rotate`, {
+        token: member.access_token
+      })
 
       return Credentials.of({
         workspace_id: member.workspace_id,
@@ -88,8 +121,25 @@ export class Credentials extends Context.Service<
           { name: "an expired key", kind: "dead key", token: expiring.key },
           { name: "a revoked key", kind: "dead key", token: revoked.key },
           { name: "a deleted key", kind: "dead key", token: deleted.key },
-          { name: "a stranger", kind: "token", token: stranger.access_token, role: null },
+          { name: "a client secret", kind: "dead token", token: rotatedTool.client_secret },
+          { name: "a token of a removed tool", kind: "dead token", token: removedToken },
+          { name: "a token of a rotated secret", kind: "dead token", token: rotatedToken },
+          {
+            name: "a stranger",
+            kind: "token",
+            token: stranger.access_token,
+            role: null,
+            isPerson: true
+          },
+          {
+            name: "a service account of another workspace",
+            kind: "token",
+            token: strangersTool,
+            role: null,
+            isPerson: false
+          },
           ...colleagues,
+          ...tools,
           {
             name: "a key of another workspace",
             kind: "key",

@@ -8,7 +8,15 @@ import { delayedOf } from "../../tasks/delayed/tasks.ts"
 import { heartbeatsOf, ping, processesOf, sslOf } from "../../monitoring/monitors.ts"
 import { open } from "../../accounts/sessions/forge.ts"
 import { insertDelivery } from "../../notifications/support/channels.ts"
-import { type Answer, ask, createKey, logIn, type Member, randomEmail } from "../../support/http.ts"
+import {
+  type Answer,
+  ask,
+  createKey,
+  createServiceAccount,
+  logIn,
+  type Member,
+  randomEmail
+} from "../../support/http.ts"
 import { type TestApp, testNow } from "../../support/TestApp.ts"
 import { queuesOf } from "../../tasks/queues/queues.ts"
 import { workersOf } from "../../workers/workers.ts"
@@ -67,6 +75,11 @@ const pausedOf = Effect.fnUntraced(function* <R>(nouns: {
 const acquireKey = Effect.fnUntraced(function* (owner: Member) {
   const { id } = yield* createKey(owner)
   return { "api-keys/:key_id": [id] } satisfies Holdings
+})
+
+const acquireServiceAccount = Effect.fnUntraced(function* (owner: Member) {
+  const { client_id } = yield* createServiceAccount(owner)
+  return { "service-accounts/:service_account_id": [client_id] } satisfies Holdings
 })
 
 const execution = "executions/:execution_id"
@@ -186,6 +199,7 @@ type Acquire = (
 /** How to come by what has an id in a workspace, by the beginnings of its places. */
 const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Acquire]> = [
   [["members/", "invitations/"], acquireColleague],
+  [["service-accounts/"], acquireServiceAccount],
   [["api-keys/"], acquireKey],
   [["cron/", "executions/"], acquireCron],
   [["delayed/"], acquireDelayed],

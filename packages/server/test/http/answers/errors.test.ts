@@ -114,6 +114,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
   describe("of ids", () => {
     const resources: Readonly<Record<string, string>> = {
       session_id: "session",
+      service_account_id: "service_account",
       key_id: "api_key",
       task_id: "task",
       chain_id: "chain",

@@ -5,20 +5,47 @@ import { SqlClient } from "effect/sql"
 export const accounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  yield* sql`
+    CREATE TABLE workspaces (
+      id uuid PRIMARY KEY,
+      name text NOT NULL,
+      lane bigint NOT NULL DEFAULT 0,
+      created_at timestamptz NOT NULL
+    )`
+
   // `lane` decides whose turn it is when many runs wait: see ADR 19. `disabled_at` is set when an
   // operator locks the account. `pending_email` replaces `email` when its owner has opened a link.
+  // A service account is a user with a workspace, and without an email and a password.
   yield* sql`
     CREATE TABLE users (
       id uuid PRIMARY KEY,
-      email text NOT NULL UNIQUE,
+      workspace_id uuid REFERENCES workspaces ON DELETE CASCADE,
+      email text UNIQUE CHECK ((email IS NULL) = (workspace_id IS NOT NULL)),
       email_verified_at timestamptz,
       pending_email text,
       name text,
-      password_hash text NOT NULL,
+      password_hash text CHECK ((password_hash IS NULL) = (workspace_id IS NOT NULL)),
       lane bigint NOT NULL DEFAULT 0,
       disabled_at timestamptz,
       created_at timestamptz NOT NULL
     )`
+
+  yield* sql`
+    CREATE INDEX users_by_workspace ON users (workspace_id, id DESC)
+    WHERE workspace_id IS NOT NULL`
+
+  // The secrets of a service account. The old secret works until `old_secret_expires_at`.
+  yield* sql`
+    CREATE TABLE service_accounts (
+      user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+      secret_hash text NOT NULL,
+      secret_prefix text NOT NULL,
+      old_secret_hash text,
+      old_secret_expires_at timestamptz,
+      last_used_at timestamptz,
+      created_by uuid REFERENCES users ON DELETE SET NULL
+    )`
+  yield* sql`CREATE INDEX service_accounts_by_maker ON service_accounts (created_by)`
 
   // The refresh token of a session is a signed JWT that carries the generation. A rotation is one
   // compare-and-set on this number, and the database holds nothing that could be replayed. `lane`
@@ -77,13 +104,6 @@ export const accounts = Effect.gen(function* () {
       PRIMARY KEY (user_id, purpose)
     )`
 
-  yield* sql`
-    CREATE TABLE workspaces (
-      id uuid PRIMARY KEY,
-      name text NOT NULL,
-      lane bigint NOT NULL DEFAULT 0,
-      created_at timestamptz NOT NULL
-    )`
   // The lane of a row is copied by a trigger, because rows are inserted in many places and a wrong
   // lane would go unnoticed.
   yield* sql`
