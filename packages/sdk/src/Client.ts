@@ -15,6 +15,7 @@ import {
   type Settings,
   visibleAscii
 } from "./options.ts"
+import { ServiceAccountTokens } from "./session/ServiceAccountTokens.ts"
 import { type Bearer, bearerFrom, fixedBearer, UserSession } from "./session/UserSession.ts"
 
 export type ClientOptions = Settings & Credential
@@ -148,6 +149,7 @@ const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, to
 const bearerOf = (http: Http, options: Credential): Bearer => {
   if (options.tokens !== undefined) return new UserSession(http, options)
   if (options.accessToken !== undefined) return bearerFrom(options.accessToken)
+  if (options.clientId !== undefined) return new ServiceAccountTokens(http, options)
   if (options.email !== undefined) {
     const { email, onTokens, password } = options
     return new UserSession(http, { login: { email, password }, onTokens })
@@ -155,7 +157,7 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
   // A key that is named but undefined is a variable that was not set. Every call would be refused.
   if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
   // A user without tokens must not act with the key of the server that makes the calls.
-  const isNamed = "tokens" in options || "email" in options || "accessToken" in options
+  const isNamed = ["tokens", "email", "accessToken", "clientId"].some((name) => name in options)
   const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
   return fixedBearer(key === undefined ? undefined : visibleAscii("SCHEDULING_API_KEY", key))
 }

@@ -31,6 +31,7 @@ export type {
   PasswordCredential,
   RawRequest,
   RequestOptions,
+  ServiceAccountCredential,
   SessionListener,
   Settings,
   TokensCredential

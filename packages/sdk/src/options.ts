@@ -36,6 +36,7 @@ export interface ApiKeyCredential {
   readonly tokens?: undefined
   readonly email?: undefined
   readonly accessToken?: undefined
+  readonly clientId?: undefined
 }
 
 /** A session that was started before. */
@@ -44,6 +45,7 @@ export interface TokensCredential extends SessionListener {
   readonly apiKey?: undefined
   readonly email?: undefined
   readonly accessToken?: undefined
+  readonly clientId?: undefined
 }
 
 /**
@@ -59,6 +61,17 @@ export interface AccessTokenCredential {
   readonly apiKey?: undefined
   readonly tokens?: undefined
   readonly email?: undefined
+  readonly clientId?: undefined
+}
+
+/** A service account. The client gets an access token with the first call and renews it by itself. */
+export interface ServiceAccountCredential {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly apiKey?: undefined
+  readonly tokens?: undefined
+  readonly email?: undefined
+  readonly accessToken?: undefined
 }
 
 /** Logs in at the first call, and again when the session has ended. */
@@ -68,6 +81,7 @@ export interface PasswordCredential extends SessionListener {
   readonly apiKey?: undefined
   readonly tokens?: undefined
   readonly accessToken?: undefined
+  readonly clientId?: undefined
 }
 
 /** The key in `SCHEDULING_API_KEY`, or none for calls that need no credential. */
@@ -76,12 +90,14 @@ export interface NoCredential {
   readonly tokens?: undefined
   readonly email?: undefined
   readonly accessToken?: undefined
+  readonly clientId?: undefined
 }
 
 export type Credential =
   | ApiKeyCredential
   | TokensCredential
   | AccessTokenCredential
+  | ServiceAccountCredential
   | PasswordCredential
   | NoCredential
 

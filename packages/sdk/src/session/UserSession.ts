@@ -24,7 +24,7 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
   exchange: (answer) => answer,
   problem:
     credential === undefined
-      ? "set SCHEDULING_API_KEY, or give the client an apiKey, the tokens of a session, or an email and a password"
+      ? "set SCHEDULING_API_KEY, or give the client an apiKey, a clientId and a clientSecret, the tokens of a session, or an email and a password"
       : undefined
 })
 

@@ -97,7 +97,8 @@ export class Caller {
 
   async #findWorkspace(): Promise<WorkspaceId> {
     const { data: me } = await this.send({ verb: "GET", path: "/v1/whoami" })
-    if ((me as WhoAmI).kind === "api_key") return (me as ApiKeyCaller).workspace_id
+    const caller = me as WhoAmI
+    if (caller.kind !== "jwt") return caller.workspace_id
     const { data } = await this.send({ verb: "GET", path: "/v1/workspaces", query: { limit: 2 } })
     const [first, second] = (data as { readonly data: ReadonlyArray<Workspace> }).data
     if (first !== undefined && second === undefined) return first.id
@@ -108,8 +109,6 @@ export class Caller {
     )
   }
 }
-
-type ApiKeyCaller = Extract<WhoAmI, { readonly kind: "api_key" }>
 
 /**
  * Replaces `{task_id}` by the encoded id. Encoding does not change dots or an empty text, which

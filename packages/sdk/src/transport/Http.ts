@@ -20,6 +20,8 @@ export interface HttpRequest {
   /** Includes the query. */
   readonly path: string
   readonly body?: object | undefined
+  /** Sent in place of a JSON body. */
+  readonly form?: Readonly<Record<string, string>>
   readonly bearer?: string | undefined
   readonly idempotencyKey?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -112,7 +114,7 @@ export class Http {
     }
   }
 
-  #initOf({ bearer, body, headers, idempotencyKey, verb }: HttpRequest): RequestInit {
+  #initOf({ bearer, body, form, headers, idempotencyKey, verb }: HttpRequest): RequestInit {
     return {
       method: verb,
       headers: joined(
@@ -122,9 +124,11 @@ export class Http {
         checkHeaders(headers),
         bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
         idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
-        body === undefined ? {} : { "content-type": "application/json" }
+        body === undefined ? {} : { "content-type": "application/json" },
+        form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }
       ),
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
       // The service never redirects. A redirect would carry the request to somebody else.
       redirect: "manual"
     }

@@ -42,11 +42,17 @@ export const toApiError = (response: Response, body: unknown): ApiError => {
 }
 
 const detailOf = (body: unknown): ErrorDetail | undefined => {
+  // The token endpoint has the errors of RFC 6749.
+  if (isObject(body) && isText(body.error) && isText(body.error_description)) {
+    return { error: body.error, message: body.error_description }
+  }
   const detail = isObject(body) ? body.detail : undefined
-  return isObject(detail) && typeof detail.error === "string" && typeof detail.message === "string"
+  return isObject(detail) && isText(detail.error) && isText(detail.message)
     ? (detail as typeof detail & ErrorDetail)
     : undefined
 }
+
+const isText = (value: unknown): value is string => typeof value === "string"
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null

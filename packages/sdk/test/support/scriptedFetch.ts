@@ -22,7 +22,7 @@ export const scriptedFetch = (...steps: ReadonlyArray<Step>) => {
       verb: request.method,
       path: pathname + search,
       headers: request.headers,
-      body: text === "" ? undefined : JSON.parse(text),
+      body: bodyOf(request.headers.get("content-type"), text),
       signal: init.signal ?? new AbortController().signal
     }
     sent.push(one)
@@ -32,6 +32,13 @@ export const scriptedFetch = (...steps: ReadonlyArray<Step>) => {
     return typeof step === "function" ? step(one) : step
   }
   return { fetch, sent }
+}
+
+const bodyOf = (type: string | null, text: string): unknown => {
+  if (text === "") return undefined
+  return type === "application/x-www-form-urlencoded"
+    ? Object.fromEntries(new URLSearchParams(text))
+    : JSON.parse(text)
 }
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>

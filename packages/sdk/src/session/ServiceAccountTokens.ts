@@ -1,0 +1,71 @@
+import { now } from "../transport/clock.ts"
+import { SchedulingError } from "../errors.ts"
+import type { Http } from "../transport/Http.ts"
+import { type ServiceAccountCredential, visibleAscii } from "../options.ts"
+import { renewAt } from "./tokenLife.ts"
+import type { Bearer } from "./UserSession.ts"
+
+/**
+ * The access tokens of a service account. The first call gets one, and later calls get the next
+ * shortly before it expires or when it is refused, once for all waiting calls.
+ */
+export class ServiceAccountTokens implements Bearer {
+  readonly problem = undefined
+  readonly #http: Http
+  readonly #form: Readonly<Record<string, string>>
+  #token: { readonly access_token: string; readonly renewAt: number } | undefined
+  #renewal: Promise<void> | undefined
+
+  constructor(http: Http, { clientId, clientSecret }: ServiceAccountCredential) {
+    this.#http = http
+    this.#form = {
+      grant_type: "client_credentials",
+      client_id: visibleAscii("clientId", clientId),
+      client_secret: visibleAscii("clientSecret", clientSecret)
+    }
+  }
+
+  async current(): Promise<string | undefined> {
+    if (this.#token === undefined || now() >= this.#token.renewAt) await this.#renew()
+    return this.#token?.access_token
+  }
+
+  async replace(refused: string): Promise<boolean> {
+    // Another call may have renewed the token while this one was on its way.
+    if (this.#token?.access_token === refused) await this.#renew()
+    return true
+  }
+
+  exchange<A>(answer: Promise<A>): Promise<A> {
+    return answer
+  }
+
+  #renew(): Promise<void> {
+    this.#renewal ??= this.#renewNow().finally(() => {
+      this.#renewal = undefined
+    })
+    return this.#renewal
+  }
+
+  async #renewNow(): Promise<void> {
+    const { data } = await this.#http.send({
+      verb: "POST",
+      path: "/v1/auth/token",
+      form: this.#form,
+      isRepeatable: true
+    })
+    if (!isToken(data)) throw new SchedulingError("The service gave no token")
+    const { access_token, expires_in } = data
+    this.#token = { access_token, renewAt: renewAt(expires_in, now()) }
+  }
+}
+
+const isToken = (
+  data: unknown
+): data is { readonly access_token: string; readonly expires_in: number } =>
+  typeof data === "object" &&
+  data !== null &&
+  "access_token" in data &&
+  typeof data.access_token === "string" &&
+  "expires_in" in data &&
+  typeof data.expires_in === "number"
