@@ -216,6 +216,10 @@ export const pagesOf = async ({
       await page.getByRole("button", { name: "Invite a member" }).click()
       await page.getByRole("dialog").waitFor()
     }),
+    inside("service-account-new", "/members", async (page) => {
+      await page.getByRole("button", { name: "New service account" }).click()
+      await page.getByRole("dialog").waitFor()
+    }),
     inside("usage", "/usage"),
     inside("checkout-done", "/usage?checkout=done"),
     inside("checkout-cancelled", "/usage?checkout=cancelled"),

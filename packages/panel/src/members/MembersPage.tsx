@@ -16,6 +16,7 @@ import { attempt, notify } from "../ui/messages/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
 import { invitationListOptions, memberListOptions, membersChanged } from "./queries.ts"
 import { roleNames } from "./roles.ts"
+import { ServiceAccounts } from "./ServiceAccounts.tsx"
 import { Only } from "../ui/role.tsx"
 
 export const MembersPage = () => {
@@ -24,7 +25,7 @@ export const MembersPage = () => {
   return (
     <Page
       title="Members"
-      description="The people in this workspace and their roles."
+      description="The people and the tools in this workspace, and their roles."
       actions={
         <Only role="admin">
           <Button
@@ -45,6 +46,7 @@ export const MembersPage = () => {
         <Members />
         <Only role="admin" waits>
           <Invitations />
+          <ServiceAccounts />
         </Only>
       </div>
       {isInviting && (

@@ -1,6 +1,7 @@
-import type { WorkspaceId } from "@scheduling/sdk"
+import type { ServiceAccount, WorkspaceId } from "@scheduling/sdk"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries } from "../data/queries.ts"
+import { recordQueries } from "../data/recordQueries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "members"] as const
 
@@ -13,6 +14,11 @@ export const invitationListOptions = (workspaceId: WorkspaceId) =>
   listOptions([...all(workspaceId), "invitations"], (cursor, signal) =>
     clientOf(workspaceId).invitations.list({ cursor, limit: 100 }, { signal })
   )
+
+export const serviceAccountQueries = recordQueries<ServiceAccount>(
+  "service-accounts",
+  ({ serviceAccounts }) => serviceAccounts
+)
 
 /** Fetches everything about members again, after a change. */
 export const membersChanged = (workspaceId: WorkspaceId): Promise<void> =>

@@ -23,8 +23,10 @@ export const AuditPage = () => {
   const channels = useChannelNames(workspaceId)
   const [shown, show] = useState<AuditEvent>()
   const list = useList(auditOptions(workspaceId, search))
-  const whoOf = (actorId: AuditEvent["actor_id"]) =>
-    actorId === null ? "The service" : (names.get(actorId) ?? "A former member")
+  const whoOf = ({ actor_id, details }: AuditEvent) =>
+    actor_id === null
+      ? "The service"
+      : (names.get(actor_id) ?? serviceAccountIn(details) ?? "A former member")
   const clear = () => filter({ resource: "", actor_id: "", target_id: "", from: "", to: "" })
   const filterClosed: typeof filter = (change) => {
     show(undefined)
@@ -53,7 +55,7 @@ export const AuditPage = () => {
         title={shown === undefined ? "Event" : inWords(shown.action)}
       >
         {shown !== undefined && (
-          <EventDetail event={shown} who={whoOf(shown.actor_id)} onFilter={filterClosed} />
+          <EventDetail event={shown} who={whoOf(shown)} onFilter={filterClosed} />
         )}
       </Sheet>
     </Page>
@@ -63,6 +65,12 @@ export const AuditPage = () => {
 /** `api_key.revoked` as `API key revoked`. */
 const inWords = (action: string): string =>
   capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
+
+/** The name of the service account that made the change, if one did. */
+const serviceAccountIn = ({ actor }: AuditEvent["details"]): string | undefined =>
+  typeof actor === "object" && actor !== null && "name" in actor && typeof actor.name === "string"
+    ? actor.name
+    : undefined
 
 /** The name of the changed resource, if the details or the channels have it. */
 const subjectOf = (
@@ -110,7 +118,7 @@ const EventDetail = ({
 )
 
 const columnsWith = (
-  whoOf: (actorId: AuditEvent["actor_id"]) => string,
+  whoOf: (event: AuditEvent) => string,
   nameOf: (event: AuditEvent) => string | undefined,
   show: (event: AuditEvent) => void
 ): ReadonlyArray<Column<AuditEvent>> => [
@@ -125,7 +133,7 @@ const columnsWith = (
           <span className="font-normal text-soft"> {nameOf(event)}</span>
         </span>
         <span className="block truncate text-xs text-faint">
-          {whoOf(event.actor_id)}
+          {whoOf(event)}
           <span className="sm:hidden">
             , <At at={event.created_at} />
           </span>

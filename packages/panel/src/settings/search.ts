@@ -5,6 +5,7 @@ export const resources = [
   ["workspace", "Workspace"],
   ["member", "Members"],
   ["invitation", "Invitations"],
+  ["service_account", "Service accounts"],
   ["api_key", "API keys"],
   ["signing_secret", "Signing secrets"],
   ["billing", "Billing"],
