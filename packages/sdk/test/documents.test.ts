@@ -21,8 +21,11 @@ const theOne = (page: string, language: string): string => {
   return found[0]?.code ?? ""
 }
 
-/** `readme.test.ts` runs these, and `npm run check:package` those of the SDK's own README. */
-const elsewhere = new Set(["README.md", "packages/sdk/README.md"])
+/**
+ * `readme.test.ts` and `provisioning.test.ts` run these, and `npm run check:package` those of the
+ * SDK's own README.
+ */
+const elsewhere = new Set(["README.md", "docs/provisioning.md", "packages/sdk/README.md"])
 
 const typescript = inLanguage("ts").filter(({ page }) => !elsewhere.has(page))
 const usesService = ({ code, page }: Snippet) => code.includes("$API") && !elsewhere.has(page)
