@@ -22,7 +22,8 @@ const NameOrReference = (description: string, example: string) =>
   text({ min: 1, max: 255 })
     .check(
       Schema.makeFilter((value) => !value.includes("{{") || secretNamedBy(value) !== undefined, {
-        expected: "a text without {{, or a reference such as {{ secrets.API_USER }}"
+        expected: "a text without {{, or a reference such as {{ secrets.API_USER }}",
+        toJsonSchema: () => ({})
       })
     )
     .annotate({

@@ -25,7 +25,7 @@ const encoder = new TextEncoder()
 const SecretValue = text({ min: 1, max: maxValueBytes }).check(
   Schema.makeFilter(
     (value) => value.length > maxValueBytes || encoder.encode(value).length <= maxValueBytes,
-    { expected: "at most 8 KiB in UTF-8" }
+    { expected: "at most 8 KiB in UTF-8", toJsonSchema: () => ({}) }
   )
 )
 

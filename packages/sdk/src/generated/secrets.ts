@@ -98,7 +98,11 @@ export interface Secret {
 }
 
 export interface SecretDefinition {
-  /** 1 to 8,192 characters. */
+  /**
+   * The value, at most 8 KiB. It is never shown again. When absent, the value stays as it is. It is
+   * required for a new secret, and when `allowed_hosts` gets a host to which the secret could not be
+   * sent before.
+   */
   readonly value?: string | undefined
   /**
    * The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all names

@@ -164,7 +164,7 @@ export interface AttemptRequest {
 export interface BasicAuth {
   /** A user name and a password. */
   readonly kind: "basic"
-  /** 1 to 255 characters. */
+  /** The user name. It may be a reference to a secret. 1 to 255 characters. */
   readonly username: string
   /** The password: a reference to a secret, and nothing else. */
   readonly password: string
@@ -887,7 +887,7 @@ export interface OAuth2ClientCredentialsAuth {
   readonly kind: "oauth2_client_credentials"
   /** The token endpoint of the authorization server. At most 2,048 characters. */
   readonly token_url: string
-  /** 1 to 255 characters. */
+  /** The id of the client. It may be a reference to a secret. 1 to 255 characters. */
   readonly client_id: string
   /** The secret of the client: a reference to a secret, and nothing else. */
   readonly client_secret: string
