@@ -1,7 +1,9 @@
+import { SchedulingClient } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
-import { somebody } from "./support/people.ts"
+import { password, somebody } from "./support/people.ts"
 import { receiver } from "./support/receiver.ts"
+import { runShell } from "./support/shell.ts"
 
 describe.skipIf(missing !== undefined)("a secret", () => {
   const panel = usePanel()
@@ -55,6 +57,21 @@ describe.skipIf(missing !== undefined)("a secret", () => {
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("button", { name: "Delete", exact: true }).click()
     await page.getByText("No secrets yet").waitFor()
+    let ACCESS_TOKEN = ""
+    await SchedulingClient.login({
+      baseUrl: panel.url(),
+      email: person.email,
+      password,
+      onTokens: (tokens) => {
+        ACCESS_TOKEN = tokens?.access_token ?? ""
+      }
+    })
+    const curl = page.getByRole("region", { name: "Create a secret: curl" })
+    const created = await runShell((await curl.textContent()) ?? "", { ACCESS_TOKEN })
+    expect(JSON.parse(created)).toMatchObject({
+      name: "API_TOKEN",
+      allowed_hosts: ["api.example.com"]
+    })
     expect(problems).toEqual([])
   })
 
