@@ -1,0 +1,167 @@
+import { httpTarget } from "@scheduling/calls/testing/CallTargets"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../engine/runner/support/tasks.ts"
+import { ask, times } from "../support/http.ts"
+import { runningNodeLayer } from "../support/TestApp.ts"
+import { begin } from "./begin.ts"
+
+const clientSecret = "client-secret-4711"
+
+/** An authorization server, and what it was asked. */
+const authorizationServer = Effect.gen(function* () {
+  const asked: Array<{ readonly authorization: string | undefined; readonly form: string }> = []
+  const state = { status: 200, expires_in: 3_600, error: "server_error" }
+  const issued: Array<string> = []
+  const port = yield* httpTarget((request, response) => {
+    let form = ""
+    request.on("data", (chunk) => (form += chunk))
+    request.on("end", () => {
+      asked.push({ authorization: request.headers.authorization, form })
+      response.statusCode = state.status
+      if (state.status !== 200) return response.end(JSON.stringify({ error: state.error }))
+      const access_token = `access-${asked.length}-9a8b7c6d`
+      issued.push(access_token)
+      return response.end(
+        JSON.stringify({ access_token, token_type: "Bearer", expires_in: state.expires_in })
+      )
+    })
+  })
+  return { origin: `http://127.0.0.1:${port}`, asked, issued, state }
+})
+
+/** An API that takes only tokens that were issued and not withdrawn. */
+const api = (issued: ReadonlyArray<string>, withdrawn: ReadonlySet<string>) =>
+  Effect.gen(function* () {
+    const authorizations: Array<string | undefined> = []
+    const port = yield* httpTarget((request, response) => {
+      const { authorization } = request.headers
+      authorizations.push(authorization)
+      const token = authorization?.replace(/^Bearer /, "") ?? ""
+      response.statusCode = issued.includes(token) && !withdrawn.has(token) ? 200 : 401
+      response.end(`you sent ${authorization}`)
+    })
+    return { origin: `http://127.0.0.1:${port}`, authorizations }
+  })
+
+const scene = Effect.gen(function* () {
+  const common = yield* begin
+  const server = yield* authorizationServer
+  const withdrawn = new Set<string>()
+  const target = yield* api(server.issued, withdrawn)
+  yield* common.putSecret("CLIENT_SECRET", {
+    value: clientSecret,
+    allowed_hosts: [server.origin, target.origin]
+  })
+  const auth = {
+    kind: "oauth2_client_credentials",
+    token_url: `${server.origin}/token`,
+    client_id: "robot",
+    client_secret: "{{ secrets.CLIENT_SECRET }}",
+    scope: "jobs:run"
+  }
+  return { ...common, auth, server, target, withdrawn }
+})
+
+layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credentials", (it) => {
+  it.effect("are exchanged once for a thousand runs, and nothing shows the token", () =>
+    Effect.gen(function* () {
+      const { auth, member, server, target, token } = yield* scene
+      const items = times(100, () => ({ url: target.origin, auth, delay_seconds: 0 }))
+      yield* Effect.forEach(
+        times(10, (n) => n),
+        () => ask("POST", `${member.workspace}/delayed/batch`, { token, body: { items } }),
+        { concurrency: 2 }
+      )
+      const all = yield* eventually(
+        ask("GET", `${member.workspace}/executions?status=succeeded&total=true&limit=1`, { token }),
+        ({ body }) => body.total === 1_000,
+        2_000
+      )
+      assert.strictEqual(server.asked.length, 1)
+      assert.strictEqual(server.asked[0]?.authorization, `Basic ${btoa(`robot:${clientSecret}`)}`)
+      assert.strictEqual(server.asked[0]?.form, "grant_type=client_credentials&scope=jobs%3Arun")
+      const [execution] = all.body.data
+      const detail = yield* ask("GET", `${member.workspace}/executions/${execution.id}`, { token })
+      assert.strictEqual(detail.body.attempts[0].response_body ?? "", "you sent Bearer •••")
+      assert.notInclude(detail.text, "9a8b7c6d")
+    })
+  )
+
+  it.effect("are exchanged again once, where the server withdraws the token", () =>
+    Effect.gen(function* () {
+      const { auth, run, server, target, withdrawn } = yield* scene
+      const sql = yield* SqlClient.SqlClient
+      yield* run({ url: target.origin, auth })
+      withdrawn.add(server.issued[0] ?? "")
+      // A token that was issued a moment ago is not replaced: its server has another reason to refuse it.
+      const young = yield* run({ url: target.origin, auth })
+      assert.strictEqual(young.error.message, "answered 401")
+      assert.strictEqual(server.asked.length, 1)
+      yield* sql`UPDATE access_tokens SET obtained_at = now() - interval '1 minute'`
+      const again = yield* run({ url: target.origin, auth })
+      assert.strictEqual(again.status, "succeeded", JSON.stringify(again))
+      assert.strictEqual(again.attempts.length, 1)
+      assert.strictEqual(server.asked.length, 2)
+    })
+  )
+
+  it.effect("that expire are exchanged again in time", () =>
+    Effect.gen(function* () {
+      const { auth, run, server, target } = yield* scene
+      server.state.expires_in = 1
+      yield* run({ url: target.origin, auth })
+      const done = yield* eventually(
+        run({ url: target.origin, auth }),
+        () => server.asked.length > 1
+      )
+      assert.strictEqual(done.status, "succeeded")
+    })
+  )
+
+  it.effect("fail the run with the reason while the server is away, and work when it is back", () =>
+    Effect.gen(function* () {
+      const { auth, run, server, target } = yield* scene
+      server.state.status = 503
+      const away = yield* run({ url: target.origin, auth })
+      assert.deepStrictEqual(away.error, {
+        code: "auth_failed",
+        message: `the authorization server ${server.origin} answered 503: server_error`
+      })
+      const next = yield* run({ url: target.origin, auth })
+      assert.strictEqual(next.error.code, "auth_failed")
+      assert.strictEqual(server.asked.length, 1, "nobody asks again within the pause")
+      assert.strictEqual(target.authorizations.length, 0)
+      server.state.status = 200
+      const back = yield* eventually(
+        run({ url: target.origin, auth }),
+        ({ status }) => status === "succeeded"
+      )
+      assert.strictEqual(back.error, null)
+    })
+  )
+
+  it.effect("are tried again with the retries of the task", () =>
+    Effect.gen(function* () {
+      const { auth, run, server, target } = yield* scene
+      server.state.status = 503
+      const retried = yield* run({ url: target.origin, auth, retry_count: 1 })
+      assert.strictEqual(retried.attempts.length, 2)
+      assert.strictEqual(retried.error.code, "auth_failed")
+    })
+  )
+
+  it.effect("go neither to a server nor to a target outside the hosts of the secret", () =>
+    Effect.gen(function* () {
+      const { auth, putSecret, run, server, target } = yield* scene
+      for (const allowed_hosts of [[server.origin], [target.origin]]) {
+        yield* putSecret("CLIENT_SECRET", { value: clientSecret, allowed_hosts })
+        const refused = yield* run({ url: target.origin, auth })
+        assert.strictEqual(refused.error.code, "secret_refused")
+      }
+      assert.strictEqual(server.asked.length, 0)
+      assert.strictEqual(target.authorizations.length, 0)
+    })
+  )
+})
