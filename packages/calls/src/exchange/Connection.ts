@@ -137,7 +137,9 @@ export class Connection {
       return this.fail(error instanceof Error ? error : new AnswerCutOff())
     }
     if (!parser.isFinished || this.exchange !== exchange) return
+    // An idle connection must not keep the last call and its secrets in memory.
     this.exchange = undefined
+    this.parser = undefined
     const idle = idleMillisAfter(parser)
     if (idle > 0) this.socket?.setTimeout(idle)
     exchange.onEnd(idle > 0)

@@ -149,6 +149,13 @@ export class AccessTokens extends Context.Service<
         return Result.succeed({ text, requestId: id })
       })
 
+      /** Removes the tokens of requests that nobody makes any more. */
+      const removeOld = (workspaceId: string) =>
+        sql`
+          DELETE FROM access_tokens
+          WHERE workspace_id = ${workspaceId}
+            AND greatest(usable_until, asking_until) < now() - interval '1 hour'`
+
       const obtain = Effect.fnUntraced(function* (
         workspaceId: string,
         id: string,
@@ -156,6 +163,7 @@ export class AccessTokens extends Context.Service<
       ): Effect.fn.Return<Token, unknown> {
         for (;;) {
           if (yield* takeLease(workspaceId, id)) {
+            yield* removeOld(workspaceId)
             return yield* store(
               workspaceId,
               id,
