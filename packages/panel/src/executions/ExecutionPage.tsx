@@ -130,9 +130,10 @@ const factsOf = (execution: ExecutionDetail): FactsByName => ({
   Trigger: triggers[execution.trigger],
   Due: <ExactAt at={execution.scheduled_for} />,
   Started: <ExactAt at={execution.started_at} />,
-  "Waiting since": execution.awaiting_completion_since && (
-    <ExactAt at={execution.awaiting_completion_since} />
-  ),
+  "Waiting since":
+    execution.awaiting_completion_since === null ? undefined : (
+      <ExactAt at={execution.awaiting_completion_since} />
+    ),
   "Late by": <Duration ms={execution.lateness_ms} />,
   Finished: <ExactAt at={execution.finished_at} />,
   Duration: <Duration ms={execution.duration_ms} />,
