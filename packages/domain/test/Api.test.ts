@@ -129,7 +129,8 @@ const acceptsParams = (
   { params, schemaOfParams }: Facts,
   replaced: Record<string, string> = {}
 ) => {
-  const given = { ...Object.fromEntries(params.map((name) => [name, uuid])), ...replaced }
+  const samples = params.map((name) => [name, name === "name" ? "API_TOKEN" : uuid])
+  const given = { ...Object.fromEntries(samples), ...replaced }
   if (schemaOfParams === undefined) return params.length === 0
   const decode = Schema.decodeUnknownOption(schemaOfParams as Schema.Codec<unknown>)
   return Option.isSome(decode(given, { onExcessProperty: "error" }))
@@ -174,9 +175,10 @@ const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
     segments
   }) => access?.kind !== "public" || segments[1] !== "auth" || isBehind(ApiKeysRefused),
   "fails in the one error shape": ({ isBehind }) => isBehind(ErrorShape),
-  "declares NotFound where a record of its path may be missing": ({ ownErrors, params }) =>
-    params.every((name) => name === "workspace_id" || name === "key") ||
-    ownErrors.includes("NotFound"),
+  "declares NotFound where a record of its path may be missing": ({ method, ownErrors, params }) =>
+    params.every(
+      (name) => name === "workspace_id" || name === "key" || (name === "name" && method === "PUT")
+    ) || ownErrors.includes("NotFound"),
   "answers with one success, or with two if it makes or replaces": ({
     isStream,
     method,

@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { secretName } from "../calls/Template.ts"
+import { SecretId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { whenAbsent, withoutField } from "../shared/requests/whenAbsent.ts"
@@ -99,6 +100,7 @@ export type SecretUse = typeof SecretUse.Type
 
 /** A secret without its value, which no answer ever holds. */
 export const Secret = Schema.Struct({
+  id: SecretId,
   name: SecretName,
   description: Schema.NullOr(Schema.String).annotate({
     description: "What it is for. Null if nobody said."
@@ -116,6 +118,7 @@ export const Secret = Schema.Struct({
   identifier: "Secret",
   examples: [
     {
+      id: SecretId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       name: "API_TOKEN",
       description: "The token of the billing robot",
       allowed_hosts: ["api.example.com"],

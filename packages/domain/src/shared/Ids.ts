@@ -43,6 +43,9 @@ export type InvitationId = typeof InvitationId.Type
 export const SigningSecretId = idOf("the secret").pipe(Schema.brand("SigningSecretId"))
 export type SigningSecretId = typeof SigningSecretId.Type
 
+export const SecretId = idOf("the secret").pipe(Schema.brand("SecretId"))
+export type SecretId = typeof SecretId.Type
+
 export const AuditEventId = idOf("the event").pipe(Schema.brand("AuditEventId"))
 export type AuditEventId = typeof AuditEventId.Type
 

@@ -4,7 +4,7 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { Timestamp } from "./shared.ts"
+import type { SecretId, Timestamp } from "./shared.ts"
 
 /**
  * Values that calls and channels use and nobody can read: tokens, passwords, keys. A secret is
@@ -81,6 +81,8 @@ export class SecretsResource extends Resource {
 }
 
 export interface Secret {
+  /** The id of the secret. */
+  readonly id: SecretId
   /** The name, as templates write it. */
   readonly name: string
   /** What it is for. Null if nobody said. */

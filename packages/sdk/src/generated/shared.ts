@@ -29,6 +29,8 @@ export type NotificationDeliveryId = Id<"NotificationDeliveryId">
 
 export type QueueId = Id<"QueueId">
 
+export type SecretId = Id<"SecretId">
+
 export type ServiceAccountId = Id<"ServiceAccountId">
 
 export type SessionId = Id<"SessionId">

@@ -10,6 +10,7 @@ import {
   timestampOf
 } from "../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
+import { SecretId } from "@scheduling/domain/shared/Ids"
 
 /** A secret without its value. */
 export interface SecretRow {
@@ -24,6 +25,7 @@ export interface SecretRow {
 }
 
 export const toSecret = (row: SecretRow, used_by: ReadonlyArray<SecretUse>): Secret => ({
+  id: SecretId.make(row.id),
   name: row.name,
   description: row.description,
   allowed_hosts: row.allowed_hosts,

@@ -144,4 +144,34 @@ layer(runningNodeLayer(), { excludeTestServices: true })("secrets", (it) => {
       assert.deepStrictEqual(asOwner.body, { data: [], next_cursor: null })
     })
   )
+
+  it.effect("of another workspace are not there", () =>
+    Effect.gen(function* () {
+      const { member, setSecrets, token } = yield* begin
+      yield* setSecrets
+      const other = yield* begin
+      const foreign = yield* ask("DELETE", `${other.member.workspace}/secrets/CANARY`, {
+        token: other.token
+      })
+      assert.strictEqual(outcome(foreign), "404 not_found")
+      const own = yield* ask("DELETE", `${member.workspace}/secrets/CANARY`, { token })
+      assert.strictEqual(own.status, 204)
+    })
+  )
+
+  it.effect("keep their value when it is left out, unless a host is added", () =>
+    Effect.gen(function* () {
+      const { putSecret, run, target } = yield* begin
+      const missing = yield* putSecret("KEPT", { allowed_hosts: [target.origin] })
+      assert.strictEqual(outcome(missing), "422 validation_failed")
+      yield* putSecret("KEPT", { value: header, allowed_hosts: [target.origin, "api.example.com"] })
+      const fewer = yield* putSecret("KEPT", { allowed_hosts: [target.origin], description: "x" })
+      assert.strictEqual(fewer.status, 200)
+      yield* run({ url: target.origin, headers: { "x-v": "{{ secrets.KEPT }}" } })
+      assert.strictEqual(target.arrived[0]?.headers["x-v"], header)
+      const more = yield* putSecret("KEPT", { allowed_hosts: [target.origin, "evil.example.com"] })
+      assert.strictEqual(outcome(more), "422 validation_failed")
+      assert.include(more.text, "is required to add a host to allowed_hosts")
+    })
+  )
 })

@@ -103,8 +103,8 @@ const inWorkspace = "/v1/workspaces/:workspace_id"
 export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
   path.startsWith(inWorkspace)
 
-/** A key is whatever its author likes, and no id of anything. */
-const ids = /:(?!key\b)\w+/g
+/** A key and the name of a secret are what their authors like, and no ids of anything. */
+const ids = /:(?!(?:key|name)\b)\w+/g
 
 /**
  * The ids in a path other than the workspace's, each as the way to it: what a `:task_id` is the

@@ -192,6 +192,14 @@ const acquireQueue = Effect.fnUntraced(function* (owner: Member) {
   return { "queues/:queue_id": [queue, paused] } satisfies Holdings
 })
 
+const acquireSecret = Effect.fnUntraced(function* (owner: Member) {
+  const { body } = yield* ask("PUT", `${owner.workspace}/secrets/API_TOKEN`, {
+    token: owner.access_token,
+    body: { value: "a token", allowed_hosts: ["api.example.com"] }
+  })
+  return { "secrets/:name": [String(body.id)] } satisfies Holdings
+})
+
 type Acquire = (
   owner: Member
 ) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
@@ -208,6 +216,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["monitors/ssl/"], acquireSsl],
   [["workers/", "monitors/process/"], acquireWorker],
   [["queues/"], acquireQueue],
+  [["secrets/"], acquireSecret],
   [["notifications/"], acquireChannel]
 ]
 
