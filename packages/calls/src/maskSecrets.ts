@@ -58,6 +58,17 @@ const base64Of = (text: string): ReadonlyArray<string> =>
  * within a secret, so the beginning of one at its end is replaced too.
  */
 export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
+  const known = maskers.get(secrets)
+  if (known !== undefined) return known
+  const masker = makeMasker(secrets)
+  maskers.set(secrets, masker)
+  return masker
+}
+
+/** Finding all spellings of a secret takes longer than masking an answer. */
+const maskers = new WeakMap<ReadonlyArray<string>, (text: string) => string>()
+
+const makeMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
   const forms = [...new Set(secrets.flatMap(writtenForms))].toSorted((a, b) => b.length - a.length)
   return (text) => {
     let masked = text

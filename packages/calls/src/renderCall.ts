@@ -4,7 +4,12 @@ import {
   templateUrlProblems,
   withPlaceholders
 } from "@scheduling/domain/calls/TemplateCall"
-import { parseTemplate, type Reference, type Template } from "@scheduling/domain/calls/Template"
+import {
+  hasBraces,
+  parseTemplate,
+  type Reference,
+  type Template
+} from "@scheduling/domain/calls/Template"
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { maxUrlLength, parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
@@ -24,28 +29,37 @@ import type { TemplateValues } from "./templateValues.ts"
 export const renderCall = (
   call: TemplateCall,
   values: TemplateValues
-): Result.Result<TemplateCall, string> =>
-  Result.gen(function* () {
-    const url = yield* renderUrl(call.url, values)
-    const headers = yield* renderHeaders(call.headers, values)
-    const body = call.body === null ? null : yield* renderBody(call.body, headers, values)
-    return { url, headers, body }
-  })
+): Result.Result<TemplateCall, string> => {
+  // Without generators, which would take half of the time.
+  const url = renderUrl(call.url, values)
+  if (Result.isFailure(url)) return Result.fail(url.failure)
+  const headers = renderHeaders(call.headers, values)
+  if (Result.isFailure(headers)) return Result.fail(headers.failure)
+  if (call.body === null) {
+    return Result.succeed({ url: url.success, headers: headers.success, body: null })
+  }
+  const body = renderBody(call.body, headers.success, values)
+  return Result.isFailure(body)
+    ? Result.fail(body.failure)
+    : Result.succeed({ url: url.success, headers: headers.success, body: body.success })
+}
 
-const renderUrl = (source: string, values: TemplateValues): Result.Result<string, string> =>
-  Result.gen(function* () {
-    const [wrong] = templateUrlProblems(source)
-    if (wrong !== undefined) return yield* Result.fail(inField("url", wrong))
-    const template = yield* parsed("url", source)
-    const text = yield* fillTemplate(template, maxUrlLength, (reference) =>
-      Result.map(values.text(reference), percentEncode)
-    ).pipe(Result.mapError((problem) => inField("url", problem)))
-    const url = yield* Result.mapError(parseCallUrl(text), (problem) => inField("url", problem))
-    if (pathShape(url) !== pathShape(new URL(withPlaceholders(template)))) {
-      return yield* Result.fail('url: a value must not leave a part of the path empty, "." or ".."')
-    }
-    return text
-  })
+const renderUrl = (source: string, values: TemplateValues): Result.Result<string, string> => {
+  if (!hasBraces(source)) return Result.succeed(source)
+  const [wrong] = templateUrlProblems(source)
+  if (wrong !== undefined) return Result.fail(inField("url", wrong))
+  const template = parsed("url", source)
+  if (Result.isFailure(template)) return Result.fail(template.failure)
+  const text = fillTemplate("url", template.success, maxUrlLength, (reference) =>
+    Result.map(values.text(reference), percentEncode)
+  )
+  if (Result.isFailure(text)) return text
+  const url = parseCallUrl(text.success)
+  if (Result.isFailure(url)) return Result.fail(inField("url", url.failure))
+  return pathShape(url.success) === pathShape(new URL(withPlaceholders(template.success)))
+    ? text
+    : Result.fail('url: a value must not leave a part of the path empty, "." or ".."')
+}
 
 /**
  * Values contain no "/", so a path keeps its shape unless a value makes a part empty, "." or "..".
@@ -56,24 +70,28 @@ const pathShape = (url: URL): string => url.pathname.replace(/[^/]+/g, "x")
 const renderHeaders = (
   sources: TemplateCall["headers"],
   values: TemplateValues
-): Result.Result<TemplateCall["headers"], string> =>
-  Result.gen(function* () {
-    const headers: Array<readonly [string, string]> = []
-    for (const [name, source] of Object.entries(sources)) {
-      const field = `header ${name}`
-      const template = yield* parsed(field, source)
-      const value = yield* fillTemplate(template, maxHeaderLength, values.text).pipe(
-        Result.mapError((problem) => inField(field, problem))
-      )
-      headers.push([name, value])
+): Result.Result<TemplateCall["headers"], string> => {
+  const entries = Object.entries(sources)
+  if (!entries.some(([, source]) => hasBraces(source))) return Result.succeed(sources)
+  const headers: Array<readonly [string, string]> = []
+  for (const [name, source] of entries) {
+    if (!hasBraces(source)) {
+      headers.push([name, source])
+      continue
     }
-    const rendered = Object.fromEntries(headers)
-    const [problem] = headersProblems(rendered)
-    if (problem !== undefined) {
-      return yield* Result.fail(["header", ...problem.path, problem.problem].join(" "))
-    }
-    return rendered
-  })
+    const field = `header ${name}`
+    const template = parsed(field, source)
+    if (Result.isFailure(template)) return Result.fail(template.failure)
+    const value = fillTemplate(field, template.success, maxHeaderLength, values.text)
+    if (Result.isFailure(value)) return Result.fail(value.failure)
+    headers.push([name, value.success])
+  }
+  const rendered = Object.fromEntries(headers)
+  const [problem] = headersProblems(rendered)
+  return problem === undefined
+    ? Result.succeed(rendered)
+    : Result.fail(["header", ...problem.path, problem.problem].join(" "))
+}
 
 /** The limit is above that of all headers together, so that `headersProblems` reports the problem. */
 const maxHeaderLength = 16 * 1024
@@ -82,19 +100,22 @@ const renderBody = (
   source: string,
   headers: TemplateCall["headers"],
   values: TemplateValues
-): Result.Result<string, string> =>
-  Result.gen(function* () {
-    const template = yield* parsed("body", source)
-    const type = mediaType(headers)
-    const positions = jsonType.test(type) ? jsonPositions(template) : undefined
-    const text = yield* fillTemplate(template, maxBodyBytes, (reference, index) => {
-      if (positions?.[index] === "value") return values.json(reference)
-      const value = values.text(reference)
-      if (positions !== undefined) return Result.map(value, escapeJson)
-      return type === formType ? Result.map(value, percentEncode) : value
-    }).pipe(Result.mapError((problem) => inField("body", problem)))
-    return bodyFits(text) ? text : yield* Result.fail("body must be at most 256 KiB")
+): Result.Result<string, string> => {
+  if (!hasBraces(source)) return Result.succeed(source)
+  const template = parsed("body", source)
+  if (Result.isFailure(template)) return Result.fail(template.failure)
+  const type = mediaType(headers)
+  const positions = jsonType.test(type) ? jsonPositions(template.success) : undefined
+  const text = fillTemplate("body", template.success, maxBodyBytes, (reference, index) => {
+    if (positions?.[index] === "value") return values.json(reference)
+    const value = values.text(reference)
+    if (positions !== undefined) return Result.map(value, escapeJson)
+    return type === formType ? Result.map(value, percentEncode) : value
   })
+  return Result.isFailure(text) || bodyFits(text.success)
+    ? text
+    : Result.fail("body must be at most 256 KiB")
+}
 
 const formType = "application/x-www-form-urlencoded"
 const jsonType = /^[^/]+\/(?:[^/]+\+)?json$/
@@ -138,6 +159,7 @@ const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | 
  * Fills in every reference. Fails at the first one without a value, or if the text gets too long.
  */
 const fillTemplate = (
+  field: string,
   template: Template,
   maxLength: number,
   fill: (reference: Reference, index: number) => Result.Result<string, string>
@@ -149,10 +171,12 @@ const fillTemplate = (
       text += part
     } else {
       const value = fill(part, index++)
-      if (Result.isFailure(value)) return value
+      if (Result.isFailure(value)) return Result.fail(inField(field, value.failure))
       text += value.success
     }
-    if (text.length > maxLength) return Result.fail(`is longer than ${maxLength} characters`)
+    if (text.length > maxLength) {
+      return Result.fail(inField(field, `is longer than ${maxLength} characters`))
+    }
   }
   return Result.succeed(text)
 }

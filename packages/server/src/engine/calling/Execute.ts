@@ -9,6 +9,7 @@ import { asksForCallback, type CompletionUrls } from "../completions/CompletionU
 import type { DbClock } from "../../store/index.ts"
 import {
   cannotCall,
+  fillAtOnce,
   type FilledCall,
   makeFillCall,
   needsFilling,
@@ -16,7 +17,7 @@ import {
 } from "./fillCall.ts"
 import { loadCall, noCall } from "./LoadCall.ts"
 import { AccessTokens } from "../secrets/AccessTokens.ts"
-import type { CallSecrets } from "../secrets/CallSecrets.ts"
+import type { CallSecrets, OpenedSecrets } from "../secrets/CallSecrets.ts"
 import { cannotSign } from "../signing/SigningSecrets.ts"
 import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
@@ -50,8 +51,8 @@ export interface Executed {
  * Executes a run: makes its call when it is due, and decides what comes after it. `onEnd` is called
  * once, with the result.
  *
- * 1. A run that is due and has its call makes it at once (`makeCall`), without a fiber, which takes a
- *    twentieth of a run.
+ * 1. A run that is due and has its call, and the secrets for it, makes it at once (`makeCall`), without a
+ *    fiber, which takes a twentieth of a run.
  * 2. For a run that is early, `makeReady` prepares the request, where the call is known.
  * 3. A fiber waits until the run is due, reads its call, and fills in its values (`prepare`). Then the
  *    request that is ready begins (`beginCall`), or the call is made (`makeCall`).
@@ -79,13 +80,18 @@ export const makeExecute = Effect.gen(function* () {
     run: StartedRun,
     execution: Execution,
     signWith: ReadonlyArray<Redacted.Redacted>,
+    opened: OpenedSecrets | undefined,
     onEnd: OnEnd
   ): Executed => {
     const early = run.due_ms - execution.clock.now()
     const isWritten = run.call === null || !needsFilling(run.call)
-    if (early <= 0 && run.withheld === 0 && isWritten) {
-      const given = Result.map(givenCall(run), ({ call }) => ({ call, secrets: [] }))
-      return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
+    if (early <= 0 && run.withheld === 0) {
+      const given = isWritten
+        ? Result.map(givenCall(run), asWritten)
+        : run.call && opened && fillAtOnce(run, run.call, opened, startedAt(run, execution))
+      if (given) {
+        return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
+      }
     }
     const ready = early > 0 && isWritten ? makeReady(run, execution, signWith, early) : undefined
     let cutOff = () => {}
@@ -261,5 +267,7 @@ export const endOf = (
     started_ms,
     finished_ms: clock.now()
   })
+
+const asWritten = ({ call }: { readonly call: RunCall }): FilledCall => ({ call, secrets: [] })
 
 const givenCall = ({ call }: StartedRun) => (call === null ? noCall : Result.succeed({ call }))

@@ -2,8 +2,9 @@ import { cancelledError, executionError } from "@scheduling/domain/executions/Ex
 import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AccessTokens } from "../secrets/AccessTokens.ts"
-import type { CallSecrets } from "../secrets/CallSecrets.ts"
+import type { CallSecrets, OpenedSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
+import { makeOpenTogether } from "../calling/fillCall.ts"
 import { makeSecretsCache } from "../calling/secretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
@@ -90,11 +91,17 @@ export const makeCalls = Effect.fnUntraced(function* (
   const runFork = Effect.runForkWith(yield* Effect.context())
   const execute = yield* makeExecute
   const secretsOf = yield* makeSecretsCache
+  const openTogether = yield* makeOpenTogether
   const completionUrls = yield* CompletionUrls
   const { budget, clock, intake, loads, meters, options, results } = engine
   const running = new Map<string, RunningCall>()
 
-  const call = (run: StartedRun, owner: number, secrets: ReadonlyArray<Redacted.Redacted>) => {
+  const call = (
+    run: StartedRun,
+    owner: number,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    opened: OpenedSecrets | undefined
+  ) => {
     engine.count("started")
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
     const trace = tracer && beginTrace(tracer, run, clock.now())
@@ -110,7 +117,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     }
     const going: RunningCall = { executed: undefined, cancelled: false }
     running.set(run.id, going)
-    going.executed = execute(run, execution, secrets, (exit) => {
+    going.executed = execute(run, execution, secrets, opened, (exit) => {
       running.delete(run.id)
       const now = clock.now()
       intake.release(run.id, now, Exit.isSuccess(exit))
@@ -154,14 +161,19 @@ export const makeCalls = Effect.fnUntraced(function* (
         clock.now()
       )
     }
-    // This process may have been frozen, and other nodes may have the runs by now.
-    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
       Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
     )
+    const opened = yield* openTogether(runs)
+    // This process may have been frozen, or may have waited for the database, and other nodes may have the
+    // runs by now.
+    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
     notifyStarted(changes, runs)
-    for (const run of runs)
-      call(notFarAhead(run, clock.now()), owner, secrets.get(run.workspace_id) ?? [])
+    for (const run of runs) {
+      const { workspace_id } = run
+      const signWith = secrets.get(workspace_id) ?? []
+      call(notFarAhead(run, clock.now()), owner, signWith, opened.get(workspace_id))
+    }
   }, Effect.uninterruptible)
 
   return {

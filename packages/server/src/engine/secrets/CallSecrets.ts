@@ -9,7 +9,29 @@ export interface OpenedSecret {
   readonly allowed_hosts: ReadonlyArray<string>
 }
 
-export type OpenedSecrets = ReadonlyMap<string, OpenedSecret>
+/** The secrets that a workspace has of those that were asked for together. */
+export class OpenedSecrets {
+  readonly #secrets: ReadonlyMap<string, OpenedSecret>
+  readonly #values = new Map<string, ReadonlyArray<string>>()
+
+  constructor(secrets: Iterable<readonly [name: string, secret: OpenedSecret]>) {
+    this.#secrets = new Map(secrets)
+  }
+
+  get(name: string): OpenedSecret | undefined {
+    return this.#secrets.get(name)
+  }
+
+  /** The same array for the same names, by which what is made of the values is found again. */
+  valuesOf(names: ReadonlySet<string>): ReadonlyArray<string> {
+    const key = [...names].join()
+    const known = this.#values.get(key)
+    if (known !== undefined) return known
+    const values = [...names].flatMap((name) => this.#secrets.get(name)?.value ?? [])
+    this.#values.set(key, values)
+    return values
+  }
+}
 
 /**
  * Opens the secrets that users name in calls and channels. They are read each time, because a call
@@ -53,7 +75,7 @@ export class CallSecrets extends Context.Service<
           const byWorkspace = new Map(
             [...opened].map(([workspaceId, found]) => [
               workspaceId,
-              new Map(
+              new OpenedSecrets(
                 found.map(({ allowed_hosts, id, name, sealed_value }) => {
                   const value = unsealIfKnown(ring, id, sealed_value)
                   return [name, { allowed_hosts, value }] as const
@@ -93,4 +115,4 @@ interface SecretRow {
   readonly sealed_value: string
 }
 
-const none: OpenedSecrets = new Map()
+const none = new OpenedSecrets([])

@@ -26,7 +26,7 @@ import { testSecret } from "../../../support/testSecret.ts"
 import { Signals } from "../../../../src/events/Signals.ts"
 import { DatabaseClockLayer } from "../../../../src/store/DbClock.ts"
 import { AccessTokens } from "../../../../src/engine/secrets/AccessTokens.ts"
-import { CallSecrets } from "../../../../src/engine/secrets/CallSecrets.ts"
+import { CallSecrets, OpenedSecrets } from "../../../../src/engine/secrets/CallSecrets.ts"
 import { SigningSecrets } from "../../../../src/engine/signing/SigningSecrets.ts"
 
 const urls = completionUrls(makeSecrets([testSecret]), "http://127.0.0.1")
@@ -39,7 +39,7 @@ export const secretsLayer = Layer.mergeAll(
   }),
   Layer.succeed(CompletionUrls, urls),
   // The tasks of these tests use no secrets.
-  Layer.succeed(CallSecrets, { open: () => Effect.succeed(new Map()) }),
+  Layer.succeed(CallSecrets, { open: () => Effect.succeed(new OpenedSecrets([])) }),
   Layer.mock(AccessTokens, {})
 )
 
