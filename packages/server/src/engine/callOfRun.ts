@@ -3,13 +3,13 @@
  * of a chain.
  */
 export const callOfRun = `LEFT JOIN LATERAL (
-      SELECT retry_count, call_options, timeout_seconds
+      SELECT retry_count, call_options, timeout_seconds, secret_names
       FROM chain_steps
       WHERE runs.kind = 'chain'
         AND chain_steps.version_id = runs.version_id
         AND chain_steps.step_index = runs.step_index
       UNION ALL
-      SELECT retry_count, call_options, timeout_seconds
+      SELECT retry_count, call_options, timeout_seconds, secret_names
       FROM tasks
       WHERE runs.kind <> 'chain'
         AND tasks.id = runs.task_id

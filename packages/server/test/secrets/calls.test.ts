@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, createKey, outcome } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { begin, canary, header } from "./begin.ts"
@@ -103,6 +104,43 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a call with values", (
       )
       assert.strictEqual(attempt.request.body, request?.body)
       assert.strictEqual(attempt.request.headers["x-uuid"], request?.headers["x-uuid"])
+    })
+  )
+
+  it.effect("has them masked in what its job reports later", () =>
+    Effect.gen(function* () {
+      const { member, setSecrets, target, token } = yield* begin
+      yield* setSecrets
+      const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
+        token,
+        body: {
+          name: "Job",
+          schedule: "0 0 1 1 *",
+          url: target.origin,
+          headers: { "x-token": "{{ secrets.HEADER }}" },
+          completion: "callback"
+        }
+      })
+      const { body: started } = yield* ask("POST", `${member.workspace}/cron/${task.id}/run`, {
+        token
+      })
+      yield* eventually(
+        Effect.sync(() => target.arrived.length),
+        (count) => count === 1
+      )
+      const url = String(target.arrived[0]?.headers["scheduling-complete-url"])
+      const report = (path: string) =>
+        Effect.promise(() => fetch(url + path, { method: "POST", body: `used ${header} for it` }))
+      assert.strictEqual((yield* report("/log")).status, 200)
+      assert.strictEqual((yield* report("")).status, 200)
+      const ended = yield* ask(
+        "GET",
+        `${member.workspace}/executions/${started.id}?wait_seconds=30`,
+        { token }
+      )
+      assert.strictEqual(ended.body.status, "succeeded")
+      assert.include(ended.text, "used ••• for it")
+      assert.notInclude(ended.text, header)
     })
   )
 

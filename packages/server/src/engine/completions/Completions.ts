@@ -6,6 +6,7 @@ import {
 import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
+import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { AwaitingRun, NodeUptime } from "./awaitingRuns.ts"
 import { makeSettleAlone } from "../settleAlone.ts"
 import type { EndSignals, Signals } from "../../events/index.ts"
@@ -13,6 +14,7 @@ import { classifyResult } from "../calling/classifyResult.ts"
 import { type Settlement, settlementOf } from "../Run.ts"
 import { batched } from "../../store/index.ts"
 import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
+import { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { Completed } from "./CompletionUrls.ts"
 
 /** What a job says of its attempt. */
@@ -57,12 +59,21 @@ export class Completions extends Context.Service<
   static readonly layer: Layer.Layer<
     Completions,
     never,
-    CompletionsRepo | EndSignals | Signals | SqlClient.SqlClient
+    CallSecrets | CompletionsRepo | EndSignals | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Completions,
     Effect.gen(function* () {
       const repo = yield* CompletionsRepo
+      const callSecrets = yield* CallSecrets
       const settleAlone = yield* makeSettleAlone(yield* SqlClient.SqlClient)
+
+      /** What a job says, with a mask for each secret of its call. */
+      const masked = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
+        if (run.secret_names === null) return report
+        const names = new Set(run.secret_names)
+        const secrets = yield* callSecrets.open(run.workspace_id, names)
+        return { ...report, body: secretsMasker(secrets.valuesOf(names))(report.body) }
+      })
 
       /** Returns the ids of the runs that ended, or go back to the queue, by what was said. */
       const end = Effect.fnUntraced(function* (
@@ -73,11 +84,13 @@ export class Completions extends Context.Service<
           calling.length === 0 ? [] : yield* repo.takeOver(calling.map(({ run }) => takeover(run)))
         )
         const random = yield* Random.next
-        return yield* settleAlone(
-          [...said.values()]
-            .filter(({ run }) => run.state === "awaiting" || taken.has(run.id))
-            .map(({ report, run }) => settlementBy(run, report, random))
+        const owned = [...said.values()].filter(
+          ({ run }) => run.state === "awaiting" || taken.has(run.id)
         )
+        const settlements = yield* Effect.forEach(owned, ({ report, run }) =>
+          Effect.map(masked(run, report), (one) => settlementBy(run, one, random))
+        )
+        return yield* settleAlone(settlements)
       })
 
       const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
@@ -86,7 +99,7 @@ export class Completions extends Context.Service<
         for (let round = 0; round < rounds && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
           const over: Array<CompletionReport> = []
-          const lines: Array<CompletionReport> = []
+          const lines: Array<{ readonly run: AwaitingRun; readonly report: CompletionReport }> = []
           const said = new Map<
             string,
             { readonly run: AwaitingRun; readonly report: CompletionReport }
@@ -95,15 +108,20 @@ export class Completions extends Context.Service<
             const run = runs.get(report.id)
             if (run === undefined || run.attempt !== report.attempt || !hasBegun(run)) {
               over.push(report)
-            } else if (report.what === "progress") lines.push(report)
+            } else if (report.what === "progress") lines.push({ run, report })
             // Of several at once the first counts, and the others find out in the next round.
             else if (!said.has(run.id)) said.set(run.id, { run, report })
           }
           if (lines.length > 0) {
             yield* repo.insertProgress(
-              lines.map((line) => ({ ...line, text: progressLine(line.body) }))
+              yield* Effect.forEach(lines, ({ report, run }) =>
+                Effect.map(masked(run, report), (line) => ({
+                  ...line,
+                  text: progressLine(line.body)
+                }))
+              )
             )
-            for (const line of lines) receipts.set(line, "recorded")
+            for (const { report } of lines) receipts.set(report, "recorded")
           }
           if (over.length > 0) {
             const ended = yield* repo.findEnded(over)

@@ -52,6 +52,8 @@ export interface AwaitingRun extends Pick<
   readonly retry_count: number
   readonly call_options: CallOptions | null
   readonly timeout_seconds: number
+  /** The secrets that its call uses. */
+  readonly secret_names: ReadonlyArray<string> | null
   readonly started_ms: number
   readonly now_ms: number
 }
@@ -61,7 +63,7 @@ const columns = `
   runs.lease_owner, runs.cancel_requested, ${positionColumn()},
   CASE runs.state WHEN 'awaiting' THEN runs.status_code END AS answered_with,
   coalesce(call.retry_count, 0) AS retry_count, call.call_options,
-  coalesce(call.timeout_seconds, 30) AS timeout_seconds,
+  coalesce(call.timeout_seconds, 30) AS timeout_seconds, call.secret_names,
   date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
   date_part('epoch', now()) * 1000 AS now_ms`
 
