@@ -1,10 +1,10 @@
 // @tags slow
 import { assert, layer } from "@effect/vitest"
-import { Array as Arr, Effect, Logger, Redacted } from "effect"
+import { Array as Arr, Effect, Logger, Redacted, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
-import { makeSecrets, type Purpose, seal } from "../../src/core/Secrets.ts"
+import { makeSecrets, type Purpose, seal, unseal } from "../../src/core/Secrets.ts"
 import { SealedRepo } from "../../src/operations/SealedRepo.ts"
 import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
 import { until } from "../billing/support/scene.ts"
@@ -70,10 +70,12 @@ const insertMany = Effect.fnUntraced(function* (channelId: string) {
         created_at: new Date(0)
       }))
     )}`
-  const [channel] = yield* sql<{ readonly config: object }>`
+  const [copied] = yield* sql<{ readonly config: object }>`
     SELECT *
     FROM notification_channels
     WHERE id = ${channelId}`
+  // The database computes it.
+  const channel = copied && Struct.omit({ ...copied, secret_names: null }, ["secret_names"])
   yield* sql`
     INSERT INTO notification_channels ${sql.insert(
       Arr.map(sealers, (secret) => {
@@ -100,6 +102,8 @@ const leftUnderOld = Effect.gen(function* () {
       UNION ALL
       SELECT sealed_secrets FROM notification_channels
       UNION ALL
+      SELECT sealed_value FROM secrets
+      UNION ALL
       SELECT sealed_secret FROM totp
       UNION ALL
       SELECT sealed_ping_id FROM ping_urls
@@ -108,6 +112,7 @@ const leftUnderOld = Effect.gen(function* () {
       ...keyOf("audit-chain"),
       ...keyOf("signing-secret"),
       ...keyOf("notification-channel"),
+      ...keyOf("secret"),
       ...keyOf("totp"),
       ...keyOf("ping-url-shown")
     ].map(({ id }) => id)}::text[])`
@@ -121,6 +126,10 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
       const { body: signing } = yield* secretsOf(member)
       const { body: channel } = yield* notificationsOf(member).create(webhook)
       const { body: heartbeat } = yield* heartbeatsOf(member).create()
+      yield* ask("PUT", `${member.workspace}/secrets/API_TOKEN`, {
+        token: member.access_token,
+        body: { value: "the value of a token", allowed_hosts: ["api.example.com"] }
+      })
       yield* insertMany(channel.id)
       const secret = yield* startTotp(member)
       yield* confirmTotp(member, secret)
@@ -139,6 +148,14 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
       }
 
       const last = yield* nodeWith([])
+      const sql = yield* SqlClient.SqlClient
+      const [kept] = yield* sql<{ readonly id: string; readonly sealed_value: string }>`
+        SELECT id, sealed_value
+        FROM secrets`
+      assert.strictEqual(
+        unseal(keyOf("secret", renewed), kept?.id ?? "", kept?.sealed_value ?? ""),
+        "the value of a token"
+      )
       yield* Effect.gen(function* () {
         const later = yield* logIn(member, yield* codeNow(secret))
         assert.deepStrictEqual((yield* secretsOf(later)).body, signing)
