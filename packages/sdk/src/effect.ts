@@ -64,6 +64,7 @@ export {
   QueueId,
   ServiceAccountId,
   SessionId,
+  SecretId,
   SigningSecretId,
   SubjectId,
   UserId,

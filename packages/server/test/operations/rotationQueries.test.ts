@@ -19,7 +19,7 @@ layer(testAppLayer())("the statements of docs/operations.md about a rotated secr
   it.effect("fit the schema", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      assert.lengthOf(statements, 3)
+      assert.lengthOf(statements, 4)
       for (const statement of statements) yield* sql.unsafe(statement)
     })
   )
