@@ -76,10 +76,7 @@ export const SecretDefinition = Schema.Struct({
       examples: ["The token of the billing robot"]
     })
   )
-}).annotate({
-  identifier: "SecretDefinition",
-  examples: [{ allowed_hosts: ["api.example.com"] }]
-})
+}).annotate({ identifier: "SecretDefinition" })
 export type SecretDefinition = typeof SecretDefinition.Type
 
 const SecretUse = Schema.Struct({

@@ -42,7 +42,11 @@ export class SecretsResource extends Resource {
    *
    * @example
    * const name = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const secret = await client.secrets.upsert(name, { allowed_hosts: ["api.example.com"] })
+   * const secret = await client.secrets.upsert(name, {
+   *   value: "3f9c8d2e",
+   *   allowed_hosts: ["api.example.com"],
+   *   description: "The token of the billing robot"
+   * })
    */
   upsert(
     name: string,

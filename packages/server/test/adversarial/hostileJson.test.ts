@@ -79,7 +79,8 @@ const assertKept = Effect.fnUntraced(function* (
 const shownAgain = (created: object, stored: object) =>
   Object.fromEntries(
     Object.entries(created).filter(
-      ([field]) => field in stored || (field !== "key" && field !== "token")
+      ([field]) =>
+        field in stored || !["key", "token", "client_id", "client_secret"].includes(field)
     )
   )
 
@@ -304,9 +305,10 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
       for (const body of bodies) {
         const call = `"url":"https://example.com/","headers":${headers},"body":${JSON.stringify(body)}`
         const escaped = call.replace("{{ constructor", "{{ '{{' }} constructor")
+        const sent = JSON.parse(`{${escaped}}`)
         for (const [kind, input, callOf] of [
-          ["cron", `{"name":"a","schedule":"* * * * *",${call}}`, (task: unknown) => task],
-          ["delayed", `{"delay_seconds":60,${call}}`, (task: unknown) => task],
+          ["cron", `{"name":"a","schedule":"* * * * *",${escaped}}`, (task: unknown) => task],
+          ["delayed", `{"delay_seconds":60,${escaped}}`, (task: unknown) => task],
           [
             "chains",
             `{"name":"a","steps":[{"name":"constructor",${escaped}}]}`,
@@ -318,7 +320,6 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
           const created = yield* askCalmly("POST", at, { token, body: input })
           assert.strictEqual(created.status, 201, created.text)
           const stored = yield* ask("GET", `${at}/${created.body.id}`, { token })
-          const sent = JSON.parse(`{${kind === "chains" ? escaped : call}}`)
           const { body, headers, url } = callOf(stored.body) as typeof sent
           assert.sameDeepMembers(Object.entries(headers), Object.entries(sent.headers))
           assert.deepStrictEqual({ url, body }, { url: sent.url, body: sent.body })

@@ -126,5 +126,6 @@ export const pathWith = (
   return path
     .replace(":workspace_id", workspaceId)
     .replace(/:key\b/, "a-key")
+    .replace(/:name\b/, "A_NAME")
     .replaceAll(ids, () => idAt(places[next++] ?? ""))
 }
