@@ -33,6 +33,11 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
       await client.apiKeys.create({ name, scopes: ["tasks:read"] })
       await client.workers.create({ name })
     }
+    await client.secrets.upsert("BILLING_TOKEN", {
+      value: all,
+      allowed_hosts: ["billing.example.com"],
+      description: all
+    })
     const { data: tasks } = await client.cron.list({ limit: 1 })
     await client.cron.runAndWait(tasks[0]?.id ?? "")
 

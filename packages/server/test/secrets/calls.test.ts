@@ -183,6 +183,17 @@ layer(runningNodeLayer(), { excludeTestServices: true })("secrets", (it) => {
     })
   )
 
+  it.effect("have names of capital letters, digits and _", () =>
+    Effect.gen(function* () {
+      const { putSecret } = yield* begin
+      for (const name of ["lower", "1ST", "A-B", "A".repeat(64)]) {
+        const refused = yield* putSecret(name, { value: "x", allowed_hosts: ["api.example.com"] })
+        assert.strictEqual(outcome(refused), "422 validation_failed")
+        assert.include(refused.text, "1 to 63 capital letters, digits and _")
+      }
+    })
+  )
+
   it.effect("of another workspace are not there", () =>
     Effect.gen(function* () {
       const { member, setSecrets, token } = yield* begin

@@ -150,7 +150,7 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
     case "Params": {
       const issues = issuesIn(issue, { whole: "The request", part: "parameter" })
       return errorAnswer(
-        issues.every(({ path }) => path[0] === "key")
+        issues.every(({ path }) => isChosen(path[0]))
           ? new ValidationFailed({ issues })
           : new NotFound({ resource: missingResource(issues) }),
         id
@@ -176,6 +176,10 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
       return undefined
   }
 }
+
+/** Keys and names are chosen by their authors, who need to know what is wrong with one. */
+const isChosen = (parameter: string | number | undefined): boolean =>
+  parameter === "key" || parameter === "name"
 
 /**
  * A malformed id names nothing that exists: a `{key_id}` that is not a UUID is a missing `api_key`.

@@ -132,7 +132,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
     const withIds = routes.flatMap(({ method, path }) =>
       [...path.matchAll(/:(\w+)/g)]
         .map(([, name = ""]) => name)
-        .filter((name) => name !== "workspace_id" && name !== "key")
+        .filter((name) => !["workspace_id", "key", "name"].includes(name))
         .map((name) => ({ method, path, name }))
     )
 
