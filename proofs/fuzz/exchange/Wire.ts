@@ -2,6 +2,7 @@ import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeFileSync } from "node:fs"
+import { gunzipSync } from "node:zlib"
 
 /** A request as it is sent, without a library that would correct it. Texts are Latin-1. */
 export interface WireRequest {
@@ -124,14 +125,19 @@ const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => 
   // The body of a stream is not read, because it has no end.
   const isStream = headers.get("content-type") === "text/event-stream"
   const isEmpty = isHead || isStream || status === 204 || status === 304
-  const body = isEmpty ? "" : bodyOf(rest, headers)
-  return body === undefined ? undefined : { status, headers, text: body }
+  const body = isEmpty ? Buffer.alloc(0) : bodyOf(rest, headers)
+  if (body === undefined) return undefined
+  return { status, headers, text: decoded(body, headers.get("content-encoding")) }
 }
 
-const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): string | undefined => {
+/** Longer answers are compressed for the requests that accept it. */
+const decoded = (body: Buffer, encoding: string | undefined): string =>
+  (encoding === "gzip" && body.length > 0 ? gunzipSync(body) : body).toString("utf8")
+
+const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): Buffer | undefined => {
   if (headers.get("transfer-encoding") !== "chunked") {
     const length = Number(headers.get("content-length"))
-    return bytes.length < length ? undefined : bytes.toString("utf8", 0, length)
+    return bytes.length < length ? undefined : bytes.subarray(0, length)
   }
   const parts: Array<Buffer> = []
   for (let at = 0; ;) {
@@ -140,7 +146,7 @@ const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): string | u
     const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16)
     const start = lineEnd + 2
     if (bytes.length < start + size + 2) return undefined
-    if (size === 0) return Buffer.concat(parts).toString("utf8")
+    if (size === 0) return Buffer.concat(parts)
     parts.push(bytes.subarray(start, start + size))
     at = start + size + 2
   }
