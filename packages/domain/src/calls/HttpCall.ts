@@ -1,8 +1,9 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema, type SchemaAST, SchemaTransformation } from "effect"
 import { CallHeaders, CallHeadersUpdate } from "./CallHeaders.ts"
 import {
   bodyIsSent,
   callOptions,
+  type Completion,
   maxAnswerSeconds,
   maxCompletionSeconds,
   retriesAgree,
@@ -13,7 +14,7 @@ import { mask } from "./credentialHeaders.ts"
 import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { text } from "../shared/Text.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { authorizationIsGivenOnce } from "./CallAuth.ts"
+import { authorizationIsGivenOnce, type CallAuth } from "./CallAuth.ts"
 import { referencesAreKnown, TemplateUrl } from "./TemplateCall.ts"
 import { options } from "../shared/options.ts"
 
@@ -124,22 +125,37 @@ export const call = {
   defaults: { ...always.defaults, ...callOptions.defaults }
 }
 
+/** The fields of a call that its rules compare. */
+interface ComparedFields {
+  readonly method?: string
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly body?: string | null
+  readonly timeout_seconds?: number
+  readonly retry_count?: number
+  readonly retry?: { readonly count?: number } | null
+  readonly completion?: Completion | null
+  readonly auth?: CallAuth | null
+}
+
+type Rules = readonly [SchemaAST.Check<ComparedFields>, ...Array<SchemaAST.Check<ComparedFields>>]
+
 /** The rules of a call that has all its fields. */
-export const callChecks = [
+export const callChecks: Rules = [
   bodyIsSent,
   retriesAgree,
   timeoutFits,
   authorizationIsGivenOnce,
   referencesAreKnown
-] as const
+]
 
 /** The rules that the fields of a PATCH keep among themselves. */
-export const callUpdateChecks = [
+export const callUpdateChecks: Rules = [
   bodyIsSent,
   retriesAgree,
   authorizationIsGivenOnce,
   referencesAreKnown
-] as const
+]
 
 /** The fields of a call whose objects a PATCH merges. */
 export const callUpdate = {

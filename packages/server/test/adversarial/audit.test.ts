@@ -129,6 +129,10 @@ layer(testAppLayer())("The audit log", (it) => {
       const ip = randomIp()
       const request_id = `audit-${endpoint.name}`
       const code = yield* codeFor(endpoint, member)
+      if (endpoint.name === "secrets.delete") {
+        const body = { value: "a value", allowed_hosts: ["api.example.com"] }
+        yield* ask("PUT", path, { token: member.access_token, body })
+      }
       if (endpoint.name === "workers.resume") {
         yield* ask("POST", path.replace("resume", "pause"), { token: member.access_token })
       }

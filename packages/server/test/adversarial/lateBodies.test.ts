@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { ask, createKey, joined, type Member, outcome, password, signUp } from "../support/http.ts"
 import { type RawAnswer, talkLate } from "../support/rawHttp.ts"
-import { nobodysId } from "../support/routes.ts"
+import { urlOf } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints, isInWorkspace } from "./support/contract.ts"
 
@@ -16,7 +16,7 @@ const forKeys = inWorkspace.filter(({ access }) => access.kind === "scope")
 
 /** Only the workspace id names something, because the other ids are checked after access. */
 const requestLine = ({ method, path }: Endpoint, workspaceId: string) =>
-  `${method} ${path.replace(":workspace_id", workspaceId).replaceAll(/:\w+/g, nobodysId)}`
+  `${method} ${urlOf(path, { workspace_id: workspaceId })}`
 
 const bodyOf = ({ example = {} }: Endpoint) => JSON.stringify(example)
 

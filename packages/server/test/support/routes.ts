@@ -21,7 +21,10 @@ export const routes: ReadonlyArray<Route> = (() => {
 export const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
 export const urlOf = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
-  path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? nobodysId)
+  path.replaceAll(
+    /:(\w+)/g,
+    (_, name: string) => ids[name] ?? (name === "name" ? "A_NAME" : nobodysId)
+  )
 
 /** The methods for which a URL has an endpoint. Every GET also has HEAD. */
 export const methodsAt = (url: string): ReadonlyArray<string> => {

@@ -82,7 +82,6 @@ export class ServiceAccountsRepo extends Context.Service<
         const sql = yield* SqlClient.SqlClient
 
         const serviceAccounts = sql`
-          SELECT
             users.id, users.workspace_id, users.name, users.created_at, memberships.role,
             secret_hash, secret_prefix, old_secret_hash, old_secret_expires_at, last_used_at,
             created_by
@@ -112,7 +111,7 @@ export class ServiceAccountsRepo extends Context.Service<
 
           list: Effect.fn("ServiceAccountsRepo.list")(function* (workspaceId, page) {
             return yield* sql<ServiceAccountRow>`
-              ${serviceAccounts}
+              SELECT ${serviceAccounts}
               WHERE users.workspace_id = ${workspaceId}
                 AND users.id < ${page.before}
               ORDER BY users.id DESC
@@ -121,7 +120,7 @@ export class ServiceAccountsRepo extends Context.Service<
 
           find: Effect.fn("ServiceAccountsRepo.find")(function* (workspaceId, id) {
             const rows = yield* sql<ServiceAccountRow>`
-              ${serviceAccounts}
+              SELECT ${serviceAccounts}
               WHERE users.workspace_id = ${workspaceId}
                 AND users.id = ${id}`
             return Option.fromNullishOr(rows[0])
@@ -129,7 +128,7 @@ export class ServiceAccountsRepo extends Context.Service<
 
           findOfToken: Effect.fn("ServiceAccountsRepo.findOfToken")(function* (id) {
             const rows = yield* sql<ServiceAccountRow>`
-              ${serviceAccounts}
+              SELECT ${serviceAccounts}
               WHERE users.id = ${id}`
             return Option.fromNullishOr(rows[0])
           }, Effect.orDie),

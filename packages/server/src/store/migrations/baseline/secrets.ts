@@ -28,7 +28,7 @@ export const secrets = Effect.gen(function* () {
       SELECT CASE
         WHEN strpos(source, '{{') > 0 THEN (
           SELECT array_agg(DISTINCT found[1])
-          FROM regexp_matches(source, '{{\\s*secrets\\.([A-Z][A-Z0-9_]{0,62})\\s*}}', 'g') AS found
+          FROM regexp_matches(source, '{{[[:space:]]*secrets[.]([A-Z][A-Z0-9_]{0,62})[[:space:]]*}}', 'g') AS found
         )
       END
     $$`
