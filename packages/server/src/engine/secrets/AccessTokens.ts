@@ -3,8 +3,7 @@ import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { OAuth2Auth } from "@scheduling/domain/calls/CallAuth"
 import { Clock, Context, Deferred, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { createHash } from "node:crypto"
-import { Ids, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import { Ids, mac, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 
 /** An access token that an authorization server has issued. */
 export interface AccessToken {
@@ -41,7 +40,7 @@ const maxRemembered = 10_000
 /**
  * The access tokens of calls with OAuth2 client credentials. One node asks for a token, and all calls of
  * all nodes use it until shortly before it expires. Tokens are kept sealed, in the database and in
- * memory. The id of a token is a hash of everything that its request contains, so a changed client secret
+ * memory. The id of a token is a keyed hash of everything that its request contains, so a changed client secret
  * has a token of its own.
  *
  * 1. `get` returns the token that this node remembers, if it is still good.
@@ -78,6 +77,16 @@ export class AccessTokens extends Context.Service<
       )
       const remembered = new Map<string, { readonly sealed: string; readonly untilMs: number }>()
       const flights = new Map<string, Deferred.Deferred<Token>>()
+
+      /** Keyed, because the hash is stored and a client secret may be short enough to be guessed. */
+      const idOf = (
+        workspaceId: string,
+        { audience, client_id, client_secret, scope: scopes, token_url }: OAuth2Auth
+      ): string =>
+        mac(
+          ring[0],
+          JSON.stringify([workspaceId, token_url, client_id, client_secret, scopes, audience])
+        )
 
       const opened = (requestId: string, sealed: string): AccessToken | undefined => {
         const text = unsealIfKnown(ring, requestId, sealed)
@@ -233,14 +242,6 @@ interface StoredToken {
   readonly usable_seconds: number | null
   readonly asking_seconds: number | null
 }
-
-const idOf = (
-  workspaceId: string,
-  { audience, client_id, client_secret, scope, token_url }: OAuth2Auth
-): string =>
-  createHash("sha256")
-    .update(JSON.stringify([workspaceId, token_url, client_id, client_secret, scope, audience]))
-    .digest("base64url")
 
 type Answer = Result.Result<{ readonly text: string; readonly life_seconds: number }, string>
 

@@ -33,7 +33,7 @@ export const secrets = Effect.gen(function* () {
       END
     $$`
 
-  // The id is a hash of the request for the token. Until `asking_until`, one node asks for a token, or
+  // The id is a keyed hash of the request for the token. Until `asking_until`, one node asks for a token, or
   // none does because the last request has failed, for the reason in `error`.
   yield* sql`
     CREATE TABLE access_tokens (
