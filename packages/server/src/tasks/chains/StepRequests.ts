@@ -7,6 +7,7 @@ import type { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared
 import { Context, Effect, Layer, Result } from "effect"
 import { Limits } from "../../plans/index.ts"
 import { orNotFound } from "../../core/index.ts"
+import { timestampOf } from "../../store/index.ts"
 import { shownCall } from "../executions/shownCall.ts"
 import { firstStart } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
@@ -19,14 +20,17 @@ import { ChainsRepo } from "./ChainsRepo.ts"
 export class StepRequests extends Context.Service<
   StepRequests,
   {
-    readonly get: (
+    /** Reads what the step needed, and returns the request of each of its attempts. */
+    readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       chainId: ChainId,
       runId: ChainRunId,
-      executionId: ExecutionId,
-      /** The attempt whose request it is. The first one when absent. */
-      attempt?: Pick<Attempt, "number" | "started_at">
-    ) => Effect.Effect<StepRequest, NotFound | Conflict>
+      executionId: ExecutionId
+    ) => Effect.Effect<
+      /** Of the first attempt when absent. */
+      (attempt?: Pick<Attempt, "number" | "started_at">) => Result.Result<StepRequest, Conflict>,
+      NotFound | Conflict
+    >
   }
 >()("@scheduling/server/tasks/chains/StepRequests") {
   static readonly layer: Layer.Layer<StepRequests, never, ChainRunsRepo | ChainsRepo | Limits> =
@@ -38,8 +42,8 @@ export class StepRequests extends Context.Service<
         const runs = yield* ChainRunsRepo
 
         return StepRequests.of({
-          get: Effect.fn("StepRequests.get")(
-            function* (workspaceId, chainId, runId, executionId, attempt) {
+          find: Effect.fn("StepRequests.find")(
+            function* (workspaceId, chainId, runId, executionId) {
               const chain = yield* foundChain(chains.find(workspaceId, chainId))
               const since = yield* limits.historyFrom(workspaceId)
               const run = yield* foundRun(runs.find(workspaceId, chainId, runId, since))
@@ -57,29 +61,34 @@ export class StepRequests extends Context.Service<
                 })
               }
               const { input } = run.steps[0]
-              const filled = shownCall(step, {
-                run: {
-                  id: run.id,
-                  attempt: attempt?.number ?? 1,
-                  scheduled_ms: asked.scheduled_for.getTime()
-                },
+              const values = {
                 task: chain,
                 input: input === null ? null : JSON.stringify(input),
                 steps: new Map(
                   run.steps.flatMap((row) => (row.step === null ? [] : [[row.step, row]]))
-                ),
-                now_ms:
-                  attempt === undefined
-                    ? asked.started_at.getTime()
-                    : Date.parse(attempt.started_at)
-              })
-              if (Result.isFailure(filled)) {
-                return yield* new Conflict({
-                  resource: "execution",
-                  message: `The step sent no request: ${filled.failure}.`
-                })
+                )
               }
-              return { ...filled.success, headers: maskedHeaders(filled.success.headers) }
+              const first = { number: 1, started_at: timestampOf(asked.started_at) }
+              return ({ number, started_at } = first) =>
+                Result.mapBoth(
+                  shownCall(step, {
+                    ...values,
+                    run: {
+                      id: run.id,
+                      attempt: number,
+                      scheduled_ms: asked.scheduled_for.getTime()
+                    },
+                    now_ms: Date.parse(started_at)
+                  }),
+                  {
+                    onSuccess: (sent) => ({ ...sent, headers: maskedHeaders(sent.headers) }),
+                    onFailure: (problem) =>
+                      new Conflict({
+                        resource: "execution",
+                        message: `The step sent no request: ${problem}.`
+                      })
+                  }
+                )
             }
           )
         })

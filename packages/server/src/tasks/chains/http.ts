@@ -44,7 +44,10 @@ export const ChainsHandlers = implement(
       ),
 
       stepRequest: inWorkspace((workspaceId, { params: { chain_id, execution_id, run_id } }) =>
-        stepRequests.get(workspaceId, chain_id, run_id, execution_id)
+        Effect.flatMap(
+          stepRequests.find(workspaceId, chain_id, run_id, execution_id),
+          (requestOf) => Effect.fromResult(requestOf())
+        )
       )
     })
   })

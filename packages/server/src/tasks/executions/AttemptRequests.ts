@@ -63,60 +63,64 @@ export class AttemptRequests extends Context.Service<
               AND workspace_id = ${workspaceId}
             ORDER BY replaced_at NULLS LAST`.pipe(Effect.orDie)
 
-        const stepCall = (
+        type CallOf = (attempt: Attempt) => SentCall | undefined
+
+        const stepCalls = (
           workspaceId: AuthorizedWorkspaceId,
-          { chain_run_id, id, task_id }: ExecutionDetail,
-          attempt: Attempt
-        ): Effect.Effect<SentCall | undefined> =>
+          { chain_run_id, id, task_id }: ExecutionDetail
+        ): Effect.Effect<CallOf> =>
           chain_run_id === null
-            ? Effect.undefined
-            : steps
-                .get(workspaceId, ChainId.make(task_id), chain_run_id, id, attempt)
-                .pipe(Effect.orElseSucceed(() => undefined))
+            ? Effect.succeed(unknown)
+            : steps.find(workspaceId, ChainId.make(task_id), chain_run_id, id).pipe(
+                Effect.map(
+                  (requestOf): CallOf =>
+                    (attempt) =>
+                      Result.getOrUndefined(requestOf(attempt))
+                ),
+                Effect.orElseSucceed(() => unknown)
+              )
 
         return AttemptRequests.of({
           addTo: Effect.fn("AttemptRequests.addTo")(function* (workspaceId, execution) {
             const { attempts, kind, task_id } = execution
             const [first] = attempts
             if (first === undefined) return execution
-            const calls =
-              kind === "chain" ? [] : yield* callsOf(workspaceId, task_id, first.started_at)
-            const shown = yield* Effect.forEach(attempts, (attempt) =>
-              Effect.map(
-                kind === "chain"
-                  ? stepCall(workspaceId, execution, attempt)
-                  : Effect.succeed(taskCall(calls, execution, attempt)),
-                (call) =>
-                  call === undefined
-                    ? attempt
-                    : { ...attempt, request: requestOf(call, execution, attempt.number) }
-              )
-            )
-            return { ...execution, attempts: shown }
+            const callOf =
+              kind === "chain"
+                ? yield* stepCalls(workspaceId, execution)
+                : taskCalls(yield* callsOf(workspaceId, task_id, first.started_at), execution)
+            return {
+              ...execution,
+              attempts: attempts.map((attempt) => {
+                const call = callOf(attempt)
+                if (call === undefined) return attempt
+                return { ...attempt, request: requestOf(call, execution, attempt.number) }
+              })
+            }
           })
         })
       })
     )
 }
 
-/** The call of an attempt of a task, as far as it is known. */
-const taskCall = (
-  calls: ReadonlyArray<KnownCall>,
-  { id, input, scheduled_for }: ExecutionDetail,
-  { number, started_at }: Attempt
-): SentCall | undefined => {
-  const call = callAt(calls, Date.parse(started_at))
-  if (call === undefined) return undefined
-  const { key, name } = call
-  const filled = shownCall(call, {
-    run: { id, attempt: number, scheduled_ms: Date.parse(scheduled_for) },
-    task: { name, key },
-    input: input === null ? null : JSON.stringify(input),
-    steps: new Map(),
-    now_ms: Date.parse(started_at)
-  })
-  return Result.getOrUndefined(filled)
-}
+const unknown = () => undefined
+
+/** The calls of the attempts of a task, as far as they are known. */
+const taskCalls =
+  (calls: ReadonlyArray<KnownCall>, { id, input, scheduled_for }: ExecutionDetail) =>
+  ({ number, started_at }: Attempt): SentCall | undefined => {
+    const call = callAt(calls, Date.parse(started_at))
+    if (call === undefined) return undefined
+    const { key, name } = call
+    const filled = shownCall(call, {
+      run: { id, attempt: number, scheduled_ms: Date.parse(scheduled_for) },
+      task: { name, key },
+      input: input === null ? null : JSON.stringify(input),
+      steps: new Map(),
+      now_ms: Date.parse(started_at)
+    })
+    return Result.getOrUndefined(filled)
+  }
 
 /** The calls are in the order in which they were replaced. */
 const callAt = (calls: ReadonlyArray<KnownCall>, atMs: number): KnownCall | undefined => {
