@@ -39,7 +39,7 @@ export { RunnerOptions } from "./RunnerOptions.ts"
 export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
 export { resultWithout } from "./calling/Execute.ts"
-export { cannotCall, type FilledCall, makeFillCall } from "./calling/fillCall.ts"
+export { cannotCall, type FilledCall, makeFillCall, makeOpenTogether } from "./calling/fillCall.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
 export { AccessTokens, CallSecrets }
 export type { OpenedSecrets } from "./secrets/CallSecrets.ts"

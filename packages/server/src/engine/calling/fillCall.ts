@@ -69,12 +69,14 @@ export const makeFillCall = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     run: StartedRun,
     loaded: LoadedCall,
-    now_ms: number
+    now_ms: number,
+    /** The secrets of the call, if they were opened together with those of other calls. */
+    known?: OpenedSecrets
   ): Effect.fn.Return<Filled> {
     const { call, step } = loaded
     if (!needsFilling(call)) return Result.succeed({ call, secrets: [] })
     const used = usesOf(call)
-    const opened = yield* callSecrets.open(run.workspace_id, used.secrets)
+    const opened = known ?? (yield* callSecrets.open(run.workspace_id, used.secrets))
     const details =
       used.task || (used.input && step === undefined) ? yield* readDetails(sql, run) : noDetails
     const filled = fillWith(run, loaded, { used, opened, details, now_ms })

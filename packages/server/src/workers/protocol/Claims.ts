@@ -39,9 +39,11 @@ import {
   type FilledCall,
   loadWholeCall,
   makeFillCall,
+  makeOpenTogether,
   makeSecretsCache,
   makeSettleAlone,
   noCall,
+  type OpenedSecrets,
   resultWithout,
   type RunCall,
   type Settlement,
@@ -112,6 +114,7 @@ export class Claims extends Context.Service<
       const large = yield* Semaphore.make(largeAtOnce)
       const loads = yield* Semaphore.make(largeAtOnce)
       const fillCall = yield* makeFillCall
+      const openTogether = yield* makeOpenTogether
 
       const read = Effect.fnUntraced(function* (run: StartedRun) {
         if (run.withheld === 0) {
@@ -123,10 +126,15 @@ export class Claims extends Context.Service<
       })
 
       /** Reads the call of a run and fills in its values. */
-      const prepare = Effect.fnUntraced(function* (run: StartedRun, started_ms: number) {
+      const prepare = Effect.fnUntraced(function* (
+        run: StartedRun,
+        started_ms: number,
+        opened: OpenedSecrets | undefined
+      ) {
         const loaded = yield* read(run)
         if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
-        return yield* fillCall(run, loaded.success, started_ms)
+        const known = run.withheld === 0 ? opened : undefined
+        return yield* fillCall(run, loaded.success, started_ms, known)
       })
 
       /** Settles runs that were leased to the session but cannot be given to the agent. */
@@ -147,6 +155,7 @@ export class Claims extends Context.Service<
         started: ReadonlyArray<StartedRun>
       ) {
         const secrets = (yield* secretsOf(new Set([workspace_id]))).get(workspace_id) ?? []
+        const opened = (yield* openTogether(started)).get(workspace_id)
         const now = yield* DateTime.nowAsDate
         const deadline = timestampOf(new Date(now.getTime() + agentLeaseMs))
         const calls: Array<WorkerCall> = []
@@ -164,7 +173,7 @@ export class Claims extends Context.Service<
           }
           bytes += run.withheld
           const filled =
-            secrets.length === 0 ? cannotCall(cannotSign) : yield* prepare(run, started_ms)
+            secrets.length === 0 ? cannotCall(cannotSign) : yield* prepare(run, started_ms, opened)
           if (Result.isFailure(filled)) {
             const result = resultWithout(run, filled.failure, started_ms, yield* Random.next)
             failed.push({ run, result })
