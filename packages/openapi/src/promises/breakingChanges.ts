@@ -1,7 +1,7 @@
 import type { JsonSchema } from "effect"
 import { isSchema } from "../schemas/rewriting.ts"
 import { accessProblems } from "./accessProblems.ts"
-import { schemaProblems } from "./schemaProblems.ts"
+import { fieldsIn, schemaProblems } from "./schemaProblems.ts"
 
 type Schema = JsonSchema.JsonSchema
 type Fields = Readonly<Record<string, unknown>>
@@ -107,8 +107,6 @@ const bodyProblems = (
 // ---------------------------------------------------------------------------
 
 const gone = (what: string) => `${what} is gone`
-
-const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {})
 
 const each = (
   record: unknown,

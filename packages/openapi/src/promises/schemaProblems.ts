@@ -178,7 +178,8 @@ const propertyProblems = (
 
 // ---------------------------------------------------------------------------
 
-const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {})
+/** The fields of an object, and none of anything else. */
+export const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {})
 
 const requiredIn = ({ required }: Schema): ReadonlyArray<string> =>
   Array.isArray(required) ? required.map(String) : []
