@@ -24,7 +24,7 @@ export interface CallRequest {
   readonly signing?: Signing | undefined
   /** A signature by the service, because an agent has no secrets. */
   readonly signature?: Signature
-  /** What was filled in, to be masked wherever it comes back. */
+  /** The secrets that were filled in. They are masked in everything that comes back. */
   readonly secrets?: ReadonlyArray<string>
   /** The number of bytes of the answer's body to keep. 10,000 by default. */
   readonly keep_bytes?: number

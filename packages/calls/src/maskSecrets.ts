@@ -3,7 +3,7 @@ import { mask } from "@scheduling/domain/calls/credentialHeaders"
 /** A shorter beginning of a secret at the end of a text that was cut off is left as it is. */
 const shortestRest = 4
 
-/** What is shorter stands in many texts by chance. */
+/** A shorter piece of base64 stands in many texts by chance. */
 const shortestBase64 = 6
 
 /** Headers of an answer are cut at 4,096 bytes, and bodies later. The cut may drop a last character. */

@@ -8,7 +8,7 @@ export interface StepAnswer {
   readonly response_body: string | null
 }
 
-/** What the references of a call name. */
+/** The values that the references of a call name. */
 export interface CallValues {
   /** The execution, or the run of a chain. */
   readonly run: { readonly id: string; readonly attempt: number; readonly scheduled_ms: number }

@@ -33,7 +33,7 @@ export const timeFormats = [
 ] as const
 export type TimeFormat = (typeof timeFormats)[number] | "iso"
 
-/** What a reference names. */
+/** The value that a reference names. */
 type Named =
   | { readonly root: "steps"; readonly step: string; readonly field: "status" | "body" }
   | { readonly root: "input" }
@@ -187,5 +187,5 @@ const readPath = (read: Read): ReadonlyArray<string | number> => {
   return path
 }
 
-/** What a user wrote, shortened so that an answer stays readable. */
+/** The text of a user, shortened so that an answer stays readable. */
 const shown = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

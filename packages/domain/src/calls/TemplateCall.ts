@@ -52,7 +52,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
 export const withPlaceholders = (template: Template): string =>
   template.map((part) => (typeof part === "string" ? part : "x")).join("")
 
-/** What a call uses, apart from its own text. */
+/** The values that a call uses, apart from its own text. */
 export interface UsedValues {
   readonly steps: ReadonlySet<string>
   readonly secrets: ReadonlySet<string>
