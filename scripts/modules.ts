@@ -27,7 +27,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   mail: ["core"],
   engine: ["core", "store", "events", "http", "plans"],
   accounts: ["core", "store", "events", "http", "plans", "mail", "engine"],
-  secrets: ["core", "store", "http", "plans", "accounts"],
+  secrets: ["core", "store", "http", "plans", "accounts", "engine"],
   tasks: ["core", "store", "events", "http", "plans", "engine", "accounts"],
   monitoring: ["core", "store", "events", "http", "plans", "engine"],
   notifications: ["core", "store", "events", "http", "plans", "mail", "engine", "accounts"],

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto"
 import { label, newWorkers, startAgent } from "../support/agents.ts"
 import { query } from "../support/database.ts"
+import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import {
   dueAt,
@@ -16,7 +18,25 @@ const history = "executions WHERE status = 'succeeded'"
 
 /** Starts this service as an engine. Its cron tasks are inserted as its API would insert them. */
 export const startServiceEngine = (options: EngineOptions): Promise<Engine> =>
-  startEngine(options, async (url) => ({ workspaceId: await register(url), runOn: "NULL" }))
+  startEngine(options, async (url) => {
+    const { id: workspaceId } = await newWorkspace(url)
+    return { workspaceId, runOn: "NULL", headers: "{}" }
+  })
+
+/** Starts this service with a secret in a header of each call. */
+export const startServiceWithSecret = (options: EngineOptions): Promise<Engine> =>
+  startEngine(options, async (url) => {
+    const { accessToken, id: workspaceId } = await newWorkspace(url)
+    const allowed_hosts = [new URL(options.sinkUrl).origin]
+    const response = await fetch(`${url}/v1/workspaces/${workspaceId}/secrets/API_TOKEN`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify({ value: randomBytes(24).toString("base64url"), allowed_hosts })
+    })
+    if (!response.ok) throw new Error(`the secret was not stored: ${await response.text()}`)
+    const headers = { authorization: "Bearer {{ secrets.API_TOKEN }}" }
+    return { workspaceId, runOn: "NULL", headers: JSON.stringify(headers) }
+  })
 
 /** Starts this service with agents of workers, which make the calls. */
 export const startWorkersEngine =
@@ -25,13 +45,14 @@ export const startWorkersEngine =
     startEngine(options, async (url, stack) => {
       const { tokens, workspaceId } = await newWorkers(url, agents)
       for (const token of tokens) stack.use(await startAgent(url, token, slots))
-      return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'` }
+      return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'`, headers: "{}" }
     })
 
-/** The workspace of the tasks, and SQL for `run_on`. */
+/** The workspace of the tasks, SQL for `run_on`, and the headers of the calls as JSON. */
 interface Place {
   readonly workspaceId: string
   readonly runOn: string
+  readonly headers: string
 }
 
 const startEngine = async (
@@ -62,14 +83,10 @@ const startEngine = async (
   }
 }
 
-const register = async (url: string): Promise<string> => {
-  const response = await fetch(`${url}/v1/auth/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: "bench@example.com", password: "correct horse battery staple" })
-  })
-  const { workspace } = (await response.json()) as { readonly workspace: { readonly id: string } }
-  return workspace.id
+const newWorkspace = async (url: string) => {
+  const [workspace] = await newWorkspaces(url, 1)
+  if (workspace === undefined) throw new Error("there is no workspace")
+  return workspace
 }
 
 const nowMs = "(extract(epoch FROM now()) * 1000)::bigint"
@@ -98,7 +115,7 @@ const insertTasks = (
   )
   SELECT
     ${idAt(`${nowMs} - $1::int + n`)}, '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
-    '${target.sinkUrl}', '{}', '${target.body}', 30,
+    '${target.sinkUrl}', '${target.headers}', '${target.body}', 30,
     0, '0 0 1 1 *', 'UTC', 'skip', 'once', 'first', ${nextFireAt},
     ${target.runOn}, now(), now()
   FROM generate_series(1, $1::int) AS n`

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
 import { type CallShape, observe, smallCall, type StartEngine } from "../engines/observe.ts"
 import { startPgBoss } from "../engines/pgBoss.ts"
-import { startServiceEngine } from "../engines/service.ts"
+import { startServiceEngine, startServiceWithSecret } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
@@ -126,3 +126,31 @@ export const httpsConnections = drainOf({
   each: "each a POST to a local receiver over HTTPS that ends the connection after its answer",
   goal: "≥ 1 ×"
 })
+
+/** What a secret in each call costs. */
+export const secrets = async (): Promise<Report> => {
+  const work = { call: smallCall, runs: 20_000 }
+  await using without = await contend(startServiceEngine, work)
+  await using withSecret = await contend(startServiceWithSecret, work)
+  const contenders = { without: without.drain, withSecret: withSecret.drain }
+  await alternate(1, contenders)
+  const drained = await alternate(rounds, contenders)
+  for (const contender of [without, withSecret]) await contender.verify()
+  const figures = (name: keyof typeof drained) => [
+    spread(drained[name].map(({ perSecond }) => perSecond)),
+    spread(drained[name].map(({ micros }) => micros))
+  ]
+  const perSecond = (name: keyof typeof drained) => drained[name].map((round) => round.perSecond)
+  const beside = `${spread(ratios(perSecond("withSecret"), perSecond("without")))} ×`
+  return {
+    title: "Secrets",
+    work: `${figure(work.runs)} runs as in the drain, with and without a secret in a header of each call, ${rounds} rounds in turns.`,
+    columns: ["", "runs/s", "processor µs a run, with PostgreSQL's"],
+    rows: [
+      ["without", ...figures("without")],
+      ["with a secret", ...figures("withSecret")]
+    ],
+    goal: "≥ 0.95 × without",
+    result: `${beside} without`
+  }
+}

@@ -1,6 +1,6 @@
 import type { Report } from "../support/report.ts"
 import { burst } from "./burst.ts"
-import { bodies, drain, https, httpsConnections } from "./drain.ts"
+import { bodies, drain, https, httpsConnections, secrets } from "./drain.ts"
 import { handshakes } from "./handshakes.ts"
 import { keyScale } from "./keyScale.ts"
 import { lateness } from "./lateness.ts"
@@ -27,6 +27,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   bodies,
   https,
   "https-connections": httpsConnections,
+  secrets,
   handshakes,
   burst,
   lateness,

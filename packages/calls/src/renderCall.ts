@@ -71,22 +71,19 @@ const renderHeaders = (
   sources: TemplateCall["headers"],
   values: TemplateValues
 ): Result.Result<TemplateCall["headers"], string> => {
-  const entries = Object.entries(sources)
-  if (!entries.some(([, source]) => hasBraces(source))) return Result.succeed(sources)
-  const headers: Array<readonly [string, string]> = []
-  for (const [name, source] of entries) {
-    if (!hasBraces(source)) {
-      headers.push([name, source])
-      continue
-    }
+  let rendered: Record<string, string> | undefined
+  for (const name in sources) {
+    const source = sources[name] ?? ""
+    if (!hasBraces(source)) continue
     const field = `header ${name}`
     const template = parsed(field, source)
     if (Result.isFailure(template)) return Result.fail(template.failure)
     const value = fillTemplate(field, template.success, maxHeaderLength, values.text)
     if (Result.isFailure(value)) return Result.fail(value.failure)
-    headers.push([name, value.success])
+    rendered ??= { ...sources }
+    rendered[name] = value.success
   }
-  const rendered = Object.fromEntries(headers)
+  if (rendered === undefined) return Result.succeed(sources)
   const [problem] = headersProblems(rendered)
   return problem === undefined
     ? Result.succeed(rendered)

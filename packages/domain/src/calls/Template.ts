@@ -71,7 +71,25 @@ const maxProblems = 10
 /** True if a text may contain references. */
 export const hasBraces = (source: string): boolean => source.includes("{{")
 
-export const parseTemplate = (source: string): Result.Result<Template, ReadonlyArray<string>> => {
+/** Templates of calls that are made again and again, by their text. */
+const parsedBefore = new Map<string, Parsed>()
+const maxRemembered = 1_000
+const maxRememberedLength = 1_000
+
+type Parsed = Result.Result<Template, ReadonlyArray<string>>
+
+export const parseTemplate = (source: string): Parsed => {
+  const known = parsedBefore.get(source)
+  if (known !== undefined) return known
+  const parsed = parse(source)
+  if (source.length <= maxRememberedLength) {
+    if (parsedBefore.size >= maxRemembered) parsedBefore.clear()
+    parsedBefore.set(source, parsed)
+  }
+  return parsed
+}
+
+const parse = (source: string): Parsed => {
   const parts: Array<string | Reference> = []
   const problems: Array<string> = []
   let position = 0

@@ -7,7 +7,6 @@ import {
   hasBraces,
   parseTemplate,
   place,
-  type Reference,
   referencesOf,
   type Template
 } from "./Template.ts"
@@ -60,21 +59,33 @@ export interface UsedValues {
   readonly task: boolean
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
+const setOf = (names: ReadonlyArray<string>): ReadonlySet<string> =>
+  names.length === 0 ? noNames : new Set(names)
+
 /** The values that a call uses: those of its references, and the secrets of its `auth`. */
 export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
-  const texts = [call.url, ...Object.values(call.headers), call.body ?? ""].filter(hasBraces)
-  const templates = texts.map((text) => Result.getOrElse(parseTemplate(text), () => []))
-  const references = templates.flatMap(referencesOf)
-  const uses = (root: Reference["root"]) => references.some((one) => one.root === root)
-  return {
-    steps: new Set(references.flatMap((one) => (one.root === "steps" ? [one.step] : []))),
-    secrets: new Set([
-      ...references.flatMap((one) => (one.root === "secrets" ? [one.name] : [])),
-      ...(auth === undefined ? [] : secretsOfAuth(auth))
-    ]),
-    input: uses("input"),
-    task: uses("task")
+  const steps: Array<string> = []
+  const secrets: Array<string> = auth === undefined ? [] : [...secretsOfAuth(auth)]
+  let input = false
+  let task = false
+  const add = (text: string) => {
+    if (!hasBraces(text)) return
+    const template = parseTemplate(text)
+    if (Result.isFailure(template)) return
+    for (const part of template.success) {
+      if (typeof part === "string") continue
+      if (part.root === "steps") steps.push(part.step)
+      else if (part.root === "secrets") secrets.push(part.name)
+      else if (part.root === "input") input = true
+      else if (part.root === "task") task = true
+    }
   }
+  add(call.url)
+  for (const name in call.headers) add(call.headers[name] ?? "")
+  if (call.body !== null) add(call.body)
+  return { steps: setOf(steps), secrets: setOf(secrets), input, task }
 }
 
 /** A long text could hold 60,000 references, which take 70 ms to read. */

@@ -3,7 +3,7 @@ import { Result } from "effect"
 const wildcard = "*."
 
 /** A host to which a secret may be sent, read from its text. */
-interface AllowedHost {
+export interface AllowedHost {
   /** `https:` unless the text says `http://`. */
   readonly protocol: string
   /** The host name as a URL has it. With `isWildcard`, what the names of hosts end with. */
@@ -39,14 +39,10 @@ export const parseAllowedHost = (text: string): Result.Result<AllowedHost, strin
  * True if a secret with these hosts may be sent to the URL. The URL is read as the call will read it,
  * so no other spelling of a host gets by.
  */
-export const mayReceive = (url: URL, allowedHosts: ReadonlyArray<string>): boolean =>
-  allowedHosts.some((text) => {
-    const allowed = parseAllowedHost(text)
-    if (Result.isFailure(allowed)) return false
-    const { hostname, isWildcard, port, protocol } = allowed.success
-    return (
+export const mayReceive = (url: URL, allowedHosts: ReadonlyArray<AllowedHost>): boolean =>
+  allowedHosts.some(
+    ({ hostname, isWildcard, port, protocol }) =>
       url.protocol === protocol &&
       url.port === port &&
       (isWildcard ? url.hostname.endsWith(`.${hostname}`) : url.hostname === hostname)
-    )
-  })
+  )

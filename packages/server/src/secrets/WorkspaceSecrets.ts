@@ -11,6 +11,7 @@ import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { AuditLog, type Author } from "../accounts/index.ts"
+import { CallSecrets } from "../engine/index.ts"
 import { Ids, orNotFound, seal, Secrets, type Upserted } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
@@ -41,11 +42,13 @@ export class WorkspaceSecrets extends Context.Service<
   static readonly layer: Layer.Layer<
     WorkspaceSecrets,
     never,
-    AuditLog | Ids | Limits | Secrets | SecretsRepo | SqlClient.SqlClient
+    AuditLog | CallSecrets | Ids | Limits | Secrets | SecretsRepo | SqlClient.SqlClient
   > = Layer.effect(
     WorkspaceSecrets,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const callSecrets = yield* CallSecrets
       const audit = yield* AuditLog
       const ids = yield* Ids
       const limits = yield* Limits
@@ -63,12 +66,15 @@ export class WorkspaceSecrets extends Context.Service<
         author: Author,
         details: Readonly<Record<string, unknown>> = {}
       ) =>
-        audit.recordInWorkspace(action, workspace_id, {
-          actor_id: author.actor_id,
-          target_id: name,
-          origin: author.origin,
-          details: { ...details, allowed_hosts, api_key_id: author.api_key_id }
-        })
+        Effect.andThen(
+          audit.recordInWorkspace(action, workspace_id, {
+            actor_id: author.actor_id,
+            target_id: name,
+            origin: author.origin,
+            details: { ...details, allowed_hosts, api_key_id: author.api_key_id }
+          }),
+          sql.afterCommit(callSecrets.changed(workspace_id))
+        )
 
       const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,

@@ -35,8 +35,8 @@ export const begin = Effect.gen(function* () {
   const member = yield* signUp()
   const token = member.access_token
   const target = yield* echo
-  const putSecret = (name: string, body: object) =>
-    ask("PUT", `${member.workspace}/secrets/${name}`, { token, body })
+  const putSecret = (name: string, body: object, at: "url" | "otherUrl" = "url") =>
+    ask("PUT", `${member.workspace}/secrets/${name}`, { token, body, at })
   const setSecrets = Effect.gen(function* () {
     const allowed_hosts = [target.origin]
     yield* putSecret("CANARY", { value: canary, allowed_hosts })

@@ -2,10 +2,10 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, createKey, outcome } from "../support/http.ts"
-import { runningNodeLayer } from "../support/TestApp.ts"
+import { signalledNodesLayer } from "../support/TestApp.ts"
 import { begin, canary, header } from "./begin.ts"
 
-layer(runningNodeLayer(), { excludeTestServices: true })("a call with values", (it) => {
+layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", (it) => {
   describe("of secrets", () => {
     it.effect("arrives with them in its URL, headers and body, and nothing shows them", () =>
       Effect.gen(function* () {
@@ -57,11 +57,11 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a call with values", (
       })
     )
 
-    it.effect("uses the new value as soon as it is set", () =>
+    it.effect("uses the new value as soon as it is set, on whichever node", () =>
       Effect.gen(function* () {
         const { putSecret, run, target } = yield* begin
         for (const value of ["one", "two", "three"]) {
-          yield* putSecret("CHANGING", { value, allowed_hosts: [target.origin] })
+          yield* putSecret("CHANGING", { value, allowed_hosts: [target.origin] }, "otherUrl")
           yield* run({ url: target.origin, headers: { "x-v": "{{ secrets.CHANGING }}" } })
         }
         assert.deepStrictEqual(
@@ -171,7 +171,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a call with values", (
   )
 })
 
-layer(runningNodeLayer(), { excludeTestServices: true })("secrets", (it) => {
+layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
   it.effect("are for editors and not for API keys", () =>
     Effect.gen(function* () {
       const { member, token } = yield* begin

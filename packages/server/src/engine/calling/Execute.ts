@@ -11,13 +11,14 @@ import {
   cannotCall,
   fillAtOnce,
   type FilledCall,
+  type Filling,
   makeFillCall,
   needsFilling,
   type Unfillable
 } from "./fillCall.ts"
 import { loadCall, noCall } from "./LoadCall.ts"
 import { AccessTokens } from "../secrets/AccessTokens.ts"
-import type { CallSecrets, OpenedSecrets } from "../secrets/CallSecrets.ts"
+import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import { cannotSign } from "../signing/SigningSecrets.ts"
 import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
@@ -80,7 +81,7 @@ export const makeExecute = Effect.gen(function* () {
     run: StartedRun,
     execution: Execution,
     signWith: ReadonlyArray<Redacted.Redacted>,
-    opened: OpenedSecrets | undefined,
+    filling: Filling | undefined,
     onEnd: OnEnd
   ): Executed => {
     const early = run.due_ms - execution.clock.now()
@@ -88,7 +89,7 @@ export const makeExecute = Effect.gen(function* () {
     if (early <= 0 && run.withheld === 0) {
       const given = isWritten
         ? Result.map(givenCall(run), asWritten)
-        : run.call && opened && fillAtOnce(run, run.call, opened, startedAt(run, execution))
+        : run.call && filling && fillAtOnce(run, run.call, filling, startedAt(run, execution))
       if (given) {
         return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
       }

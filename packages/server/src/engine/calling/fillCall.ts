@@ -70,13 +70,13 @@ export const makeFillCall = Effect.gen(function* () {
     run: StartedRun,
     loaded: LoadedCall,
     now_ms: number,
-    /** The secrets of the call, if they were opened together with those of other calls. */
-    known?: OpenedSecrets
+    /** What the call uses, if it was found together with that of other calls. */
+    known?: Filling
   ): Effect.fn.Return<Filled> {
     const { call, step } = loaded
     if (!needsFilling(call)) return Result.succeed({ call, secrets: [] })
-    const used = usesOf(call)
-    const opened = known ?? (yield* callSecrets.open(run.workspace_id, used.secrets))
+    const used = known?.used ?? usesOf(call)
+    const opened = known?.opened ?? (yield* callSecrets.open(run.workspace_id, used.secrets))
     const details =
       used.task || (used.input && step === undefined) ? yield* readDetails(sql, run) : noDetails
     const filled = fillWith(run, loaded, { used, opened, details, now_ms })
@@ -95,16 +95,13 @@ export const makeFillCall = Effect.gen(function* () {
   })
 })
 
-const uses = new WeakMap<RunCall, UsedValues>()
-
-/** What a call uses. A call is asked twice: before its secrets are opened, and when it is filled in. */
-const usesOf = (call: RunCall): UsedValues => {
-  const known = uses.get(call)
-  if (known !== undefined) return known
-  const used = usedBy(call, call.call_options?.auth)
-  uses.set(call, used)
-  return used
+/** What a call uses, and its secrets. */
+export interface Filling {
+  readonly used: UsedValues
+  readonly opened: OpenedSecrets
 }
+
+const usesOf = (call: RunCall): UsedValues => usedBy(call, call.call_options?.auth)
 
 /**
  * Opens the secrets of the calls that came with the start of their runs, together. With them, a call is
@@ -113,43 +110,48 @@ const usesOf = (call: RunCall): UsedValues => {
 export const makeOpenTogether = Effect.map(
   CallSecrets,
   (callSecrets) =>
-    (runs: ReadonlyArray<StartedRun>): Effect.Effect<ReadonlyMap<string, OpenedSecrets>> => {
+    (runs: ReadonlyArray<StartedRun>): Effect.Effect<ReadonlyMap<StartedRun, Filling>> => {
+      const uses = new Map<StartedRun, UsedValues>()
       const names = new Map<string, Set<string>>()
-      for (const { call, workspace_id } of runs) {
+      for (const run of runs) {
+        const { call, workspace_id } = run
         if (call === null || !needsFilling(call)) continue
+        const used = usesOf(call)
+        uses.set(run, used)
         const ofWorkspace = names.get(workspace_id) ?? new Set()
-        for (const name of usesOf(call).secrets) ofWorkspace.add(name)
+        for (const name of used.secrets) ofWorkspace.add(name)
         names.set(workspace_id, ofWorkspace)
       }
-      return names.size === 0
-        ? Effect.succeed(noneOpened)
-        : Effect.map(
-            Effect.forEach(
-              names,
-              ([workspaceId, asked]) =>
-                Effect.map(
-                  callSecrets.open(workspaceId, asked),
-                  (opened) => [workspaceId, opened] as const
-                ),
-              { concurrency: "unbounded" }
-            ),
-            (all) => new Map(all)
-          )
+      if (uses.size === 0) return Effect.succeed(noFillings)
+      return Effect.gen(function* () {
+        const opened = yield* Effect.forEach(
+          names,
+          ([workspaceId, asked]) =>
+            Effect.map(callSecrets.open(workspaceId, asked), (one) => [workspaceId, one] as const),
+          { concurrency: "unbounded" }
+        )
+        const byWorkspace = new Map(opened)
+        const fillings = new Map<StartedRun, Filling>()
+        for (const [run, used] of uses) {
+          const ofWorkspace = byWorkspace.get(run.workspace_id)
+          if (ofWorkspace !== undefined) fillings.set(run, { used, opened: ofWorkspace })
+        }
+        return fillings
+      })
     }
 )
 
-const noneOpened: ReadonlyMap<string, OpenedSecrets> = new Map()
+const noFillings: ReadonlyMap<StartedRun, Filling> = new Map()
 
 /** Fills in a call that needs nothing but secrets. Undefined if it needs more than that. */
 export const fillAtOnce = (
   run: StartedRun,
   call: RunCall,
-  opened: OpenedSecrets,
+  { opened, used }: Filling,
   now_ms: number
 ): Filled | undefined => {
   const auth = call.call_options?.auth
   if (auth?.kind === "oauth2_client_credentials") return undefined
-  const used = usesOf(call)
   if (used.task || used.input) return undefined
   return fillWith(run, { call }, { used, opened, details: noDetails, now_ms })
 }

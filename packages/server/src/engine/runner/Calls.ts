@@ -2,9 +2,9 @@ import { cancelledError, executionError } from "@scheduling/domain/executions/Ex
 import { Cause, Effect, Exit, Fiber, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AccessTokens } from "../secrets/AccessTokens.ts"
-import type { CallSecrets, OpenedSecrets } from "../secrets/CallSecrets.ts"
+import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
-import { makeOpenTogether } from "../calling/fillCall.ts"
+import { type Filling, makeOpenTogether } from "../calling/fillCall.ts"
 import { makeSecretsCache } from "../calling/secretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
@@ -100,7 +100,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     run: StartedRun,
     owner: number,
     secrets: ReadonlyArray<Redacted.Redacted>,
-    opened: OpenedSecrets | undefined
+    filling: Filling | undefined
   ) => {
     engine.count("started")
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
@@ -117,7 +117,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     }
     const going: RunningCall = { executed: undefined, cancelled: false }
     running.set(run.id, going)
-    going.executed = execute(run, execution, secrets, opened, (exit) => {
+    going.executed = execute(run, execution, secrets, filling, (exit) => {
       running.delete(run.id)
       const now = clock.now()
       intake.release(run.id, now, Exit.isSuccess(exit))
@@ -164,7 +164,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
       Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
     )
-    const opened = yield* openTogether(runs)
+    const fillings = yield* openTogether(runs)
     // This process may have been frozen, or may have waited for the database, and other nodes may have the
     // runs by now.
     if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
@@ -172,7 +172,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     for (const run of runs) {
       const { workspace_id } = run
       const signWith = secrets.get(workspace_id) ?? []
-      call(notFarAhead(run, clock.now()), owner, signWith, opened.get(workspace_id))
+      call(notFarAhead(run, clock.now()), owner, signWith, fillings.get(run))
     }
   }, Effect.uninterruptible)
 

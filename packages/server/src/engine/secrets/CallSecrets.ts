@@ -1,12 +1,14 @@
-import { Context, Effect, Layer, Schedule } from "effect"
+import { type AllowedHost, parseAllowedHost } from "@scheduling/domain/secrets/allowedHosts"
+import { Array, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets, unsealIfKnown } from "../../core/index.ts"
+import { Signals } from "../../events/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
 
 /** A secret of a workspace. `value` is undefined if the `APP_SECRET` that sealed it is gone. */
 export interface OpenedSecret {
   readonly value: string | undefined
-  readonly allowed_hosts: ReadonlyArray<string>
+  readonly allowed_hosts: ReadonlyArray<AllowedHost>
 }
 
 /** The secrets that a workspace has of those that were asked for together. */
@@ -33,23 +35,35 @@ export class OpenedSecrets {
   }
 }
 
+/** How long a node uses secrets that it has opened. It is the bound if the signal of a change is lost. */
+const usedForMs = 1_000
+
+/** So many workspaces, and combinations of secrets of one, are kept at most. */
+const maxUsed = 1_000
+
+/** The message to other nodes, before the id of the workspace. */
+const signal = "secrets "
+
 /**
- * Opens the secrets that users name in calls and channels. They are read each time, because a call
- * that starts after a change must use the new value. Calls that start together share one statement, and
- * each secret is opened once for all of them.
+ * Opens the secrets that users name in calls and channels. A call that starts after a change must use the
+ * new value, so they are used for a second at most, and a signal makes every node forget what has changed.
+ * Calls that start together share one statement, and each secret is opened once for all of them.
  */
 export class CallSecrets extends Context.Service<
   CallSecrets,
   {
     /** The secrets of these names that the workspace has. */
     readonly open: (workspaceId: string, names: ReadonlySet<string>) => Effect.Effect<OpenedSecrets>
+    /** Makes all nodes read the secrets of a workspace again. The change must be committed. */
+    readonly changed: (workspaceId: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/engine/secrets/CallSecrets") {
-  static readonly layer: Layer.Layer<CallSecrets, never, Secrets | SqlClient.SqlClient> =
+  static readonly layer: Layer.Layer<CallSecrets, never, Secrets | Signals | SqlClient.SqlClient> =
     Layer.effect(
       CallSecrets,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
+        const signals = yield* Signals
         const ring = (yield* Secrets).keys("secret")
 
         const openAll = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
@@ -78,7 +92,8 @@ export class CallSecrets extends Context.Service<
               new OpenedSecrets(
                 found.map(({ allowed_hosts, id, name, sealed_value }) => {
                   const value = unsealIfKnown(ring, id, sealed_value)
-                  return [name, { allowed_hosts, value }] as const
+                  const hosts = Array.getSuccesses(allowed_hosts.map(parseAllowedHost))
+                  return [name, { allowed_hosts: hosts, value }] as const
                 })
               )
             ])
@@ -94,9 +109,57 @@ export class CallSecrets extends Context.Service<
             ),
           { maxBatch: 250 }
         )
+        const inUse = new Map<string, Map<string, OpenedSecrets>>()
+        let changes = 0
+
+        const forget = (workspaceId: string) => {
+          changes++
+          inUse.delete(workspaceId)
+        }
+        yield* signals.subscribe({
+          received: (payload) => {
+            if (payload.startsWith(signal)) forget(payload.slice(signal.length))
+          },
+          connected: () => {
+            changes++
+            inUse.clear()
+          }
+        })
+
+        const use = (workspaceId: string, names: string, opened: OpenedSecrets) => {
+          if (inUse.size >= maxUsed) inUse.clear()
+          let ofWorkspace = inUse.get(workspaceId)
+          if (ofWorkspace === undefined || ofWorkspace.size >= maxUsed) {
+            ofWorkspace = new Map()
+            inUse.set(workspaceId, ofWorkspace)
+          }
+          ofWorkspace.set(names, opened)
+          const ended = ofWorkspace
+          setTimeout(() => {
+            ended.delete(names)
+            if (ended.size === 0 && inUse.get(workspaceId) === ended) inUse.delete(workspaceId)
+          }, usedForMs).unref()
+        }
+
         return CallSecrets.of({
           open: (workspaceId, names) =>
-            names.size === 0 ? Effect.succeed(none) : open({ workspaceId, names })
+            Effect.suspend(() => {
+              if (names.size === 0) return Effect.succeed(none)
+              const key = [...names].join()
+              const known = inUse.get(workspaceId)?.get(key)
+              if (known !== undefined) return Effect.succeed(known)
+              const before = changes
+              return Effect.map(open({ workspaceId, names }), (opened) => {
+                // A statement that ran during a change may have read the old value.
+                if (changes === before) use(workspaceId, key, opened)
+                return opened
+              })
+            }),
+          changed: (workspaceId) =>
+            Effect.suspend(() => {
+              forget(workspaceId)
+              return Effect.asVoid(signals.notify([signal + workspaceId]))
+            })
         })
       })
     )

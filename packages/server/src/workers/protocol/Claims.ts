@@ -38,12 +38,12 @@ import {
   handBack,
   type FilledCall,
   loadWholeCall,
+  type Filling,
   makeFillCall,
   makeOpenTogether,
   makeSecretsCache,
   makeSettleAlone,
   noCall,
-  type OpenedSecrets,
   resultWithout,
   type RunCall,
   type Settlement,
@@ -129,11 +129,11 @@ export class Claims extends Context.Service<
       const prepare = Effect.fnUntraced(function* (
         run: StartedRun,
         started_ms: number,
-        opened: OpenedSecrets | undefined
+        filling: Filling | undefined
       ) {
         const loaded = yield* read(run)
         if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
-        const known = run.withheld === 0 ? opened : undefined
+        const known = run.withheld === 0 ? filling : undefined
         return yield* fillCall(run, loaded.success, started_ms, known)
       })
 
@@ -155,7 +155,7 @@ export class Claims extends Context.Service<
         started: ReadonlyArray<StartedRun>
       ) {
         const secrets = (yield* secretsOf(new Set([workspace_id]))).get(workspace_id) ?? []
-        const opened = (yield* openTogether(started)).get(workspace_id)
+        const fillings = yield* openTogether(started)
         const now = yield* DateTime.nowAsDate
         const deadline = timestampOf(new Date(now.getTime() + agentLeaseMs))
         const calls: Array<WorkerCall> = []
@@ -173,7 +173,9 @@ export class Claims extends Context.Service<
           }
           bytes += run.withheld
           const filled =
-            secrets.length === 0 ? cannotCall(cannotSign) : yield* prepare(run, started_ms, opened)
+            secrets.length === 0
+              ? cannotCall(cannotSign)
+              : yield* prepare(run, started_ms, fillings.get(run))
           if (Result.isFailure(filled)) {
             const result = resultWithout(run, filled.failure, started_ms, yield* Random.next)
             failed.push({ run, result })

@@ -39,7 +39,10 @@ export const secretsLayer = Layer.mergeAll(
   }),
   Layer.succeed(CompletionUrls, urls),
   // The tasks of these tests use no secrets.
-  Layer.succeed(CallSecrets, { open: () => Effect.succeed(new OpenedSecrets([])) }),
+  Layer.succeed(CallSecrets, {
+    open: () => Effect.succeed(new OpenedSecrets([])),
+    changed: () => Effect.void
+  }),
   Layer.mock(AccessTokens, {})
 )
 
