@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 import { password, somebody } from "./support/people.ts"
 import { receiver } from "./support/receiver.ts"
-import { runShell } from "./support/shell.ts"
+import { runShell, runTypeScript } from "./support/shell.ts"
 
 describe.skipIf(missing !== undefined)("a secret", () => {
   const panel = usePanel()
@@ -67,11 +67,39 @@ describe.skipIf(missing !== undefined)("a secret", () => {
       }
     })
     const curl = page.getByRole("region", { name: "Create a secret: curl" })
-    const created = await runShell((await curl.textContent()) ?? "", { ACCESS_TOKEN })
+    const commands = (await curl.textContent()) ?? ""
+    await page.getByRole("tab", { name: "TypeScript" }).click()
+    const program = page.getByRole("region", { name: "Create a secret: TypeScript" })
+    const text = (await program.textContent()) ?? ""
+    const created = await runShell(commands, { ACCESS_TOKEN })
     expect(JSON.parse(created)).toMatchObject({
       name: "API_TOKEN",
       allowed_hosts: ["api.example.com"]
     })
+    await person.client.secrets.delete("API_TOKEN")
+    const environment = { EMAIL: person.email, PASSWORD: password }
+    await runTypeScript(text, environment)
+    expect((await person.client.secrets.list()).data).toMatchObject([{ name: "API_TOKEN" }])
+    expect(problems).toEqual([])
+  })
+
+  it("is chosen for a field of a channel", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { answer, url } = await receiver()
+    await person.client.secrets.upsert("PATH_TOKEN", {
+      value: "8c1f",
+      allowed_hosts: [new URL(url).origin]
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/channels/new`)
+    await page.getByRole("link", { name: "Webhook" }).click()
+    await page.getByLabel("Name").fill("Operations")
+    await page.getByLabel("URL", { exact: true }).fill(`${url}/`)
+    await page.getByRole("button", { name: "Insert value into URL" }).click()
+    await page.getByRole("menuitem", { name: "secrets.PATH_TOKEN" }).click()
+    await page.getByRole("button", { name: "Create channel" }).click()
+    await page.getByRole("button", { name: "Send test message" }).click()
+    await page.getByRole("status").getByText("Delivered").waitFor()
+    expect(answer.urls.at(-1)).toMatch(/\/8c1f$/)
     expect(problems).toEqual([])
   })
 

@@ -23,6 +23,11 @@ export const ApiExample = ({ label, ...request }: Request & { readonly label: st
   )
 }
 
+/** A user may be in several workspaces, and an API key belongs to one. */
+const asUser = (workspaceId: string): string => `workspaceId: "${workspaceId}",
+  email: process.env.EMAIL ?? "",
+  password: process.env.PASSWORD ?? ""`
+
 const createSnippets = (
   workspaceId: string,
   { input, isForUsers = false, method, name, path }: Request
@@ -42,7 +47,7 @@ const createSnippets = (
 
 const client = new SchedulingClient({
   baseUrl: "${location.origin}",
-  ${isForUsers ? "email,\n  password" : "apiKey: process.env.API_KEY"}
+  ${isForUsers ? asUser(workspaceId) : "apiKey: process.env.API_KEY"}
 })
 
 await client.${method}(${name === undefined ? "" : `"${name}", `}${json.replaceAll(/"(\w+)":/g, "$1:")})`

@@ -39,7 +39,13 @@ export { RunnerOptions } from "./RunnerOptions.ts"
 export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
 export { resultWithout } from "./calling/Execute.ts"
-export { cannotCall, type FilledCall, type Filling, makeFillCall, makeOpenTogether } from "./calling/fillCall.ts"
+export {
+  cannotCall,
+  type FilledCall,
+  type Filling,
+  makeFillCall,
+  makeOpenTogether
+} from "./calling/fillCall.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
 export { AccessTokens, CallSecrets }
 export { valuesFor } from "./secrets/valuesFor.ts"

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, times } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
+import { agentOf, success, workersOf } from "../workers/workers.ts"
 import { begin } from "./begin.ts"
 
 const clientSecret = "client-secret-4711"
@@ -53,6 +54,10 @@ const scene = Effect.gen(function* () {
   yield* common.putSecret("CLIENT_SECRET", {
     value: clientSecret,
     allowed_hosts: [server.origin, target.origin]
+  })
+  yield* common.putSecret("ANYWHERE", {
+    value: clientSecret,
+    allowed_hosts: [server.origin, "http://127.0.0.1"]
   })
   const auth = {
     kind: "oauth2_client_credentials",
@@ -104,6 +109,43 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
       assert.strictEqual(again.status, "succeeded", JSON.stringify(again))
       assert.strictEqual(again.attempts.length, 1)
       assert.strictEqual(server.asked.length, 2)
+    })
+  )
+
+  it.effect("are exchanged again once for an agent whose call was answered 401", () =>
+    Effect.gen(function* () {
+      const { auth, member, server, token } = yield* scene
+      const sql = yield* SqlClient.SqlClient
+      const worker = yield* workersOf(member).create({ labels: ["office"] })
+      const agent = agentOf(worker.body.token)
+      const { session } = (yield* agent.hello()).body
+      const { body: task } = yield* ask("POST", `${member.workspace}/delayed`, {
+        token,
+        body: {
+          url: "http://127.0.0.1/job",
+          auth: { ...auth, client_secret: "{{ secrets.ANYWHERE }}" },
+          run_on: { labels: ["office"] },
+          delay_seconds: 0
+        }
+      })
+      const claimed = Effect.map(
+        agent.claim(session, { wait_seconds: 20 }),
+        ({ body }) => body.calls[0]
+      )
+      const refuse = (call: { readonly run_id: string; readonly lease: string }) =>
+        agent.results(session, [{ ...success(call), outcome: "failed", status_code: 401 }])
+      const first = yield* claimed
+      yield* sql`UPDATE access_tokens SET obtained_at = now() - interval '1 minute'`
+      yield* refuse(first)
+      const second = yield* claimed
+      assert.strictEqual(second.run_id, first.run_id)
+      assert.notStrictEqual(second.headers.authorization, first.headers.authorization)
+      yield* refuse(second)
+      assert.strictEqual(server.asked.length, 2)
+      const path = `${member.workspace}/executions/${first.run_id}?wait_seconds=30`
+      const { body: ended } = yield* ask("GET", path, { token })
+      assert.strictEqual(ended.status, "failed", task.id)
+      assert.strictEqual(ended.attempts.length, 1)
     })
   )
 

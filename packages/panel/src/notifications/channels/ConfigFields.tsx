@@ -1,3 +1,5 @@
+import { useRef } from "react"
+import { InsertValue } from "../../tasks/call/InsertValue.tsx"
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import type { Config, ConfigField } from "./configSchema.ts"
 
@@ -16,10 +18,8 @@ export const ConfigFields = ({
   readonly errorOf: (name: string) => string | undefined
 }) =>
   fields.map((field) => {
-    const { hint, isRequired, isSecret, label, maxLength, name, options, type } = field
+    const { hint, isRequired, isSecret, label, name, options, type } = field
     const text = texts[name] ?? ""
-    const change = (event: { readonly target: { readonly value: string } }) =>
-      onChange(name, event.target.value)
     if (type === "boolean") {
       return (
         <Checkbox
@@ -45,16 +45,12 @@ export const ConfigFields = ({
         error={errorOf(name)}
       >
         {options === undefined ? (
-          <Input
-            mono
-            type={isSecret ? "password" : type}
-            autoComplete={isSecret ? "new-password" : "off"}
-            spellCheck={false}
-            required={isRequired && masked === undefined}
-            maxLength={maxLength}
+          <ConfigInput
+            field={field}
+            isRequired={isRequired && masked === undefined}
             placeholder={typeof masked === "string" ? masked : undefined}
             value={text}
-            onChange={change}
+            onChange={(changed) => onChange(name, changed)}
           />
         ) : (
           <Select
@@ -63,9 +59,49 @@ export const ConfigFields = ({
               ...options.map((option) => [option, option] as const)
             ]}
             value={text}
-            onChange={change}
+            onChange={({ target }) => onChange(name, target.value)}
           />
         )}
       </Field>
     )
   })
+
+/** A text. URLs and secret fields may use a secret of the workspace. */
+const ConfigInput = ({
+  field: { isSecret, label, maxLength, type },
+  isRequired,
+  onChange,
+  placeholder,
+  value
+}: {
+  readonly field: ConfigField
+  readonly isRequired: boolean
+  readonly placeholder: string | undefined
+  readonly value: string
+  readonly onChange: (text: string) => void
+}) => {
+  const control = useRef<HTMLInputElement>(null)
+  const isReference = value.startsWith("{{")
+  return (
+    <div className="flex gap-1">
+      <Input
+        mono
+        ref={control}
+        className="min-w-0 grow"
+        // A URL with a reference is not one for the browser.
+        type={isSecret && !isReference ? "password" : type === "url" ? "text" : type}
+        inputMode={type === "url" ? "url" : undefined}
+        autoComplete={isSecret ? "new-password" : "off"}
+        spellCheck={false}
+        required={isRequired}
+        maxLength={maxLength}
+        placeholder={placeholder}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {(isSecret || type === "url") && (
+        <InsertValue isIcon control={control} into={label} steps={null} onChange={onChange} />
+      )}
+    </div>
+  )
+}

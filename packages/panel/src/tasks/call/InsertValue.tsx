@@ -18,6 +18,11 @@ const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["uuid", "A new UUID"]
 ]
 
+const valuesOfStep = (step: string) => [
+  [`steps.${step}.status`, "The status code of its answer"] as const,
+  [`steps.${step}.body`, "The body of its answer"] as const
+]
+
 /** A menu of values. The chosen one is written at the caret of the control, as `{{ … }}`. */
 export const InsertValue = ({
   control,
@@ -31,8 +36,8 @@ export const InsertValue = ({
   readonly into: string
   readonly isIcon?: boolean
   readonly onChange: (text: string) => void
-  /** The names of the earlier steps of a chain. */
-  readonly steps: ReadonlyArray<string>
+  /** The names of the earlier steps of a chain. Null where only secrets may stand. */
+  readonly steps: ReadonlyArray<string> | null
 }) => {
   const insert = (reference: string) => {
     const { current } = control
@@ -67,15 +72,11 @@ const Values = ({
   onSelect,
   steps
 }: {
-  readonly steps: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<string> | null
   readonly onSelect: (reference: string) => void
 }) => {
   const { data: secrets = [] } = useSecrets()
-  const ofSteps = steps.flatMap((step) => [
-    [`steps.${step}.status`, "The status code of its answer"] as const,
-    [`steps.${step}.body`, "The body of its answer"] as const
-  ])
-  const items = [...ofSteps, ...values]
+  const ofRun = steps === null ? [] : [...steps.flatMap(valuesOfStep), ...values]
   return (
     <>
       {secrets.map(({ description, name }) => (
@@ -86,8 +87,11 @@ const Values = ({
           onSelect={() => onSelect(secretReference(name))}
         />
       ))}
-      {secrets.length > 0 && <MenuLine />}
-      {items.map(([name, meaning]) => (
+      {secrets.length > 0 && ofRun.length > 0 && <MenuLine />}
+      {secrets.length === 0 && ofRun.length === 0 && (
+        <p className="px-3 py-2 text-sm text-faint">The workspace has no secrets yet.</p>
+      )}
+      {ofRun.map(([name, meaning]) => (
         <ValueItem
           key={name}
           name={name}

@@ -6,10 +6,15 @@ import { SqlClient } from "effect/sql"
 import { Ids, mac, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 
 /** An access token that an authorization server has issued. */
-export interface AccessToken {
+export interface AccessToken extends AccessTokenId {
   readonly text: string
+}
+
+/** Names an access token without its text. */
+export interface AccessTokenId {
   /** The token request that it answered. */
   readonly requestId: string
+  readonly sealed: string
 }
 
 /** A token, or the reason why there is none. */
@@ -53,8 +58,11 @@ export class AccessTokens extends Context.Service<
   {
     /** `request` holds the values of its secrets. */
     readonly get: (workspaceId: string, request: OAuth2Auth) => Effect.Effect<Token>
-    /** Forgets a token that a server has refused. */
-    readonly reject: (workspaceId: string, token: AccessToken) => Effect.Effect<void>
+    /**
+     * Forgets a token that a server has refused. True if the call can be made again with another
+     * token: this one was old enough to be withdrawn, or is replaced already.
+     */
+    readonly reject: (workspaceId: string, token: AccessTokenId) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/engine/secrets/AccessTokens") {
   static readonly layer: Layer.Layer<
@@ -90,7 +98,7 @@ export class AccessTokens extends Context.Service<
 
       const opened = (requestId: string, sealed: string): AccessToken | undefined => {
         const text = unsealIfKnown(ring, requestId, sealed)
-        return text === undefined ? undefined : { text, requestId }
+        return text === undefined ? undefined : { text, requestId, sealed }
       }
 
       const remember = Effect.fnUntraced(function* (id: string, sealed: string, seconds: number) {
@@ -155,7 +163,7 @@ export class AccessTokens extends Context.Service<
           WHERE workspace_id = ${workspaceId}
             AND id = ${id}`
         yield* remember(id, sealed, usable)
-        return Result.succeed({ text, requestId: id })
+        return Result.succeed({ text, requestId: id, sealed })
       })
 
       /** Removes the tokens of requests that nobody makes any more. */
@@ -201,7 +209,8 @@ export class AccessTokens extends Context.Service<
           WHERE workspace_id = ${workspaceId}
             AND id = ${id}
             AND sealed_token = ${sealed}
-            AND obtained_at <= now() - ${leastAge} * interval '1 second'`
+            AND obtained_at <= now() - ${leastAge} * interval '1 second'
+          RETURNING id`
 
       return AccessTokens.of({
         get: Effect.fnUntraced(function* (workspaceId, request) {
@@ -225,11 +234,11 @@ export class AccessTokens extends Context.Service<
           return yield* Deferred.await(flight)
         }),
 
-        reject: Effect.fnUntraced(function* (workspaceId, { requestId }) {
-          const token = remembered.get(requestId)
-          if (token === undefined) return
+        reject: Effect.fnUntraced(function* (workspaceId, { requestId, sealed }) {
+          if (remembered.get(requestId)?.sealed !== sealed) return true
           remembered.delete(requestId)
-          yield* forget(workspaceId, requestId, token.sealed, leastAgeSeconds)
+          const forgotten = yield* forget(workspaceId, requestId, sealed, leastAgeSeconds)
+          return forgotten.length > 0
         }, Effect.orDie)
       })
     })

@@ -4,6 +4,7 @@ import { columnsOf } from "../../store/index.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
+import type { AccessTokenId } from "../secrets/AccessTokens.ts"
 
 /** A run that was given to an agent, and what decides what comes after its call. */
 export interface GivenRun
@@ -14,6 +15,8 @@ export interface GivenRun
     >,
     Pick<RunCall, "retry_count" | "call_options" | "timeout_seconds"> {
   readonly started_ms: number
+  /** Of a call with OAuth2. Absent if the run was read from the database. */
+  readonly token?: AccessTokenId | undefined
 }
 
 /** One that the agent still holds. */

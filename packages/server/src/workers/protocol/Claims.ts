@@ -45,7 +45,6 @@ import {
   makeSettleAlone,
   noCall,
   resultWithout,
-  type RunCall,
   type Settlement,
   settlementOf,
   type SigningSecrets,
@@ -180,7 +179,7 @@ export class Claims extends Context.Service<
             const result = resultWithout(run, filled.failure, started_ms, yield* Random.next)
             failed.push({ run, result })
           } else {
-            given.remember(session, givenRun(run, filled.success.call, started_ms))
+            given.remember(session, givenRun(run, filled.success, started_ms))
             calls.push(
               toWorkerCall(run, session, filled.success, { completionUrls, deadline, now, secrets })
             )
@@ -277,7 +276,7 @@ const longestWaitMs = Effect.fnUntraced(function* (
 
 const givenRun = (
   { attempt, id, kind, lost, position, row_at, task_id, workspace_id }: StartedRun,
-  { call_options, retry_count, timeout_seconds }: RunCall,
+  { call: { call_options, retry_count, timeout_seconds }, token }: FilledCall,
   started_ms: number
 ): GivenRun => ({
   id,
@@ -291,7 +290,8 @@ const givenRun = (
   retry_count,
   call_options,
   timeout_seconds,
-  started_ms
+  started_ms,
+  token: token && { requestId: token.requestId, sealed: token.sealed }
 })
 
 const toWorkerCall = (

@@ -14,6 +14,7 @@ import type { SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import {
+  AccessTokens,
   findHeld,
   GivenRuns,
   handBack,
@@ -40,6 +41,11 @@ interface Submitted {
   readonly result: WorkerResult
 }
 
+interface Held {
+  readonly run: HeldRun
+  readonly result: WorkerResult
+}
+
 /**
  * The number of requests that share a statement. Together they have up to a thousand results, as
  * many as a node writes at once.
@@ -59,7 +65,7 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    AgentSessions | Dispatch | EndSignals | GivenRuns | Signals | SqlClient.SqlClient
+    AccessTokens | AgentSessions | Dispatch | EndSignals | GivenRuns | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {
@@ -69,6 +75,7 @@ export class Results extends Context.Service<
       const sessions = yield* AgentSessions
       const settleAlone = yield* makeSettleAlone(sql)
       const signals = yield* Signals
+      const tokens = yield* AccessTokens
 
       /**
        * Returns the run of a finished call from memory. For other results the row must be read,
@@ -81,6 +88,14 @@ export class Results extends Context.Service<
           : { ...run, now_ms: dispatch.nowMs(), cancel_requested: false }
       }
 
+      /** The calls whose access token was refused, and that are made once more with another one. */
+      const refusedOf = <A extends Held>(known: ReadonlyArray<A>) =>
+        Effect.filter(
+          known.filter(({ result, run }) => result.status_code === 401 && run.token !== undefined),
+          ({ run: { token, workspace_id } }) =>
+            token === undefined ? Effect.succeed(false) : tokens.reject(workspace_id, token)
+        )
+
       const write = Effect.fnUntraced(function* (submitted: ReadonlyArray<Submitted>) {
         const recalled = submitted.map(recall)
         const asked = submitted.filter((_, n) => recalled[n] === undefined)
@@ -90,7 +105,10 @@ export class Results extends Context.Service<
           const run = recalled[n] ?? held.get(one.id)
           return run === undefined ? [] : [{ ...one, run }]
         })
-        const returned = known.filter(({ result }) => result.outcome === "returned")
+        const refused = yield* refusedOf(known)
+        const returned = known.filter(
+          (one) => one.result.outcome === "returned" || refused.includes(one)
+        )
         for (const [session, runs] of Map.groupBy(returned, (one) => one.session)) {
           yield* handBack(
             sql,
@@ -100,8 +118,8 @@ export class Results extends Context.Service<
         }
         if (returned.length > 0) yield* signals.wake
         const settled = yield* settleAlone(
-          known.flatMap(({ result, run, session }) =>
-            result.outcome === "returned" ? [] : [toSettlement(run, session, result, random)]
+          known.flatMap((one) =>
+            returned.includes(one) ? [] : [toSettlement(one.run, one.session, one.result, random)]
           )
         )
         return new Set([...settled, ...returned.map(({ id }) => id)])
