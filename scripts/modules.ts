@@ -33,6 +33,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   notifications: ["core", "store", "events", "http", "plans", "mail", "engine", "accounts"],
   workers: ["core", "store", "events", "http", "plans", "engine", "accounts", "monitoring"],
   billing: ["core", "store", "events", "http", "plans", "engine", "accounts", "tasks"],
+  definitions: ["core", "store", "http", "plans", "accounts"],
   live: ["core", "store", "events", "http", "accounts"],
   operations: [
     "core",

@@ -7,6 +7,7 @@ import { BillingApi } from "./billing/BillingApi.ts"
 import { ChainsApi } from "./chains/ChainsApi.ts"
 import { CronApi } from "./cron/CronApi.ts"
 import { DelayedApi } from "./delayed/DelayedApi.ts"
+import { DefinitionsApi } from "./definitions/DefinitionsApi.ts"
 import { WebhookEvent } from "./events/Event.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
@@ -44,6 +45,7 @@ export class Api extends HttpApi.make("scheduling")
     ChainsApi,
     QueuesApi,
     SecretsApi,
+    DefinitionsApi,
     ExecutionsApi,
     ForecastApi,
     ActivityApi,

@@ -48,6 +48,7 @@ export interface Operation {
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly "x-access": AccessRule["kind"]
   readonly "x-required-scope"?: string
+  readonly "x-required-scopes"?: ReadonlyArray<string>
   readonly "x-required-role"?: string
   /** Only for the control panel, and not promised. */
   readonly "x-internal"?: true

@@ -6,6 +6,7 @@ import { AccountsLayer } from "./accounts/index.ts"
 import { BillingLayer } from "./billing/index.ts"
 import { CoreLayer, NodeLayer } from "./core/index.ts"
 import { completionsOr, EngineLayer } from "./engine/index.ts"
+import { DefinitionsLayer } from "./definitions/index.ts"
 import { EventsLayer } from "./events/index.ts"
 import {
   allowedMethods,
@@ -35,6 +36,7 @@ const ApiRoutes = HttpApiBuilder.layer(Api)
 export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(OperationsLayer),
   Layer.provideMerge(LiveLayer),
+  Layer.provideMerge(DefinitionsLayer),
   Layer.provideMerge(BillingLayer),
   Layer.provideMerge(WorkersLayer),
   Layer.provideMerge(NotificationsLayer),

@@ -9,7 +9,9 @@ import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
 
-export const MonitorKind = oneOf(["heartbeat", "ssl", "process"], {
+export const monitorKinds = ["heartbeat", "ssl", "process"] as const
+
+export const MonitorKind = oneOf(monitorKinds, {
   identifier: "MonitorKind",
   description:
     "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker."

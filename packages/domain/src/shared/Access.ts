@@ -6,6 +6,7 @@ export type AccessRule =
   | { readonly kind: "public" }
   | { readonly kind: "jwt"; readonly role: Role | null; readonly isForPeople: boolean }
   | { readonly kind: "scope"; readonly scope: Scope; readonly role: Role }
+  | { readonly kind: "any_scope"; readonly scopes: ReadonlyArray<Scope>; readonly role: Role }
   | { readonly kind: "credential" }
 
 /**
@@ -36,6 +37,16 @@ export class Access extends Context.Service<Access, AccessRule>()(
     kind: "scope",
     scope,
     role: scope.endsWith(":read") ? "viewer" : "editor"
+  })
+
+  /**
+   * An API key with at least one of these scopes, or a member as with `scope`. The endpoint decides
+   * what each scope is for.
+   */
+  static readonly anyScope = (scopes: ReadonlyArray<Scope>): AccessRule => ({
+    kind: "any_scope",
+    scopes,
+    role: scopes.every((scope) => scope.endsWith(":read")) ? "viewer" : "editor"
   })
 
   /** Any valid credential, whatever its scopes. */

@@ -14,6 +14,8 @@ export const issueCodes = [
   "invalid_format",
   "duplicate",
   "not_found",
+  "conflict",
+  "quota_exceeded",
   "invalid"
 ] as const
 export type IssueCode = (typeof issueCodes)[number]
@@ -23,7 +25,8 @@ export const IssueCode = oneOf(issueCodes, {
   description:
     "What kind of problem it is, for programs. `too_short` and `too_long` count characters or " +
     "bytes of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a " +
-    "record that this workspace does not have. `invalid`: a rule that no other code describes.",
+    "record that this workspace does not have. `conflict` and `quota_exceeded` are about a record of a " +
+    "document, and what a request of its own would have been answered with. `invalid`: a rule that no other code describes.",
   examples: ["unknown_value"]
 })
 

@@ -28,6 +28,12 @@ const sentence = (access: AccessRule): string => {
       return access.role === "viewer"
         ? `Needs an access token, or an API key with the scope \`${access.scope}\`.`
         : `Needs an access token of a member who is ${atLeast(access.role)}, or an API key with the scope \`${access.scope}\`.`
+    case "any_scope": {
+      const scopes = `an API key with one of the scopes ${access.scopes.map((scope) => `\`${scope}\``).join(", ")}`
+      return access.role === "viewer"
+        ? `Needs an access token, or ${scopes}.`
+        : `Needs an access token of a member who is ${atLeast(access.role)}, or ${scopes}.`
+    }
     case "credential":
       return "Needs an access token or an API key, whatever its scopes."
   }
@@ -36,7 +42,7 @@ const sentence = (access: AccessRule): string => {
 const atLeast = (role: Role) => (role === "owner" ? "an `owner`" : `at least \`${role}\``)
 
 const roleOf = (access: AccessRule) =>
-  access.kind === "jwt" || access.kind === "scope" ? access.role : null
+  access.kind === "public" || access.kind === "credential" ? null : access.role
 
 /** Describes who may use an operation. */
 export const describeAccess = (access: AccessRule) => ({
@@ -45,6 +51,7 @@ export const describeAccess = (access: AccessRule) => ({
     security: access.kind === "public" ? [] : [{ bearer: [] }],
     "x-access": access.kind,
     ...(access.kind === "scope" && { "x-required-scope": access.scope }),
+    ...(access.kind === "any_scope" && { "x-required-scopes": access.scopes }),
     ...(roleOf(access) !== null && { "x-required-role": roleOf(access) ?? "viewer" })
   } satisfies Partial<Operation>
 })

@@ -8,6 +8,8 @@ import { isDeepStrictEqual } from "node:util"
 export interface Upserted<Record> {
   readonly isNew: boolean
   readonly record: Record
+  /** The record before the change. Undefined if it is new or nothing changed. */
+  readonly before?: Record
 }
 
 interface Versioned {
@@ -47,9 +49,10 @@ export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record,
     const row = known.value
     yield* checkVersion(row, version)
     if (yield* steps.isDefined(row)) return { isNew: false, record: yield* steps.show(row) }
+    const before = yield* steps.show(row)
     const locked = yield* stillUnder({ key, resource }, steps.lock(row))
     yield* checkVersion(locked, version)
-    return { isNew: false, record: yield* steps.change(locked) }
+    return { isNew: false, record: yield* steps.change(locked), before }
   })
 
 /** Refuses a change by somebody who has read another version of the row, which must be locked. */

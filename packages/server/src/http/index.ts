@@ -6,9 +6,11 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Layer } from "effect"
 import { Idempotency } from "./request/Idempotency.ts"
 import { ErrorShapeLayer } from "./answers/Errors.ts"
+import { DefinedKinds } from "./DefinedKinds.ts"
 import { Stopping } from "./Stopping.ts"
 import { Waiting } from "./Waiting.ts"
 
+export { type DefinedKind, DefinedKinds, type DefinitionFailure } from "./DefinedKinds.ts"
 export { HttpServerLayer, serve } from "./HttpServer.ts"
 export {
   allowedMethods,
@@ -58,7 +60,12 @@ export { expectSilence } from "./server/NodeServer.ts"
 export { listenProblem } from "./server/listenProblem.ts"
 export { withRouter } from "./withRouter.ts"
 
-export const HttpLayer = Layer.mergeAll(ErrorShapeLayer, Idempotency.layer, Waiting.layer).pipe(
+export const HttpLayer = Layer.mergeAll(
+  DefinedKinds.layer,
+  ErrorShapeLayer,
+  Idempotency.layer,
+  Waiting.layer
+).pipe(
   Layer.provideMerge(Stopping.layer),
   Layer.provideMerge(NodeHttpServer.layerHttpServices)
 )

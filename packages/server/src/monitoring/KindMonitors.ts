@@ -1,5 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
+import type {
+  MonitorKind as MonitorKindName,
+  MonitorQuery
+} from "@scheduling/domain/monitors/Monitor"
 import {
   type Conflict,
   type NotFound,
@@ -44,6 +47,7 @@ import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 
 export interface KindMonitors<Types extends KindTypes> {
+  readonly kind: MonitorKindName
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
     query: MonitorQuery
@@ -179,6 +183,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       )
 
     return {
+      kind: table.kind,
+
       list: Effect.fn("Monitors.list")(function* (workspaceId, query) {
         const page = yield* listRequest(query, monitorSorts)
         const at = yield* now

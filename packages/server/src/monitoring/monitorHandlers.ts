@@ -1,10 +1,11 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
-import type { MonitorId, WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { MonitorId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
 import {
   createdIfNew,
+  DefinedKinds,
   expecting,
   Idempotency,
   inWorkspace,
@@ -45,7 +46,16 @@ export const monitorHandlers = <
     readonly toAnswer: Effect.Effect<(monitor: Types["Monitor"]) => Answer, never, R>
   }
 ) =>
-  Effect.map(Idempotency, (idempotency) => {
+  Effect.gen(function* () {
+    const idempotency = yield* Idempotency
+    const kinds = yield* DefinedKinds
+    yield* kinds.add({
+      kind: monitors.kind,
+      upsert: monitors.upsert,
+      get: (workspaceId, id) => monitors.get(workspaceId, MonitorId.make(id)),
+      remove: (workspaceId, id) => monitors.remove(workspaceId, MonitorId.make(id))
+    })
+
     const answerWith = <E, R1>(monitor: Effect.Effect<Types["Monitor"], E, R1>) =>
       Effect.flatMap(monitor, (one) => Effect.map(kind.toAnswer, (toAnswer) => toAnswer(one)))
 

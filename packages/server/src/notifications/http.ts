@@ -1,10 +1,14 @@
 import { Api } from "@scheduling/domain/Api"
 import { NotificationChannel } from "@scheduling/domain/notifications/NotificationChannel"
 import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
+import type { NotificationChannelDefinition } from "@scheduling/domain/notifications/NotificationChannel"
+import type { NotificationSettingsInput } from "@scheduling/domain/notifications/NotificationSettings"
+import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { currentAuthor } from "../accounts/index.ts"
 import {
   createdIfNew,
+  DefinedKinds,
   expecting,
   Idempotency,
   implement,
@@ -24,6 +28,28 @@ export const NotificationsHandlers = implement(
     const deliveries = yield* Deliveries
     const idempotency = yield* Idempotency
     const settings = yield* Settings
+    const kinds = yield* DefinedKinds
+    yield* kinds.add({
+      kind: "notification_channel",
+      upsert: (workspaceId, key, definition: NotificationChannelDefinition) =>
+        Effect.flatMap(currentAuthor, (author) =>
+          channels.upsert(workspaceId, key, definition, author)
+        ),
+      get: (workspaceId, id) => channels.get(workspaceId, NotificationChannelId.make(id)),
+      remove: (workspaceId, id) =>
+        Effect.flatMap(currentAuthor, (author) =>
+          channels.remove(workspaceId, NotificationChannelId.make(id), author)
+        )
+    })
+    yield* kinds.add({
+      kind: "notification_settings",
+      upsert: (workspaceId, _, definition: Omit<NotificationSettingsInput, "version">) =>
+        Effect.flatMap(currentAuthor, (author) =>
+          settings.define(workspaceId, definition, author)
+        ),
+      get: settings.get,
+      remove: () => Effect.void
+    })
     return handlers.handleAll({
       listChannels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
 

@@ -11,6 +11,8 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect, type Schema } from "effect"
 import {
   createdIfNew,
+  type DefinitionFailure,
+  DefinedKinds,
   expecting,
   Idempotency,
   inWorkspace,
@@ -51,12 +53,12 @@ export const taskHandlers = Effect.fnUntraced(function* <
   Update extends Versioned,
   Status extends string,
   ChangeError,
-  BusyError,
+  BusyError extends DefinitionFailure,
   Run,
   RunError,
   EncodedRun,
   EncodedBatch,
-  F
+  F extends DefinitionFailure
 >({
   answers,
   name,
@@ -89,6 +91,14 @@ export const taskHandlers = Effect.fnUntraced(function* <
 }) {
   const idempotency = yield* Idempotency
   const batches = yield* Batches
+  const kinds = yield* DefinedKinds
+  yield* kinds.add({
+    kind: name === "chains" ? "chain" : name,
+    prepare: (workspaceId, definition) => prepare(workspaceId, definition, "a change"),
+    upsert: tasks.upsert,
+    get: tasks.get,
+    remove: tasks.remove
+  })
   return {
     list: inWorkspace(
       (

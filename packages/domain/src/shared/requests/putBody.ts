@@ -1,7 +1,7 @@
 import { Option, Schema, SchemaGetter } from "effect"
 
 /** A field that only answers have. A PUT may bring it, and it is ignored. */
-const ignored = Schema.optionalKey(
+export const ignored = Schema.optionalKey(
   Schema.Json.annotate({ readOnly: true, description: "Ignored: only answers have it." })
 ).pipe(
   Schema.decodeTo(Schema.optionalKey(Schema.Unknown), {

@@ -47,8 +47,11 @@ export const decideAccess = (
   if (access.kind === "jwt" || access.kind === "public") return new JwtOnly()
   if (workspace !== undefined && workspace.id.toLowerCase() !== principal.workspace_id)
     return new WorkspaceForbidden()
-  if (access.kind === "scope" && !principal.scopes.includes(access.scope)) {
-    return new InsufficientScope({ required_scope: access.scope })
+  const accepted =
+    access.kind === "scope" ? [access.scope] : access.kind === "any_scope" ? access.scopes : []
+  const [first] = accepted
+  if (first !== undefined && !accepted.some((scope) => principal.scopes.includes(scope))) {
+    return new InsufficientScope({ required_scope: first })
   }
   return undefined
 }

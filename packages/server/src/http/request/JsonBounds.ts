@@ -2,7 +2,21 @@
  * The limits of JSON in a body. The contract needs less: its largest body is the notification
  * settings with every allowed rule and channel, which is 5,670 values nested four levels deep.
  */
-export const jsonBounds = { values: 6_000, items: 200, depth: 16 } as const
+export const jsonBounds: JsonBounds = { values: 6_000, items: 200, depth: 16 }
+
+/** The limits of a document of definitions, with a thousand records. */
+export const documentBounds: JsonBounds = { values: 40_000, items: 1_000, depth: 16 }
+
+interface JsonBounds {
+  readonly values: number
+  readonly items: number
+  readonly depth: number
+}
+
+const documentPath = /^\/v1\/workspaces\/[^/]+\/apply(?:$|\?)/
+
+export const boundsOf = (url: string): JsonBounds =>
+  documentPath.test(url) ? documentBounds : jsonBounds
 
 /**
  * Finds the limit that a JSON text exceeds, if any. It runs before parsing: half a megabyte of
@@ -10,7 +24,7 @@ export const jsonBounds = { values: 6_000, items: 200, depth: 16 } as const
  * complain about each item of an array that long. Malformed JSON is left to `JSON.parse`, unless it
  * exceeds a bound first.
  */
-export const excessOf = (text: string): string | undefined => {
+export const excessOf = (text: string, bounds = jsonBounds): string | undefined => {
   /** The number of items so far of each open array or object. Only arrays are limited. */
   const held: Array<number> = []
   let values = 0
@@ -22,7 +36,7 @@ export const excessOf = (text: string): string | undefined => {
         break
       case openArray:
       case openObject:
-        if (depth === jsonBounds.depth) return `must be nested at most ${depth} levels deep`
+        if (depth === bounds.depth) return `must be nested at most ${depth} levels deep`
         held[depth++] = text.charCodeAt(at) === openArray ? 1 : -Infinity
         values++
         break
@@ -32,14 +46,14 @@ export const excessOf = (text: string): string | undefined => {
         break
       case comma: {
         const items = (held[depth - 1] ?? 0) + 1
-        if (items > jsonBounds.items) {
-          return `must have at most ${jsonBounds.items} items in a list`
+        if (items > bounds.items) {
+          return `must have at most ${bounds.items} items in a list`
         }
         held[depth - 1] = items
         values++
       }
     }
-    if (values > jsonBounds.values) return `must have at most ${jsonBounds.values} values in all`
+    if (values > bounds.values) return `must have at most ${bounds.values} values in all`
   }
   return undefined
 }

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
 import { freeBytes, type Permit } from "../fairness/Capacity.ts"
 import { withText } from "../../core/index.ts"
-import { excessOf } from "./JsonBounds.ts"
+import { boundsOf, excessOf } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024
 
@@ -21,6 +21,8 @@ export const withCheckedBody = (
   permit: Permit
 ): HttpServerRequest.HttpServerRequest => {
   if (!HttpMethod.hasBody(request.method)) return request
+  const read = (bytes: ArrayBuffer | Buffer) =>
+    Effect.flatMap(decode(bytes), (text) => withinBounds(text, request.url))
   const text = Effect.suspend(() => {
     if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())
     if (isShort(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
@@ -50,8 +52,6 @@ const readCounted = (request: HttpServerRequest.HttpServerRequest, permit: Permi
   )
 }
 
-const read = (bytes: ArrayBuffer | Buffer) => Effect.flatMap(decode(bytes), withinBounds)
-
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const decode = (bytes: ArrayBuffer | Buffer) =>
@@ -60,8 +60,8 @@ const decode = (bytes: ArrayBuffer | Buffer) =>
     catch: () => new MalformedJson()
   }).pipe(Effect.orDie)
 
-const withinBounds = (text: string): Effect.Effect<string> => {
-  const problem = excessOf(text)
+const withinBounds = (text: string, url: string): Effect.Effect<string> => {
+  const problem = excessOf(text, boundsOf(url))
   return problem === undefined
     ? Effect.succeed(text)
     : Effect.die(ValidationFailed.at([], "too_many", problem, "The body"))

@@ -11,12 +11,13 @@ import { SubjectId } from "@scheduling/domain/shared/Ids"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { isDeepStrictEqual } from "node:util"
 import { AuditLog, type Author } from "../../accounts/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { ruleSubjects } from "./RuleSubjectsRepo.ts"
 import { keysIn, rulesById } from "./rulesById.ts"
-import { SettingsRepo, type StoredRule, type StoredSettings } from "./SettingsRepo.ts"
+import { keptOf, type Rules, SettingsRepo, type StoredRule, type StoredSettings } from "./SettingsRepo.ts"
 
 /** The rules of a workspace: who is notified of what. */
 export class Settings extends Context.Service<Settings>()(
@@ -68,31 +69,62 @@ export class Settings extends Context.Service<Settings>()(
       const get = (workspaceId: AuthorizedWorkspaceId) =>
         Effect.flatMap(repo.find(workspaceId), (settings) => show(workspaceId, settings))
 
+      /** Returns the settings as they are stored, if everything that the rules name exists. */
+      const checked = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        given: Omit<NotificationSettingsInput, "version">
+      ) {
+        const found = yield* subjects.findByKeys(workspaceId, keysIn(given.rules))
+        const { issues, rules } = rulesById(given.rules, found)
+        if (issues.length > 0) return yield* new ValidationFailed({ issues })
+        yield* checkChannels(workspaceId, rules)
+        return { ...settingsDefaults, ...given, rules }
+      })
+
+      const write = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        version: number,
+        settings: Rules,
+        author: Author
+      ) {
+        const now = yield* DateTime.nowAsDate
+        if (!(yield* repo.update(workspaceId, version, settings, now))) {
+          const { version: current } = yield* repo.find(workspaceId)
+          return yield* new Stale({ version: current })
+        }
+        yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
+          actor_id: author.actor_id,
+          origin: author.origin,
+          details: { version: version + 1, api_key_id: author.api_key_id }
+        })
+        return yield* get(workspaceId)
+      })
+
       return {
         get,
 
         replace: Effect.fn("Settings.replace")(function* (
           workspaceId: AuthorizedWorkspaceId,
-          input: NotificationSettingsInput,
+          { version, ...given }: NotificationSettingsInput,
           author: Author
         ) {
-          const { version, ...given } = input
-          const found = yield* subjects.findByKeys(workspaceId, keysIn(given.rules))
-          const { issues, rules } = rulesById(given.rules, found)
-          if (issues.length > 0) return yield* new ValidationFailed({ issues })
-          yield* checkChannels(workspaceId, rules)
-          const now = yield* DateTime.nowAsDate
-          const settings = { ...settingsDefaults, ...given, rules }
-          if (!(yield* repo.update(workspaceId, version, settings, now))) {
-            const { version: current } = yield* repo.find(workspaceId)
-            return yield* new Stale({ version: current })
+          return yield* write(workspaceId, version, yield* checked(workspaceId, given), author)
+        }, transaction),
+
+        /** Replaces the settings, whatever their version. Equal settings are not written. */
+        define: Effect.fn("Settings.define")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          given: Omit<NotificationSettingsInput, "version">,
+          author: Author
+        ) {
+          const current = yield* repo.findForUpdate(workspaceId)
+          const before = yield* show(workspaceId, current)
+          const defined = yield* checked(workspaceId, given)
+          if (isDeepStrictEqual(keptOf(defined), keptOf(current))) {
+            return { isNew: false, record: before }
           }
-          yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
-            actor_id: author.actor_id,
-            origin: author.origin,
-            details: { version: version + 1, api_key_id: author.api_key_id }
-          })
-          return yield* get(workspaceId)
+          const record = yield* write(workspaceId, current.version, defined, author)
+          return { isNew: false, record, before }
         }, transaction),
 
         /** Removes a channel from all rules, and the rules that name no other channel. */

@@ -41,7 +41,8 @@ export const noSettings: StoredSettings = {
   updated_at: null
 }
 
-const keptOf = (settings: Rules): Rules => ({
+/** The settings without their version and time. */
+export const keptOf = (settings: Rules): Rules => ({
   rules: settings.rules,
   task_failure_threshold: settings.task_failure_threshold,
   remind_every_seconds: settings.remind_every_seconds,

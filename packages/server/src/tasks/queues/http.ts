@@ -1,8 +1,10 @@
 import { Api } from "@scheduling/domain/Api"
 import { Queue } from "@scheduling/domain/queues/Queue"
+import { QueueId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import {
   createdIfNew,
+  DefinedKinds,
   expecting,
   Idempotency,
   implement,
@@ -18,6 +20,13 @@ export const QueuesHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const queues = yield* Queues
     const idempotency = yield* Idempotency
+    const kinds = yield* DefinedKinds
+    yield* kinds.add({
+      kind: "queue",
+      upsert: queues.upsert,
+      get: (workspaceId, id) => queues.get(workspaceId, QueueId.make(id)),
+      remove: (workspaceId, id) => queues.remove(workspaceId, QueueId.make(id))
+    })
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => queues.list(workspaceId, query)),
 

@@ -15,6 +15,7 @@ export const monitoring = Effect.gen(function* () {
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process')),
       key text,
+      owner text,
       version integer NOT NULL DEFAULT 1,
       name text NOT NULL,
       tags text[] NOT NULL,
@@ -29,6 +30,9 @@ export const monitoring = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX monitors_by_key ON monitors (workspace_id, kind, key)
     WHERE key IS NOT NULL`
+  yield* sql`
+    CREATE INDEX monitors_by_owner ON monitors (workspace_id, owner)
+    WHERE owner IS NOT NULL`
 
   // `check_at` is when to check the monitor, and never later than its deadline `alert_at`. A ping
   // moves the deadline alone, so that it touches no index. `runs` are the job runs that have

@@ -14,6 +14,7 @@ export const notifications = Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       key text,
+      owner text,
       version integer NOT NULL DEFAULT 1,
       name text NOT NULL,
       tags text[] NOT NULL DEFAULT '{}',
@@ -40,6 +41,9 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels (workspace_id, key)
     WHERE key IS NOT NULL`
+  yield* sql`
+    CREATE INDEX notification_channels_by_owner ON notification_channels (workspace_id, owner)
+    WHERE owner IS NOT NULL`
   // Addresses that refused further mails from a workspace, whatever becomes of the channels to
   // them. Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
   yield* sql`

@@ -46,6 +46,9 @@ export const tasks = Effect.gen(function* () {
       PRIMARY KEY (version_id, step_index)
     )`
 
+  // `owner` is the label of the document that defines the record; see `definitions`. The tables of
+  // tasks, monitors and channels have the same column.
+  //
   // A queue limits how many runs are under way at once and how often one starts. `next_at` is when
   // the next run may start. `held_until` has a time for each slot of a call that was lost with its
   // node: until that time the call may still go on.
@@ -54,6 +57,7 @@ export const tasks = Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       key text,
+      owner text,
       version integer NOT NULL DEFAULT 1,
       name text NOT NULL,
       tags text[] NOT NULL DEFAULT '{}',
@@ -70,6 +74,9 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX queues_by_key ON queues (workspace_id, key)
     WHERE key IS NOT NULL`
+  yield* sql`
+    CREATE INDEX queues_by_owner ON queues (workspace_id, owner)
+    WHERE owner IS NOT NULL`
 
   // Calendars whose days schedules exclude, once for each workspace. Tasks name a calendar by its
   // URL, in `firing_options`. `days` come from the last good copy. `is_applied` is false until the
@@ -106,6 +113,7 @@ export const tasks = Effect.gen(function* () {
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       kind text NOT NULL CHECK (kind IN ('cron', 'delayed', 'chain')),
       key text,
+      owner text,
       version integer NOT NULL DEFAULT 1,
       name text,
       tags text[] NOT NULL DEFAULT '{}',
@@ -162,6 +170,9 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX tasks_by_key ON tasks (workspace_id, kind, key)
     WHERE key IS NOT NULL`
+  yield* sql`
+    CREATE INDEX tasks_by_owner ON tasks (workspace_id, owner)
+    WHERE owner IS NOT NULL`
   // Few tasks use secrets.
   yield* sql`
     CREATE INDEX tasks_by_secrets ON tasks (workspace_id)

@@ -1,0 +1,141 @@
+import { Schema } from "effect"
+import { monitorKinds } from "../monitors/Monitor.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { sections } from "./DefinitionsDocument.ts"
+
+const sectionNames = [...sections, "notification_settings"] as const
+
+export const DefinitionsSection = oneOf(sectionNames, {
+  identifier: "DefinitionsSection",
+  description: "The part of the document that a record belongs to."
+})
+
+export const DefinitionAction = oneOf(["create", "update", "unchanged", "delete"], {
+  identifier: "DefinitionAction",
+  description: "What becomes of a record."
+})
+export type DefinitionAction = typeof DefinitionAction.Type
+
+export const ChangedField = Schema.Struct({
+  field: Schema.String.annotate({ description: "The name of the field.", examples: ["schedule"] }),
+  old: Schema.Json.annotate({
+    description: "The value before. Secrets are masked. Null if there was none."
+  }),
+  new: Schema.Json.annotate({
+    description:
+      "The value after. Secrets are masked, so both may look the same. Null if there is none."
+  })
+}).annotate({
+  identifier: "ChangedField",
+  examples: [{ field: "schedule", old: "0 3 * * *", new: "0 4 * * *" }]
+})
+export type ChangedField = typeof ChangedField.Type
+
+export const AppliedDefinition = Schema.Struct({
+  section: DefinitionsSection,
+  kind: Schema.NullOr(Schema.Literals(monitorKinds)).annotate({
+    description: "The kind of a monitor. Null for all others.",
+    examples: [null]
+  }),
+  key: Schema.NullOr(Schema.String).annotate({
+    description: "The key of the record. Null for the notification settings.",
+    examples: ["reports:nightly"]
+  }),
+  id: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the record. Null if there is no record, or in a plan none yet.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+  }),
+  action: DefinitionAction,
+  changes: Schema.Array(ChangedField).annotate({
+    description: "The fields that an update changes."
+  })
+}).annotate({
+  identifier: "AppliedDefinition",
+  examples: [
+    {
+      section: "tasks",
+      kind: null,
+      key: "reports:nightly",
+      id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+      action: "update",
+      changes: [{ field: "schedule", old: "0 3 * * *", new: "0 4 * * *" }]
+    }
+  ]
+})
+export type AppliedDefinition = typeof AppliedDefinition.Type
+
+export const findingCodes = [
+  "refused",
+  "never_fires",
+  "clock_change",
+  "crowded_minute",
+  "missing_secret"
+] as const
+
+export const DefinitionFinding = Schema.Struct({
+  code: oneOf(findingCodes, {
+    identifier: "FindingCode",
+    description:
+      "`refused`: the record cannot be applied, so the document cannot. Only a plan has it. " +
+      "`never_fires`: the schedule has no slot left. `clock_change`: within a year a clock change " +
+      "moves, doubles or drops a slot. `crowded_minute`: more than 30 runs begin at one host in one " +
+      "minute of the next week. `missing_secret`: the workspace has no secret of this name, so the " +
+      "calls will fail."
+  }),
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
+    description: "Where in the document it is: names, and indexes counted from 0.",
+    examples: [["tasks", 3, "schedule"]]
+  }),
+  message: Schema.String.annotate({ description: "A sentence for people, which may be reworded." })
+}).annotate({
+  identifier: "DefinitionFinding",
+  examples: [
+    {
+      code: "missing_secret",
+      path: ["tasks", 3],
+      message: "The workspace has no secret API_TOKEN. Create it, or the calls fail."
+    }
+  ]
+})
+export type DefinitionFinding = typeof DefinitionFinding.Type
+
+const count = (which: string) =>
+  Schema.Int.annotate({ description: `How many records are ${which}.` })
+
+export const AppliedDefinitions = Schema.Struct({
+  dry_run: Schema.Boolean.annotate({
+    description: "Whether this is a plan, for which nothing was changed."
+  }),
+  counts: Schema.Struct({
+    create: count("created"),
+    update: count("changed"),
+    unchanged: count("as they should be"),
+    delete: count("deleted")
+  }).annotate({ description: "How many records each action concerns." }),
+  data: Schema.Array(AppliedDefinition).annotate({
+    description: "What becomes of each record, in the order in which it is done."
+  }),
+  findings: Schema.Array(DefinitionFinding).annotate({
+    description: "What deserves a look, at most 100 findings. Only `refused` stops the document."
+  })
+}).annotate({
+  identifier: "AppliedDefinitions",
+  examples: [
+    {
+      dry_run: true,
+      counts: { create: 1, update: 0, unchanged: 0, delete: 0 },
+      data: [
+        {
+          section: "tasks",
+          kind: null,
+          key: "reports:nightly",
+          id: null,
+          action: "create",
+          changes: []
+        }
+      ],
+      findings: []
+    }
+  ]
+})
+export type AppliedDefinitions = typeof AppliedDefinitions.Type

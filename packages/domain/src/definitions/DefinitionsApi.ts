@@ -1,0 +1,79 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../auth/Authentication.ts"
+import { Access } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { RateLimited } from "../shared/Errors.ts"
+import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { AppliedDefinitions } from "./AppliedDefinitions.ts"
+import {
+  DefinitionsDocument,
+  ExportedDefinitions,
+  maxDefinitions,
+  readScopes,
+  writeScopes
+} from "./DefinitionsDocument.ts"
+
+const params = { workspace_id: inPath(WorkspaceId) }
+
+const flag = (description: string) => Schema.optionalKey(Schema.Boolean.annotate({ description }))
+
+export const ApplyQuery = {
+  dry_run: flag("True: the answer says what would change, and nothing changes."),
+  prune: flag(
+    "True: deletes what has the `owner` of the document and is not in it. The document must have one."
+  ),
+  adopt: flag("True: takes records of other owners over.")
+}
+
+export class DefinitionsApi extends HttpApiGroup.make("definitions")
+  .add(
+    HttpApiEndpoint.post("apply", "/apply", {
+      params,
+      query: ApplyQuery,
+      payload: DefinitionsDocument,
+      success: AppliedDefinitions,
+      error: RateLimited
+    })
+      .annotate(Access, Access.anyScope(writeScopes))
+      .annotateMerge(
+        docs(
+          "Apply a document of definitions",
+          "Creates each record of the document, or gives the one with its key exactly this " +
+            "definition: all of them, or none if one is refused. What is as it should be is not " +
+            "written. An API key needs the scope of each kind of record that the document defines or " +
+            `deletes. At most ${maxDefinitions} records; ten of them count as one request.`
+        )
+      ),
+
+    HttpApiEndpoint.get("export", "/export", {
+      params,
+      query: {
+        owner: Schema.optionalKey(
+          OwnKey.annotate({
+            description: "Shows the records of this owner. All when absent.",
+            examples: ["billing"]
+          })
+        )
+      },
+      success: ExportedDefinitions
+    })
+      .annotate(Access, Access.anyScope(readScopes))
+      .annotateMerge(
+        docs(
+          "Export the definitions",
+          "The records that have a key, as a document. To apply it changes nothing. A delayed task " +
+            "is shown while it is pending. An API key sees the kinds of records that its scopes let " +
+            `it read. At most ${maxDefinitions} records: export those of one owner if there are more.`
+        )
+      )
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Definitions",
+      description: "All definitions of a workspace as one document, which can be kept in a repository."
+    })
+  ) {}

@@ -1,0 +1,277 @@
+import { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import type { AppliedDefinitions } from "@scheduling/domain/definitions/AppliedDefinitions"
+import {
+  type DefinitionsDocument,
+  type DocumentSection,
+  type ExportedDefinitions,
+  scopeOfSection,
+  sectionOfKind,
+  sections
+} from "@scheduling/domain/definitions/DefinitionsDocument"
+import { Conflict, type NotFound, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { RequestRates } from "../accounts/index.ts"
+import { runInSlices } from "../core/index.ts"
+import { DefinedKinds, FairQueue, yieldToEventLoop } from "../http/index.ts"
+import { Limits } from "../plans/index.ts"
+import { transactionOf } from "../store/index.ts"
+import { compileSchedules } from "./compileSchedules.ts"
+import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
+import { makeExport } from "./ExportDefinitions.ts"
+import { type Item, itemsOf, schedulesIn } from "./itemsOf.ts"
+import { type Outcome, outcomeOf, outcomeOfRemoval, refusedBy, shownOutcomes } from "./outcomes.ts"
+import { secretNamesIn } from "./secretNamesIn.ts"
+
+interface ApplyOptions {
+  readonly dry_run?: boolean
+  readonly prune?: boolean
+  readonly adopt?: boolean
+}
+
+type InRequest = HttpServerRequest.HttpServerRequest | Principal
+
+/** Applies documents with the definitions of many records, and exports them. */
+export class Definitions extends Context.Service<
+  Definitions,
+  {
+    readonly apply: (
+      workspaceId: AuthorizedWorkspaceId,
+      document: DefinitionsDocument,
+      options: ApplyOptions
+    ) => Effect.Effect<
+      AppliedDefinitions,
+      InsufficientScope | NotFound | RateLimited | ValidationFailed,
+      InRequest
+    >
+    readonly export: (
+      workspaceId: AuthorizedWorkspaceId,
+      owner?: string
+    ) => Effect.Effect<ExportedDefinitions, ValidationFailed, InRequest>
+  }
+>()("@scheduling/server/definitions/Definitions") {
+  static readonly layer: Layer.Layer<
+    Definitions,
+    never,
+    DefinedKinds | DefinitionsRepo | Limits | RequestRates | SqlClient.SqlClient
+  > = Layer.effect(
+    Definitions,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const kinds = yield* DefinedKinds
+      const limits = yield* Limits
+      const rates = yield* RequestRates
+      const repo = yield* DefinitionsRepo
+      // A document is a transaction of seconds, and the embedded store has one connection.
+      const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })
+
+      const charge = Effect.fnUntraced(function* (records: number) {
+        const message = NodeHttpServerRequest.toIncomingMessage(
+          yield* HttpServerRequest.HttpServerRequest
+        )
+        // The request itself was counted as one.
+        const more = Math.ceil(records / recordsPerRequest) - 1
+        const limited = more < 1 ? undefined : rates.take(message, yield* Principal, more)
+        if (limited !== undefined) return yield* limited
+      })
+
+      /** Reads calendars, which may take their time, before the transaction. */
+      const prepare = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        items: ReadonlyArray<Item>
+      ) {
+        const refused: Array<Outcome> = []
+        for (const { definition, kind, path } of items) {
+          const ready = kinds.get(kind).prepare?.(workspaceId, definition as never)
+          if (ready === undefined) continue
+          const outcome = yield* ready.pipe(Effect.as(nothing), Effect.catch(refusedBy(path)))
+          if (outcome !== nothing) refused.push(outcome)
+        }
+        return refused
+      })
+
+      const upsert = (
+        workspaceId: AuthorizedWorkspaceId,
+        item: Item,
+        known: KeyedRow | undefined,
+        { adopts, owner }: { readonly adopts: boolean; readonly owner: string | null }
+      ) => {
+        const other = known?.owner ?? null
+        const isForeign = owner !== null && other !== null && other !== owner
+        return isForeign && !adopts
+          ? refusedBy(item.path)(ownedBy(other))
+          : kinds
+              .get(item.kind)
+              .upsert(workspaceId, item.key ?? "", item.definition as never)
+              .pipe(
+                Effect.map((upserted) => outcomeOf(item, upserted, { owner, other })),
+                Effect.catch(refusedBy(item.path))
+              )
+      }
+
+      const remove = (workspaceId: AuthorizedWorkspaceId, row: KeyedRow) =>
+        kinds
+          .get(row.kind)
+          .remove(workspaceId, row.id)
+          .pipe(
+            Effect.as(outcomeOfRemoval(row)),
+            Effect.catch(refusedBy([sectionOfKind[row.kind], row.key]))
+          )
+
+      /** What the owner has and the document does not define. What uses others comes first. */
+      const unlisted = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        items: ReadonlyArray<Item>,
+        owner: string
+      ) {
+        const defined = new Set(items.map(nameOf))
+        const owned = yield* repo.listByOwner(workspaceId, owner, maxPruned)
+        return owned
+          .filter((row) => !defined.has(nameOf(row)))
+          .toSorted((a, b) => orderOf(b) - orderOf(a))
+      })
+
+      const applyAll = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        items: ReadonlyArray<Item>,
+        owner: string | null,
+        { adopt = false, prune = false }: ApplyOptions
+      ) {
+        // Documents of one workspace are applied one after the other. Creates take the same lock.
+        yield* limits.hold(workspaceId)
+        const keys = items.flatMap(({ key }) => key ?? [])
+        const rows = yield* repo.listByKeys(workspaceId, keys)
+        const known = new Map(rows.map((row) => [nameOf(row), row]))
+        const stale = prune && owner !== null ? yield* unlisted(workspaceId, items, owner) : []
+        yield* requireScopes(stale.map(({ kind }) => sectionOfKind[kind]))
+        const applyOne = (item: Item) =>
+          upsert(workspaceId, item, known.get(nameOf(item)), { owner, adopts: adopt })
+        const records = items.filter(({ key }) => key !== null)
+        const settings = items.filter(({ key }) => key === null)
+        // Rules may name what is new, and nothing that is gone.
+        const outcomes = [
+          ...(yield* Effect.forEach(records, applyOne)),
+          ...(yield* Effect.forEach(stale, (row) => remove(workspaceId, row))),
+          ...(yield* Effect.forEach(settings, applyOne))
+        ]
+        const labelled = outcomes.flatMap((outcome) => outcome.labelled ?? [])
+        if (owner !== null) yield* repo.updateOwner(workspaceId, labelled, owner)
+        return outcomes
+      })
+
+      const findingsOf = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        items: ReadonlyArray<Item>
+      ) {
+        const uses = items.flatMap(({ definition, path }) =>
+          [...secretNamesIn(definition)].map((name) => ({ name, path }))
+        )
+        const names = new Set(uses.map(({ name }) => name))
+        const known = yield* repo.findSecretNames(workspaceId, [...names])
+        const missing = uses.filter(({ name }) => !known.has(name)).map(missingSecret)
+        const now = yield* Clock.currentTimeMillis
+        return [...missing, ...(yield* runInSlices(compileSchedules(schedulesIn(items), now)))]
+      })
+
+      const apply = Effect.fn("Definitions.apply")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        document: DefinitionsDocument,
+        options: ApplyOptions
+      ) {
+        const { dry_run = false, prune = false } = options
+        const owner = document.owner ?? null
+        if (prune && owner === null) return yield* pruneNeedsOwner
+        const items = itemsOf(document)
+        yield* requireScopes(items.map(({ section }) => section))
+        yield* charge(items.length)
+        const unprepared = yield* prepare(workspaceId, items)
+        const outcomes = yield* applyAll(workspaceId, items, owner, options).pipe(
+          Effect.map((applied) => [...unprepared, ...applied]),
+          Effect.flatMap((all) => decide(all, dry_run)),
+          transaction,
+          Effect.catchTag("Planned", (plan) => Effect.succeed(plan.outcomes))
+        )
+        return shownOutcomes(dry_run, outcomes, yield* findingsOf(workspaceId, items))
+      })
+
+      return Definitions.of({
+        apply: (workspaceId, document, options) =>
+          turns.run(workspaceId, apply(workspaceId, document, options)),
+
+        export: yield* makeExport
+      })
+    })
+  )
+}
+
+const recordsPerRequest = 10
+const maxIssues = 100
+const maxPruned = 10_000
+
+const nothing: Outcome = {}
+
+class Planned extends Data.TaggedError("Planned")<{
+  readonly outcomes: ReadonlyArray<Outcome>
+}> {}
+
+/** Fails if a record is refused. A plan fails always, so that its transaction is rolled back. */
+const decide = (
+  outcomes: ReadonlyArray<Outcome>,
+  isPlan: boolean
+): Effect.Effect<ReadonlyArray<Outcome>, Planned | ValidationFailed> => {
+  if (isPlan) return Effect.fail(new Planned({ outcomes }))
+  const issues = outcomes.flatMap((outcome) => outcome.issues ?? [])
+  return issues.length > 0
+    ? Effect.fail(new ValidationFailed({ issues: issues.slice(0, maxIssues) }))
+    : Effect.succeed(outcomes)
+}
+
+/** Fails if an API key lacks the scope of a section. Roles are the same for all sections. */
+const requireScopes = Effect.fnUntraced(function* (used: ReadonlyArray<DocumentSection>) {
+  const principal = yield* Principal
+  if (principal.kind === "jwt") return
+  for (const section of used) {
+    const required_scope = scopeOfSection(section, "write")
+    if (!principal.scopes.includes(required_scope)) {
+      return yield* new InsufficientScope({ required_scope })
+    }
+  }
+})
+
+const nameOf = ({ key, kind }: { readonly kind: string; readonly key: string | null }) =>
+  `${kind} ${key ?? ""}`
+
+const orderOf = ({ kind }: KeyedRow): number => sections.indexOf(sectionOfKind[kind])
+
+const ownedBy = (owner: string) =>
+  new Conflict({
+    resource: "workspace",
+    field: "key",
+    message: `The record with this key belongs to the owner "${owner}". Take it out of one of the documents, or apply this one with adopt=true.`
+  })
+
+const missingSecret = ({
+  name,
+  path
+}: {
+  readonly name: string
+  readonly path: ReadonlyArray<string | number>
+}) => ({
+  code: "missing_secret" as const,
+  path,
+  message: `The workspace has no secret ${name}. Create it, or the calls fail.`
+})
+
+const pruneNeedsOwner = Effect.suspend(() =>
+  Effect.fail(
+    ValidationFailed.at(
+      ["owner"],
+      "required",
+      "is required with prune, which deletes what the owner has and the document does not define"
+    )
+  )
+)

@@ -1,0 +1,86 @@
+import {
+  type DefinedKind,
+  type DefinitionsDocument,
+  type DocumentSection,
+  sections
+} from "@scheduling/domain/definitions/DefinitionsDocument"
+import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
+import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
+import { Result } from "effect"
+import type { ScheduledDefinition } from "./compileSchedules.ts"
+import type { Fields } from "./definitionOf.ts"
+
+/** One record that a document defines. */
+export interface Item {
+  readonly section: DocumentSection
+  readonly kind: DefinedKind
+  /** The key of the record. Null for the settings. */
+  readonly key: string | null
+  /** Where the definition is in the document. */
+  readonly path: ReadonlyArray<string | number>
+  readonly definition: Fields
+}
+
+const kindOfSection = {
+  queues: "queue",
+  channels: "notification_channel",
+  tasks: "cron",
+  delayed: "delayed",
+  chains: "chain"
+} as const
+
+/** The records of a document, in an order in which each comes after those that it names. */
+export const itemsOf = (document: DefinitionsDocument): ReadonlyArray<Item> => {
+  const items = sections.flatMap((section) =>
+    (document[section] ?? []).map(({ key, ...fields }, index): Item => {
+      const path = [section, index]
+      if (section !== "monitors") {
+        return { section, kind: kindOfSection[section], key, path, definition: fields }
+      }
+      const { kind, ...definition } = fields as Fields & { readonly kind: MonitorKind }
+      return { section, kind, key, path, definition }
+    })
+  )
+  const { notification_settings: settings } = document
+  const section = "notification_settings"
+  return settings === undefined
+    ? items
+    : [...items, { section, kind: section, key: null, path: [section], definition: settings }]
+}
+
+interface Scheduled {
+  readonly schedule?: string | null
+  readonly timezone?: string
+  readonly dst_overlap?: "first" | "both"
+  readonly starts_at?: string | null
+  readonly ends_at?: string | null
+  readonly excluded_days?: ReadonlyArray<string> | null
+  readonly jitter_seconds?: number | null
+  readonly queue_id?: string | null
+  readonly queue_key?: string | null
+  readonly paused?: boolean
+  readonly url?: string
+  readonly steps?: ReadonlyArray<{ readonly url: string }>
+}
+
+/** What the schedules of a document say, without those of paused tasks. */
+export const schedulesIn = (items: ReadonlyArray<Item>): ReadonlyArray<ScheduledDefinition> =>
+  items.flatMap(({ definition, kind, path }) => {
+    const given = definition as Scheduled
+    const { dst_overlap, ends_at, excluded_days, paused, schedule, starts_at } = given
+    if ((kind !== "cron" && kind !== "chain") || schedule == null || paused === true) return []
+    const url = parseCallUrl(given.url ?? given.steps?.[0]?.url ?? "")
+    const scheduled: ScheduledDefinition = {
+      path,
+      schedule,
+      timezone: given.timezone ?? "UTC",
+      host: Result.isSuccess(url) ? url.success.host : "",
+      isPunctual:
+        (given.jitter_seconds ?? 0) === 0 && given.queue_id == null && given.queue_key == null,
+      ...(dst_overlap !== undefined && { dst_overlap }),
+      ...(starts_at != null && { starts_at }),
+      ...(ends_at != null && { ends_at }),
+      ...(excluded_days != null && { excluded_days })
+    }
+    return scheduled
+  })

@@ -1,0 +1,154 @@
+import { mask } from "@scheduling/domain/calls/credentialHeaders"
+import type {
+  AppliedDefinition,
+  AppliedDefinitions,
+  ChangedField,
+  DefinitionFinding
+} from "@scheduling/domain/definitions/AppliedDefinitions"
+import { sectionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
+import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
+import {
+  Conflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { KeyedKind } from "@scheduling/domain/shared/requests/OwnKey"
+import type { ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
+import { Effect } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import type { Upserted } from "../core/index.ts"
+import type { DefinitionFailure } from "../http/index.ts"
+import { definitionOf, type Fields } from "./definitionOf.ts"
+import type { KeyedRow } from "./DefinitionsRepo.ts"
+import type { Item } from "./itemsOf.ts"
+
+/** What became of one record of a document. */
+export interface Outcome {
+  readonly applied?: AppliedDefinition
+  /** Why the record is refused. */
+  readonly issues?: ReadonlyArray<ValidationIssue>
+  /** The record, if it gets the owner of the document as its label. */
+  readonly labelled?: Pick<KeyedRow, "id" | "kind">
+}
+
+interface Owners {
+  readonly owner: string | null
+  /** The owner of the record before. */
+  readonly other: string | null
+}
+
+export const outcomeOf = (
+  { key, kind, section }: Item,
+  { before, isNew, record }: Upserted<object>,
+  { other, owner }: Owners
+): Outcome => {
+  const fields = before === undefined ? [] : changesBetween(kind, before, record)
+  const id = "id" in record ? String(record.id) : null
+  const isLabelled = owner !== null && owner !== other && id !== null
+  const changes =
+    isLabelled && !isNew ? [...fields, { field: "owner", old: other, new: owner }] : fields
+  return {
+    applied: {
+      section,
+      kind: section === "monitors" ? (kind as MonitorKind) : null,
+      key,
+      id,
+      action: isNew ? "create" : changes.length > 0 ? "update" : "unchanged",
+      changes
+    },
+    ...(isLabelled && { labelled: { id, kind: kind as KeyedKind } })
+  }
+}
+
+export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): Outcome => {
+  const section = sectionOfKind[kind]
+  return {
+    applied: {
+      section,
+      kind: section === "monitors" ? (kind as MonitorKind) : null,
+      key,
+      id,
+      action: "delete",
+      changes: []
+    }
+  }
+}
+
+/** The outcome of a failure, unless nothing more can be applied after it. */
+export const refusedBy =
+  (path: ReadonlyArray<string | number>) =>
+  (failure: DefinitionFailure): Effect.Effect<Outcome, NotFound | RateLimited> =>
+    failure instanceof RateLimited || isWorkspaceGone(failure)
+      ? Effect.fail(failure)
+      : Effect.succeed({ issues: issuesOf(failure).map((one) => below(path, one)) })
+
+const isWorkspaceGone = (failure: DefinitionFailure): failure is NotFound =>
+  failure instanceof NotFound && failure.resource === "workspace"
+
+const issuesOf = (
+  failure: Exclude<DefinitionFailure, RateLimited>
+): ReadonlyArray<ValidationIssue> => {
+  if (failure instanceof ValidationFailed) return failure.issues
+  const { message } = failure
+  if (failure instanceof QuotaExceeded) return [{ path: [], code: "quota_exceeded", message }]
+  if (failure instanceof NotFound) return [{ path: [], code: "not_found", message }]
+  const field = failure instanceof Conflict ? failure.field : null
+  return [{ path: field === null ? [] : [field], code: "conflict", message }]
+}
+
+const below = (path: ReadonlyArray<string | number>, issue: ValidationIssue): ValidationIssue => ({
+  ...issue,
+  path: [...path, ...issue.path]
+})
+
+/** A long value is cut, because a thousand records may have a quarter of a megabyte each. */
+const maxShown = 2_000
+
+const shownValue = (value: unknown): ChangedField["old"] => {
+  const json = JSON.stringify(value ?? null)
+  return json.length <= maxShown ? JSON.parse(json) : `${json.slice(0, maxShown)}…`
+}
+
+/** If masks hide what differs, the fields with masks are named. */
+const changesBetween = (
+  kind: Item["kind"],
+  before: object,
+  after: object
+): ReadonlyArray<ChangedField> => {
+  const old: Fields = definitionOf(kind, before)
+  const now: Fields = definitionOf(kind, after)
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
+  const differing = names.filter((name) => !isDeepStrictEqual(old[name], now[name]))
+  const changed =
+    differing.length > 0
+      ? differing
+      : names.filter((name) => JSON.stringify(now[name] ?? null).includes(mask))
+  return changed.map((field) => ({
+    field,
+    old: shownValue(old[field]),
+    new: shownValue(now[field])
+  }))
+}
+
+const maxFindings = 100
+
+export const shownOutcomes = (
+  dry_run: boolean,
+  outcomes: ReadonlyArray<Outcome>,
+  findings: ReadonlyArray<DefinitionFinding>
+): AppliedDefinitions => {
+  const applied = outcomes.flatMap((outcome) => outcome.applied ?? [])
+  const data = dry_run ? applied.map(planned) : applied
+  const refused = outcomes.flatMap(({ issues = [] }) =>
+    issues.map(({ message, path }) => ({ code: "refused" as const, path, message }))
+  )
+  const counts = { create: 0, update: 0, unchanged: 0, delete: 0 }
+  for (const { action } of data) counts[action]++
+  return { dry_run, counts, data, findings: [...refused, ...findings].slice(0, maxFindings) }
+}
+
+/** The id of a record that a plan would create is given away again. */
+const planned = (one: AppliedDefinition): AppliedDefinition =>
+  one.action === "create" ? { ...one, id: null } : one

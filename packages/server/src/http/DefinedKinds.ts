@@ -1,0 +1,69 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Principal } from "@scheduling/domain/auth/Principal"
+import type { DefinedKind as KindName } from "@scheduling/domain/definitions/DefinitionsDocument"
+import type {
+  Conflict,
+  NotFound,
+  QuotaExceeded,
+  RateLimited,
+  Stale,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { Upserted } from "../core/index.ts"
+
+export type DefinitionFailure =
+  | Conflict
+  | NotFound
+  | QuotaExceeded
+  | RateLimited
+  | Stale
+  | ValidationFailed
+
+type Operation<A> = Effect.Effect<
+  A,
+  DefinitionFailure,
+  HttpServerRequest.HttpServerRequest | Principal
+>
+
+/**
+ * The operations on records of one kind that a document of definitions needs. The definition that
+ * they take has the type of the kind.
+ */
+export interface DefinedKind {
+  readonly kind: KindName
+  /** What is done before a change, outside of its transaction. */
+  readonly prepare?: (workspaceId: AuthorizedWorkspaceId, definition: never) => Operation<void>
+  readonly upsert: (
+    workspaceId: AuthorizedWorkspaceId,
+    key: string,
+    definition: never
+  ) => Operation<Upserted<object>>
+  readonly get: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<object>
+  readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<void>
+}
+
+/**
+ * The kinds of records that a document can define. The handlers of a kind add it, so that a new kind
+ * is part of documents without further code.
+ */
+export class DefinedKinds extends Context.Service<
+  DefinedKinds,
+  {
+    readonly add: (kind: DefinedKind) => Effect.Effect<void>
+    readonly get: (name: KindName) => DefinedKind
+  }
+>()("@scheduling/server/http/DefinedKinds") {
+  static readonly layer: Layer.Layer<DefinedKinds> = Layer.sync(DefinedKinds, () => {
+    const kinds = new Map<KindName, DefinedKind>()
+    return DefinedKinds.of({
+      add: (kind) => Effect.sync(() => void kinds.set(kind.kind, kind)),
+      get: (name) => {
+        const kind = kinds.get(name)
+        if (kind === undefined) throw new Error(`no handlers have added the kind ${name}`)
+        return kind
+      }
+    })
+  })
+}
