@@ -437,6 +437,7 @@ CREATE TABLE monitors (
   workspace_id uuid NOT NULL,
   kind text NOT NULL,
   key text,
+  owner text,
   version integer DEFAULT 1 NOT NULL,
   name text NOT NULL,
   tags text[] NOT NULL,
@@ -451,6 +452,7 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text])),
   CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
 );
+CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
 CREATE UNIQUE INDEX monitors_by_key ON monitors USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER monitors_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors();
@@ -482,6 +484,7 @@ CREATE TABLE notification_channels (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   key text,
+  owner text,
   version integer DEFAULT 1 NOT NULL,
   name text NOT NULL,
   tags text[] DEFAULT '{}'::text[] NOT NULL,
@@ -505,6 +508,7 @@ CREATE TABLE notification_channels (
   CONSTRAINT notification_channels_pkey PRIMARY KEY (id),
   CONSTRAINT notification_channels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 ) WITH (fillfactor=80);
+CREATE INDEX notification_channels_by_owner ON notification_channels USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX notification_channels_by_workspace ON notification_channels USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels USING btree (workspace_id, key) WHERE key IS NOT NULL;
 
@@ -685,6 +689,7 @@ CREATE TABLE queues (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   key text,
+  owner text,
   version integer DEFAULT 1 NOT NULL,
   name text NOT NULL,
   tags text[] DEFAULT '{}'::text[] NOT NULL,
@@ -699,6 +704,7 @@ CREATE TABLE queues (
   CONSTRAINT queues_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT queues_check CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL)
 ) WITH (fillfactor=70);
+CREATE INDEX queues_by_owner ON queues USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHERE key IS NOT NULL;
 
@@ -923,6 +929,7 @@ CREATE TABLE tasks (
   workspace_id uuid NOT NULL,
   kind text NOT NULL,
   key text,
+  owner text,
   version integer DEFAULT 1 NOT NULL,
   name text,
   tags text[] DEFAULT '{}'::text[] NOT NULL,
@@ -978,6 +985,7 @@ END),
   CONSTRAINT tasks_overlap_check CHECK (overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE next_fire_at IS NOT NULL;
+CREATE INDEX tasks_by_owner ON tasks USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX tasks_by_queue ON tasks USING btree (queue_id) WHERE queue_id IS NOT NULL;
 CREATE INDEX tasks_by_secrets ON tasks USING btree (workspace_id) WHERE secret_names IS NOT NULL;
 CREATE INDEX tasks_by_version ON tasks USING btree (version_id) WHERE version_id IS NOT NULL;

@@ -17,7 +17,8 @@ import {
 
 const params = { workspace_id: inPath(WorkspaceId) }
 
-const flag = (description: string) => Schema.optionalKey(Schema.Boolean.annotate({ description }))
+const flag = (description: string) =>
+  Schema.optionalKey(Schema.Boolean.annotate({ description, examples: [true] }))
 
 export const ApplyQuery = {
   dry_run: flag("True: the answer says what would change, and nothing changes."),
@@ -74,6 +75,7 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
   .annotateMerge(
     OpenApi.annotations({
       title: "Definitions",
-      description: "All definitions of a workspace as one document, which can be kept in a repository."
+      description:
+        "All definitions of a workspace as one document, which can be kept in a repository."
     })
   ) {}

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { callChecks } from "../calls/HttpCall.ts"
 import type { Scope } from "../api-keys/Scope.ts"
 import { ChainDefinition } from "../chains/Chain.ts"
 import { CronTaskDefinition } from "../cron/CronTask.ts"
@@ -8,11 +9,13 @@ import { ProcessMonitorDefinition } from "../monitors/process/ProcessMonitor.ts"
 import { SslMonitorDefinition } from "../monitors/ssl/SslMonitor.ts"
 import { NotificationChannelDefinition } from "../notifications/NotificationChannel.ts"
 import { NotificationSettingsInput } from "../notifications/NotificationSettings.ts"
+import type { MonitorKind } from "../monitors/Monitor.ts"
 import { QueueDefinition } from "../queues/Queue.ts"
 import { Schedule } from "../schedules/Schedule.ts"
 import { type KeyedKind, OwnKey } from "../shared/requests/OwnKey.ts"
 import { ignored } from "../shared/requests/putBody.ts"
 import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { timestampInput } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 
 /** How many records one document may define. */
@@ -77,26 +80,43 @@ const families = {
 } as const
 
 /** The scope that an API key needs for a section of a document. */
-export const scopeOfSection = (
-  section: DocumentSection,
-  access: "read" | "write"
-): Scope => `${families[section]}:${access}`
+export const scopeOfSection = (section: DocumentSection, access: "read" | "write"): Scope =>
+  `${families[section]}:${access}`
 
-const keyed = { key: OwnKey, version: ignored }
+/** The fields of a definition without those that only answers have, and without the version. */
+const definitionFields = <const Fields extends Schema.Struct.Fields>(fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, field]) => field !== ignored && name !== "version")
+  ) as Schema.Struct.Fields as Fields
 
-// The definitions refuse what contradicts itself, whatever further fields they have.
-const preserving = { unsafePreserveChecks: true }
+/** A definition with its key. It refuses what contradicts itself, as the definition does. */
+const withKey = <const Fields extends Schema.Struct.Fields>(definition: Schema.Struct<Fields>) =>
+  definition.mapFields((fields) => ({ key: OwnKey, ...definitionFields(fields) }), {
+    unsafePreserveChecks: true
+  })
 
-const QueueItem = QueueDefinition.mapFields(Struct.assign(keyed), preserving).annotate({
+const monitorOf = <const Kind extends MonitorKind, const Fields extends Schema.Struct.Fields>(
+  kind: Kind,
+  definition: Schema.Struct<Fields>
+) =>
+  definition.mapFields(
+    (fields) => ({
+      kind: Schema.Literal(kind).annotate({ description: "The kind of the monitor." }),
+      key: OwnKey,
+      ...definitionFields(fields)
+    }),
+    { unsafePreserveChecks: true }
+  )
+
+const QueueItem = withKey(QueueDefinition).annotate({
   identifier: "QueueInDocument",
+  description: "A queue with its key. An absent limit is none.",
   examples: [{ key: "billing", name: "Billing server", max_concurrency: 2 }]
 })
 
-const ChannelItem = NotificationChannelDefinition.mapFields(
-  Struct.assign(keyed),
-  preserving
-).annotate({
+const ChannelItem = withKey(NotificationChannelDefinition).annotate({
   identifier: "ChannelInDocument",
+  description: "A channel with its key. A secret may be given as it is shown, and stays then.",
   examples: [
     {
       key: "operations",
@@ -114,25 +134,35 @@ const exampleTask = {
   url: "https://api.example.com/jobs/nightly"
 }
 
-const TaskItem = CronTaskDefinition.mapFields(Struct.assign(keyed), preserving).annotate({
+const TaskItem = withKey(CronTaskDefinition).annotate({
   identifier: "CronTaskInDocument",
+  description: "A cron task with its key. Absent fields get their defaults.",
   examples: [exampleTask]
 })
 
-// A delay would begin anew with each application of the document.
-const DelayedItem = DelayedTaskDefinition.mapFields(
-  (fields) => Struct.assign(Struct.omit(fields, ["delay_seconds"]), keyed),
-  preserving
-).annotate({
-  identifier: "DelayedTaskInDocument",
-  description: "A delayed task needs `run_at`, because a delay would begin anew each time.",
-  examples: [
-    { key: "trial:ada", url: "https://api.example.com/trials/ended", run_at: "2026-12-01T09:00:00.000Z" }
-  ]
-})
+const DelayedItem = DelayedTaskDefinition.mapFields((fields) => ({
+  key: OwnKey,
+  ...Struct.omit(definitionFields(fields), ["delay_seconds", "run_at"]),
+  run_at: timestampInput("When it runs, at most 365 days ahead. A time in the past means now.")
+}))
+  .check(...callChecks)
+  .annotate({
+    identifier: "DelayedTaskInDocument",
+    description:
+      "A delayed task with its key. It has no `delay_seconds`, because a delay would begin anew " +
+      "whenever the document is applied.",
+    examples: [
+      {
+        key: "trial:ada",
+        url: "https://api.example.com/trials/ended",
+        run_at: "2026-12-01T09:00:00.000Z"
+      }
+    ]
+  })
 
-const ChainItem = ChainDefinition.mapFields(Struct.assign(keyed), preserving).annotate({
+const ChainItem = withKey(ChainDefinition).annotate({
   identifier: "ChainInDocument",
+  description: "A chain with its key. Absent fields get their defaults.",
   examples: [
     {
       key: "day:close",
@@ -142,37 +172,35 @@ const ChainItem = ChainDefinition.mapFields(Struct.assign(keyed), preserving).an
   ]
 })
 
-const HeartbeatItem = HeartbeatMonitorDefinition.mapFields(
-  Struct.assign({ kind: Schema.Literal("heartbeat"), ...keyed }),
-  preserving
-).annotate({
-  identifier: "HeartbeatMonitorInDocument",
-  examples: [{ kind: "heartbeat", key: "backups:nightly", name: "Backup", period_seconds: 86_400 }]
-})
+/** The monitors of a document, by kind. Adding a kind here adds it to documents. */
+const monitorItems = {
+  heartbeat: monitorOf("heartbeat", HeartbeatMonitorDefinition).annotate({
+    identifier: "HeartbeatMonitorInDocument",
+    description: "A heartbeat monitor with its key. Requires `period_seconds` or `schedule`.",
+    examples: [{ kind: "heartbeat", key: "backups", name: "Backup", period_seconds: 86_400 }]
+  }),
+  ssl: monitorOf("ssl", SslMonitorDefinition).annotate({
+    identifier: "SslMonitorInDocument",
+    description: "An SSL monitor with its key. Absent fields get their defaults.",
+    examples: [{ kind: "ssl", key: "www", name: "Website", host: "www.example.com" }]
+  }),
+  process: monitorOf("process", ProcessMonitorDefinition).annotate({
+    identifier: "ProcessMonitorInDocument",
+    description: "A process monitor with its key. Requires `worker_id` or `labels`.",
+    examples: [
+      {
+        kind: "process",
+        key: "database",
+        name: "Database",
+        labels: ["database"],
+        match: { name: "postgres" }
+      }
+    ]
+  })
+} as const satisfies Readonly<Record<MonitorKind, Schema.Top>>
 
-const SslItem = SslMonitorDefinition.mapFields(
-  Struct.assign({ kind: Schema.Literal("ssl"), ...keyed }),
-  preserving
-).annotate({
-  identifier: "SslMonitorInDocument",
-  examples: [{ kind: "ssl", key: "www", name: "Website", host: "www.example.com" }]
-})
-
-const ProcessItem = ProcessMonitorDefinition.mapFields(
-  Struct.assign({ kind: Schema.Literal("process"), ...keyed }),
-  preserving
-).annotate({
-  identifier: "ProcessMonitorInDocument",
-  examples: [
-    {
-      kind: "process",
-      key: "database",
-      name: "Database",
-      labels: ["database"],
-      match: { name: "postgres" }
-    }
-  ]
-})
+const { heartbeat, process, ssl } = monitorItems
+const MonitorItem = Schema.Union([heartbeat, ssl, process])
 
 interface Item {
   readonly key: string
@@ -181,18 +209,20 @@ interface Item {
 
 /** Monitors have keys of their own for each kind, but channels have the same for all. */
 const keysAreUnique = (isByKind: boolean) =>
-  Schema.makeFilter<ReadonlyArray<Item>>((items) => {
-    const known = new Set<string>()
-    return items.flatMap(({ key, kind }, index) => {
-      const name = isByKind ? `${String(kind)} ${key}` : key
-      if (!known.has(name)) {
+  Schema.makeFilter<ReadonlyArray<Item>>(
+    (items) => {
+      const known = new Set<string>()
+      return items.flatMap(({ key, kind }, index) => {
+        const name = isByKind ? `${String(kind)} ${key}` : key
+        if (known.has(name)) return [filterIssue({ path: [index, "key"], ...usedBefore })]
         known.add(name)
         return []
-      }
-      const problem = { path: [index, "key"], code: "duplicate", problem: "is used before" } as const
-      return [filterIssue(problem)]
-    })
-  })
+      })
+    },
+    { toJsonSchema: () => ({}) }
+  )
+
+const usedBefore = { code: "duplicate", problem: "is used before" } as const
 
 const sectionOf = <S extends Schema.Codec<Item, unknown>>(
   item: S,
@@ -217,11 +247,7 @@ const content = {
   tasks: sectionOf(TaskItem, "cron tasks"),
   delayed: sectionOf(DelayedItem, "delayed tasks"),
   chains: sectionOf(ChainItem, "chains"),
-  monitors: sectionOf(
-    Schema.Union([HeartbeatItem, SslItem, ProcessItem]),
-    "monitors of all kinds",
-    true
-  )
+  monitors: sectionOf(MonitorItem, "monitors of all kinds", true)
 }
 
 export const DefinitionsDocument = Schema.Struct({

@@ -27,7 +27,8 @@ export interface Method {
     readonly name: string
     readonly type: string
   }>
-  readonly input: Input | undefined
+  /** The body and the query, in the order of the parameters. */
+  readonly inputs: ReadonlyArray<Input>
   readonly output: Output
 }
 
@@ -107,30 +108,27 @@ export const readContract = (): Contract => {
       : { kind: "pages", item, more: moreOf(type) }
   }
 
-  const inputOf = (endpoint: Endpoint, operation: Operation): Input | undefined => {
+  const bodyOf = (endpoint: Endpoint, { requestBody }: Operation): ReadonlyArray<Input> => {
+    const body = requestBody?.content["application/json"]?.schema
+    if (body === undefined) return []
+    const type = referenced(body)
+    if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
+    const { oneOf, required } = document.components.schemas[type] ?? {}
+    // A PATCH without a field would be a mistake, although the contract allows it.
+    const isOptional = (oneOf ?? required) === undefined && endpoint.method !== "patch"
+    return [{ kind: "body", type, isOptional }]
+  }
+
+  const queryOf = (endpoint: Endpoint, operation: Operation): ReadonlyArray<Input> => {
     const parameters = operation.parameters.filter((one) => one.in === "query")
-    const body = operation.requestBody?.content["application/json"]?.schema
-    if (body !== undefined && parameters.length > 0) {
-      throw new Error(
-        `${endpoint.name} takes a body and a query: teach the generator where it goes`
-      )
-    }
-    if (body !== undefined) {
-      const type = referenced(body)
-      if (type === undefined) throw new Error(`The body of ${endpoint.name} has no identifier`)
-      const { oneOf, required } = document.components.schemas[type] ?? {}
-      // A PATCH without a field would be a mistake, although the contract allows it.
-      const isOptional = (oneOf ?? required) === undefined && endpoint.method !== "patch"
-      return { kind: "body", type, isOptional }
-    }
-    if (parameters.length === 0) return undefined
+    if (parameters.length === 0) return []
     const isOptional = parameters.every(({ required }) => !required)
     const own = parameters.filter(({ name }) => !pageFields.includes(name))
     const isPaged = own.length < parameters.length
-    if (isPaged && own.length === 0) return { kind: "query", type: pageQuery, isOptional }
+    if (isPaged && own.length === 0) return [{ kind: "query", type: pageQuery, isOptional }]
     const type = `${endpoint.name.split(".").map(pascal).join("")}Query`
     queries.push({ type, endpoint: endpoint.name, isPaged, parameters: own })
-    return { kind: "query", type, isOptional }
+    return [{ kind: "query", type, isOptional }]
   }
 
   const methodOf = (endpoint: Endpoint): Method => {
@@ -155,7 +153,7 @@ export const readContract = (): Contract => {
           name: camel(wire),
           type: brands.get(`${endpoint.name}.${wire}`) ?? "string"
         })),
-      input: inputOf(endpoint, operation),
+      inputs: [...bodyOf(endpoint, operation), ...queryOf(endpoint, operation)],
       output: outputOf(operation, endpoint.name)
     }
   }

@@ -3,12 +3,12 @@ import { referenced } from "@scheduling/openapi/schemas/rewriting"
 
 /** A call of the method that compiles as it is, made from the examples of the contract. */
 export const exampleOf = (group: string, method: Method, contract: Contract): string => {
-  const { ids, input, name, output } = method
+  const { ids, inputs, name, output } = method
   const constants = ids
     .map((id) => `const ${id.name} = "${id.wire === "key" ? exampleKey : exampleId}"\n`)
     .join("")
-  const inputs = input === undefined ? [] : argument(input, contract)
-  const call = `client.${group}.${name}(${[...ids.map((id) => id.name), ...inputs].join(", ")})`
+  const values = inputs.flatMap((input) => argument(input, contract))
+  const call = `client.${group}.${name}(${[...ids.map((id) => id.name), ...values].join(", ")})`
   switch (output.kind) {
     case "nothing":
       return `${constants}await ${call}`
@@ -26,7 +26,7 @@ const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
 const variable = (type: string) => type.charAt(0).toLowerCase() + type.slice(1)
 
-const argument = ({ kind, type }: NonNullable<Method["input"]>, contract: Contract) => {
+const argument = ({ kind, type }: Method["inputs"][number], contract: Contract) => {
   if (kind === "body") return [literal(firstExample(contract.schemas[type]))]
   const query = contract.queries.find((one) => one.type === type)
   return query === undefined ? [] : [literal(queryExample(query, contract))]

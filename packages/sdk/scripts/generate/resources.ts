@@ -60,8 +60,8 @@ const homesOf = (contract: Contract, types: ReadonlyArray<string>): Homes => {
 
 const typesOf = ({ methods }: Group, contract: Contract): ReadonlySet<string> =>
   reachable(
-    methods.flatMap(({ input, output }) => [
-      ...(input === undefined ? [] : [input.type]),
+    methods.flatMap(({ inputs, output }) => [
+      ...inputs.map(({ type }) => type),
       ...(output.kind === "record" || output.kind === "events" ? [output.type] : []),
       ...(output.kind === "pages"
         ? [output.item, ...output.more.map(({ type }) => type).filter((type) => /^\w+$/.test(type))]
@@ -136,10 +136,10 @@ const renderGroup = (group: Group, contract: Contract): string =>
   }`
 
 const renderMethod = (group: Group, method: Method, contract: Contract): string => {
-  const { ids, input, path, verb } = method
+  const { ids, inputs, path, verb } = method
   const parameters = [
     ...ids.map(({ name, type }) => `${name}: ${type}`),
-    ...(input === undefined ? [] : [`${input.kind}${input.isOptional ? "?" : ""}: ${input.type}`]),
+    ...inputs.map(({ isOptional, kind, type }) => `${kind}${isOptional ? "?" : ""}: ${type}`),
     `options?: ${optionsOf(method)}`
   ]
   const parts = [
@@ -147,8 +147,9 @@ const renderMethod = (group: Group, method: Method, contract: Contract): string 
     `path: "${path}"`,
     ids.length > 0 &&
       `ids: { ${ids.map(({ name, wire }) => (wire === name ? name : `${wire}: ${name}`)).join(", ")} }`,
-    input !== undefined &&
-      (input.kind === "body" && input.isOptional ? "body: body ?? {}" : input.kind),
+    ...inputs.map(({ isOptional, kind }) =>
+      kind === "body" && isOptional ? "body: body ?? {}" : kind
+    ),
     method.isPublic && "isPublic: true",
     method.acceptsKey && "acceptsKey: true",
     "options"

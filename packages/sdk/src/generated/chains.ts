@@ -13,6 +13,7 @@ import type {
   ChainRun,
   ChainRunDetail,
   ChainRunId,
+  ChainStepInput,
   Completion,
   DstOverlap,
   ExcludedCalendar,
@@ -26,9 +27,8 @@ import type {
   Precision,
   QueueId,
   Retry,
-  RetryInput,
+  RunIf,
   RunOn,
-  RunOnInput,
   RunRequest,
   TaskStatus,
   Timestamp,
@@ -737,101 +737,6 @@ export interface ChainStep {
 }
 
 /**
- * A call that may also use the answers of earlier steps in `url`, `headers` and `body`:
- * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
- * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
- * bytes of each answer can be used. All steps of a chain together may hold 2,000 references.
- */
-export interface ChainStepInput {
-  /**
-   * Later steps use the answer by this name. Each name is used once in a chain. At most 64
-   * characters.
-   */
-  readonly name: string
-  /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
-   */
-  readonly url: string
-  /** The HTTP method. POST when absent. */
-  readonly method?: CallMethod | undefined
-  /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
-   */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
-   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
-   * Write `{{ '{{' }}` for two braces. None when absent or null.
-   */
-  readonly body?: unknown | undefined
-  /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
-   */
-  readonly timeout_seconds?: number | undefined
-  /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
-   */
-  readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
-  readonly success_codes?: ReadonlyArray<string> | null | undefined
-  /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
-   */
-  readonly body_contains?: string | null | undefined
-  /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
-   * null.
-   */
-  readonly body_lacks?: string | null | undefined
-  /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
-   */
-  readonly retry?: RetryInput | null | undefined
-  /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
-   */
-  readonly completion?: Completion | null | undefined
-  /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
-   * references to secrets of the workspace. None when absent or null.
-   */
-  readonly auth?: CallAuth | null | undefined
-  /**
-   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
-   * decides which addresses it calls. The service itself when absent or null.
-   */
-  readonly run_on?: RunOnInput | null | undefined
-  /**
-   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
-   * `no_worker`. 300 when absent. 0 to 86,400.
-   */
-  readonly worker_wait_seconds?: number | undefined
-  /**
-   * When a step runs: if nothing before it failed (`success`), if something before it did
-   * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
-   */
-  readonly run_if?: RunIf | undefined
-}
-
-/**
  * Any of the fields. Absent fields keep their values. `steps` replaces all steps. Runs that have
  * started keep the steps they started with.
  */
@@ -929,12 +834,6 @@ export interface LastChainRun {
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
 }
-
-/**
- * When a step runs: if nothing before it failed (`success`), if something before it did
- * (`failure`), or `always`. Otherwise it is skipped.
- */
-export type RunIf = "success" | "failure" | "always"
 
 export interface StepRequest {
   readonly method: CallMethod

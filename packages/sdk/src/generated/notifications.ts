@@ -8,7 +8,10 @@ import type {
   DeliveryStatus,
   NotificationChannelId,
   NotificationDeliveryId,
+  NotificationEvent,
   NotificationKind,
+  NotificationRuleInput,
+  QuietHours,
   Timestamp,
   Total,
   WorkspaceId
@@ -770,29 +773,6 @@ export interface NotificationDeliveryDetail {
   readonly attempts: ReadonlyArray<DeliveryAttempt>
 }
 
-/**
- * What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline`
- * begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
- * only to channels that got the beginning. `task.paused`: the service paused a task.
- * `api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100
- * % of a limit, `channel.paused` to every other channel, and `test` to the channel that is tested.
- */
-export type NotificationEvent =
-  | "execution.failed"
-  | "chain_run.failed"
-  | "task.recovered"
-  | "task.paused"
-  | "incident.opened"
-  | "incident.closed"
-  | "certificate.expiring"
-  | "certificate.changed"
-  | "worker.offline"
-  | "worker.online"
-  | "api_key.expiring"
-  | "quota.near"
-  | "channel.paused"
-  | "test"
-
 export interface NotificationKindInfo {
   readonly kind: NotificationKind
   /** The name for people. */
@@ -834,39 +814,6 @@ export interface NotificationRule {
   readonly monitor_ids: ReadonlyArray<string> | null
   /** The keys of those of the monitors that have one. Null: about all. */
   readonly monitor_keys: ReadonlyArray<string> | null
-}
-
-/**
- * Which channels are notified of which events. A rule with tasks alone is about no monitor, and
- * one with monitors alone about no task. A key that records of several kinds have names all of
- * them.
- */
-export interface NotificationRuleInput {
-  /** The events that the rule is about. 1 to 14 items. */
-  readonly events: ReadonlyArray<NotificationEvent>
-  /** The channels that are notified. 1 to 20 items. */
-  readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
-  /**
-   * The keys of the channels, in place of `channel_ids`. If both are given, the keys must be those
-   * of records that the ids name. At most 20 items.
-   */
-  readonly channel_keys?: ReadonlyArray<string> | null | undefined
-  /** Only about what has one of these tags. All when absent or null. 1 to 20 items. */
-  readonly tags?: ReadonlyArray<string> | null | undefined
-  /** Only about these tasks and chains. All when absent or null. 1 to 50 items. */
-  readonly task_ids?: ReadonlyArray<string> | null | undefined
-  /**
-   * The keys of the tasks and chains, in place of `task_ids`. If both are given, the keys must be
-   * those of records that the ids name. At most 50 items.
-   */
-  readonly task_keys?: ReadonlyArray<string> | null | undefined
-  /** Only about these monitors. All when absent or null. 1 to 50 items. */
-  readonly monitor_ids?: ReadonlyArray<string> | null | undefined
-  /**
-   * The keys of the monitors, in place of `monitor_ids`. If both are given, the keys must be those
-   * of records that the ids name. At most 50 items.
-   */
-  readonly monitor_keys?: ReadonlyArray<string> | null | undefined
 }
 
 export interface NotificationSettings {
@@ -1049,16 +996,6 @@ export interface PushoverChannelInput {
    * kind. None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-}
-
-/** From `from` until `to` messages are held. They are sent as one when quiet hours end. */
-export interface QuietHours {
-  /** An IANA time zone name. */
-  readonly timezone: string
-  /** When quiet hours begin. */
-  readonly from: string
-  /** When quiet hours end, on the next day if this is earlier than `from`. */
-  readonly to: string
 }
 
 /** A channel of the kind `slack`. */

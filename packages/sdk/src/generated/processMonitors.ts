@@ -9,6 +9,8 @@ import type {
   MonitorEventId,
   MonitorId,
   MonitorStatus,
+  ProcessJudge,
+  ProcessMatch,
   Timestamp,
   Total,
   WorkerId,
@@ -278,28 +280,6 @@ export interface ProcessEvent {
  * the worker has not reported.
  */
 export type ProcessEventType = "up" | "down" | "paused" | "resumed"
-
-/**
- * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
- * sum of all workers. It makes no difference with `worker_id`.
- */
-export type ProcessJudge = "each" | "together"
-
-/**
- * Which processes are watched, by exactly one of the three fields. Agents watch processes only on
- * Linux.
- */
-export interface ProcessMatch {
-  /** The exact name of the program. 1 to 255 characters. */
-  readonly name?: string | undefined
-  /**
-   * A part of the command line. The agent searches for it only if it was started with exactly this
-   * text (`--watch-command`). 1 to 1,000 characters.
-   */
-  readonly command_contains?: string | undefined
-  /** A file on the worker's machine that contains the process id. 1 to 1,000 characters. */
-  readonly pid_file?: string | undefined
-}
 
 export interface ProcessMonitor {
   /** The id of the monitor. */

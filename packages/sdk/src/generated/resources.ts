@@ -12,6 +12,7 @@ import { DelayedResource } from "./delayed.ts"
 import { ChainsResource } from "./chains.ts"
 import { QueuesResource } from "./queues.ts"
 import { SecretsResource } from "./secrets.ts"
+import { DefinitionsResource } from "./definitions.ts"
 import { ExecutionsResource } from "./executions.ts"
 import { ForecastResource } from "./forecast.ts"
 import { ActivityResource } from "./activity.ts"
@@ -38,6 +39,7 @@ export type * from "./delayed.ts"
 export type * from "./chains.ts"
 export type * from "./queues.ts"
 export type * from "./secrets.ts"
+export type * from "./definitions.ts"
 export type * from "./executions.ts"
 export type * from "./forecast.ts"
 export type * from "./activity.ts"
@@ -85,6 +87,8 @@ export class Resources {
    * filled in when a call is made, and only if the call goes to one of its hosts.
    */
   readonly secrets: SecretsResource
+  /** All definitions of a workspace as one document, which can be kept in a repository. */
+  readonly definitions: DefinitionsResource
   /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
   readonly executions: ExecutionsResource
   /** What is going to run, and where it comes together. */
@@ -135,6 +139,7 @@ export class Resources {
     this.chains = new ChainsResource(caller)
     this.queues = new QueuesResource(caller)
     this.secrets = new SecretsResource(caller)
+    this.definitions = new DefinitionsResource(caller)
     this.executions = new ExecutionsResource(caller)
     this.forecast = new ForecastResource(caller)
     this.activity = new ActivityResource(caller)

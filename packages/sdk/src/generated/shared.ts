@@ -371,6 +371,101 @@ export type ChainRunStepStatus =
   | "cancelled"
   | "skipped"
 
+/**
+ * A call that may also use the answers of earlier steps in `url`, `headers` and `body`:
+ * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
+ * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
+ * bytes of each answer can be used. All steps of a chain together may hold 2,000 references.
+ */
+export interface ChainStepInput {
+  /**
+   * Later steps use the answer by this name. Each name is used once in a chain. At most 64
+   * characters.
+   */
+  readonly name: string
+  /**
+   * The address that is called: `http` or `https`. The path and the query may use references. At
+   * most 2,048 characters.
+   */
+  readonly url: string
+  /** The HTTP method. POST when absent. */
+  readonly method?: CallMethod | undefined
+  /**
+   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
+   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
+   * value; without one the header is refused. None when absent.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
+   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
+   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
+   */
+  readonly body?: unknown | undefined
+  /**
+   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
+   * absent.
+   */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
+   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   */
+  readonly retry_count?: number | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer without it is tried again, as far as there are retries. None when absent
+   * or null.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * null.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
+   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   */
+  readonly retry?: RetryInput | null | undefined
+  /**
+   * For jobs that go on after their answer: a request to the URL that the call carries says when
+   * they are done. The answer ends the attempt when absent or null.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
+  /**
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. The service itself when absent or null.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 300 when absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
+  /**
+   * When a step runs: if nothing before it failed (`success`), if something before it did
+   * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
+   */
+  readonly run_if?: RunIf | undefined
+}
+
 /** It is about a channel of notifications. */
 export interface ChannelEvent {
   /**
@@ -819,7 +914,9 @@ export interface IncidentEvent {
 /**
  * What kind of problem it is, for programs. `too_short` and `too_long` count characters or bytes
  * of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a record that
- * this workspace does not have. `invalid`: a rule that no other code describes.
+ * this workspace does not have. `conflict` and `quota_exceeded` are about a record of a document,
+ * and what a request of its own would have been answered with. `invalid`: a rule that no other
+ * code describes.
  */
 export type IssueCode =
   | "required"
@@ -834,6 +931,8 @@ export type IssueCode =
   | "invalid_format"
   | "duplicate"
   | "not_found"
+  | "conflict"
+  | "quota_exceeded"
   | "invalid"
 
 /** The latest execution. */
@@ -864,6 +963,29 @@ export type MonitorKind = "heartbeat" | "ssl" | "process"
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
+/**
+ * What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline`
+ * begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
+ * only to channels that got the beginning. `task.paused`: the service paused a task.
+ * `api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100
+ * % of a limit, `channel.paused` to every other channel, and `test` to the channel that is tested.
+ */
+export type NotificationEvent =
+  | "execution.failed"
+  | "chain_run.failed"
+  | "task.recovered"
+  | "task.paused"
+  | "incident.opened"
+  | "incident.closed"
+  | "certificate.expiring"
+  | "certificate.changed"
+  | "worker.offline"
+  | "worker.online"
+  | "api_key.expiring"
+  | "quota.near"
+  | "channel.paused"
+  | "test"
+
 /** Where a channel leads to. `GET …/notifications/kinds` says what each needs. */
 export type NotificationKind =
   | "email"
@@ -883,6 +1005,39 @@ export type NotificationKind =
   | "twilio_sms"
   | "zulip"
   | "matrix"
+
+/**
+ * Which channels are notified of which events. A rule with tasks alone is about no monitor, and
+ * one with monitors alone about no task. A key that records of several kinds have names all of
+ * them.
+ */
+export interface NotificationRuleInput {
+  /** The events that the rule is about. 1 to 14 items. */
+  readonly events: ReadonlyArray<NotificationEvent>
+  /** The channels that are notified. 1 to 20 items. */
+  readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
+  /**
+   * The keys of the channels, in place of `channel_ids`. If both are given, the keys must be those
+   * of records that the ids name. At most 20 items.
+   */
+  readonly channel_keys?: ReadonlyArray<string> | null | undefined
+  /** Only about what has one of these tags. All when absent or null. 1 to 20 items. */
+  readonly tags?: ReadonlyArray<string> | null | undefined
+  /** Only about these tasks and chains. All when absent or null. 1 to 50 items. */
+  readonly task_ids?: ReadonlyArray<string> | null | undefined
+  /**
+   * The keys of the tasks and chains, in place of `task_ids`. If both are given, the keys must be
+   * those of records that the ids name. At most 50 items.
+   */
+  readonly task_keys?: ReadonlyArray<string> | null | undefined
+  /** Only about these monitors. All when absent or null. 1 to 50 items. */
+  readonly monitor_ids?: ReadonlyArray<string> | null | undefined
+  /**
+   * The keys of the monitors, in place of `monitor_ids`. If both are given, the keys must be those
+   * of records that the ids name. At most 50 items.
+   */
+  readonly monitor_keys?: ReadonlyArray<string> | null | undefined
+}
 
 export interface OAuth2ClientCredentialsAuth {
   /** An access token that the service asks for. */
@@ -928,6 +1083,28 @@ export interface PasswordChange {
 /** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
 export type Precision = "minute" | "second"
 
+/**
+ * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
+ * sum of all workers. It makes no difference with `worker_id`.
+ */
+export type ProcessJudge = "each" | "together"
+
+/**
+ * Which processes are watched, by exactly one of the three fields. Agents watch processes only on
+ * Linux.
+ */
+export interface ProcessMatch {
+  /** The exact name of the program. 1 to 255 characters. */
+  readonly name?: string | undefined
+  /**
+   * A part of the command line. The agent searches for it only if it was started with exactly this
+   * text (`--watch-command`). 1 to 1,000 characters.
+   */
+  readonly command_contains?: string | undefined
+  /** A file on the worker's machine that contains the process id. 1 to 1,000 characters. */
+  readonly pid_file?: string | undefined
+}
+
 export interface ProgressLine {
   /** When the line arrived. */
   readonly at: Timestamp
@@ -935,6 +1112,16 @@ export interface ProgressLine {
   readonly attempt: number
   /** The first line, cut at 500 bytes. */
   readonly text: string
+}
+
+/** From `from` until `to` messages are held. They are sent as one when quiet hours end. */
+export interface QuietHours {
+  /** An IANA time zone name. */
+  readonly timezone: string
+  /** When quiet hours begin. */
+  readonly from: string
+  /** When quiet hours end, on the next day if this is earlier than `from`. */
+  readonly to: string
 }
 
 /** A limit of the plan is nearly used up. */
@@ -1004,6 +1191,12 @@ export interface RetryUpdate {
  * the workspace and appoint owners.
  */
 export type Role = "viewer" | "editor" | "admin" | "owner"
+
+/**
+ * When a step runs: if nothing before it failed (`success`), if something before it did
+ * (`failure`), or `always`. Otherwise it is skipped.
+ */
+export type RunIf = "success" | "failure" | "always"
 
 export interface RunOn {
   /** The labels that a worker must have. */
@@ -1078,6 +1271,9 @@ export type SingleEvent =
   | ApiKeyEvent
   | QuotaEvent
   | ChannelEvent
+
+/** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
+export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
 
 export interface StepExecution {
   /** The id of the execution. */

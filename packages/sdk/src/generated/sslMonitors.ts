@@ -9,6 +9,7 @@ import type {
   MonitorEventId,
   MonitorId,
   MonitorStatus,
+  SslProtocol,
   Timestamp,
   Total,
   WorkspaceId
@@ -515,9 +516,6 @@ export interface SslMonitorUpdate {
    */
   readonly version?: number | undefined
 }
-
-/** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
-export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
 
 /**
  * What a client would find. `incomplete_chain`: the server does not send the certificate of the

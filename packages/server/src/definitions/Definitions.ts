@@ -10,7 +10,12 @@ import {
   sectionOfKind,
   sections
 } from "@scheduling/domain/definitions/DefinitionsDocument"
-import { Conflict, type NotFound, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import {
+  Conflict,
+  type NotFound,
+  type RateLimited,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -25,7 +30,7 @@ import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 import { makeExport } from "./ExportDefinitions.ts"
 import { type Item, itemsOf, schedulesIn } from "./itemsOf.ts"
 import { type Outcome, outcomeOf, outcomeOfRemoval, refusedBy, shownOutcomes } from "./outcomes.ts"
-import { secretNamesIn } from "./secretNamesIn.ts"
+import { secretsUsedBy } from "./secretsUsedBy.ts"
 
 interface ApplyOptions {
   readonly dry_run?: boolean
@@ -168,7 +173,7 @@ export class Definitions extends Context.Service<
         items: ReadonlyArray<Item>
       ) {
         const uses = items.flatMap(({ definition, path }) =>
-          [...secretNamesIn(definition)].map((name) => ({ name, path }))
+          [...secretsUsedBy(definition)].map((name) => ({ name, path }))
         )
         const names = new Set(uses.map(({ name }) => name))
         const known = yield* repo.findSecretNames(workspaceId, [...names])

@@ -10,7 +10,7 @@ import {
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Option } from "effect"
 import { DefinedKinds } from "../http/index.ts"
-import { type Fields, shortDefinitionOf } from "./definitionOf.ts"
+import { type DefinitionFields, shortDefinitionOf } from "./definitionOf.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 
 /** A document can be applied only if it fits into a request. */
@@ -25,24 +25,30 @@ export const makeExport = Effect.gen(function* () {
 
   /** None if the record was deleted a moment ago. */
   const itemOf = (workspaceId: AuthorizedWorkspaceId, { id, key, kind }: KeyedRow) =>
-    kinds.get(kind).get(workspaceId, id).pipe(
-      Effect.map((shown): Fields => {
-        const ofKind = sectionOfKind[kind] === "monitors" && { kind }
-        return { ...ofKind, key, ...shortDefinitionOf(kind, shown) }
-      }),
-      Effect.option
-    )
+    kinds
+      .get(kind)
+      .get(workspaceId, id)
+      .pipe(
+        Effect.map((shown): DefinitionFields => {
+          const ofKind = sectionOfKind[kind] === "monitors" && { kind }
+          return { ...ofKind, key, ...shortDefinitionOf(kind, shown) }
+        }),
+        Effect.option
+      )
 
   /** The settings belong to no owner. They are left out while nobody has changed them. */
   const settingsOf = (workspaceId: AuthorizedWorkspaceId) =>
-    kinds.get("notification_settings").get(workspaceId, "").pipe(
-      Effect.map((shown) =>
-        "version" in shown && shown.version === 0
-          ? {}
-          : { notification_settings: shortDefinitionOf("notification_settings", shown) }
-      ),
-      Effect.orDie
-    )
+    kinds
+      .get("notification_settings")
+      .get(workspaceId, "")
+      .pipe(
+        Effect.map((shown) =>
+          "version" in shown && shown.version === 0
+            ? {}
+            : { notification_settings: shortDefinitionOf("notification_settings", shown) }
+        ),
+        Effect.orDie
+      )
 
   return Effect.fn("Definitions.export")(function* (
     workspaceId: AuthorizedWorkspaceId,
@@ -56,7 +62,7 @@ export const makeExport = Effect.gen(function* () {
       ? repo.list(workspaceId, limit)
       : repo.listByOwner(workspaceId, owner, limit)
     if (rows.length === limit) return yield* tooLarge("has more than 1,000 records")
-    const content: Record<string, Array<Fields>> = {}
+    const content: Record<string, Array<DefinitionFields>> = {}
     let bytes = 0
     for (const row of rows.toSorted(byKey)) {
       const section = sectionOfKind[row.kind]

@@ -59,7 +59,10 @@ const clockChangesOf = (
   const findings: Array<DefinitionFinding> = []
   // A schedule that counts elapsed time, such as every 15 minutes, means every one of its slots.
   if (parsedOf(schedule).byElapsedTime) return findings
-  const until = Math.min(now + yearMs, definition.ends_at ? Date.parse(definition.ends_at) : Infinity)
+  const until = Math.min(
+    now + yearMs,
+    definition.ends_at ? Date.parse(definition.ends_at) : Infinity
+  )
   for (let at = stretchAt(timezone, now).end; at < until; at = stretchAt(timezone, at).end) {
     const [firing] = preview(schedule, timezone, at - 1, 1, definition)
     const affected = firing?.clock_change

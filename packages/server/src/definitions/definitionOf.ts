@@ -17,10 +17,10 @@ import { ignored } from "@scheduling/domain/shared/requests/putBody"
 import { Option, Schema, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 
-export type Fields = Readonly<Record<string, unknown>>
+export type DefinitionFields = Readonly<Record<string, unknown>>
 
 /** What a definition says of a record that the API shows, by field. */
-export const definitionOf = (kind: DefinedKind, shown: object): Fields => {
+export const definitionOf = (kind: DefinedKind, shown: object): DefinitionFields => {
   const given = Object.fromEntries(
     Object.entries(shown).filter(([name]) => fieldsOf[kind].has(name))
   )
@@ -28,28 +28,33 @@ export const definitionOf = (kind: DefinedKind, shown: object): Fields => {
 }
 
 /** The definition without what a record has by default, and with keys in place of ids. */
-export const shortDefinitionOf = (kind: DefinedKind, shown: object): Fields => {
+export const shortDefinitionOf = (kind: DefinedKind, shown: object): DefinitionFields => {
   const { queue_id, rules, steps, ...definition } = definitionOf(kind, shown)
-  return without({ paused: false, tags: [], ...defaultsOf[kind] }, {
-    ...definition,
-    ...(definition["queue_key"] == null && { queue_id }),
-    ...(steps !== undefined && { steps: shortened(steps, (step) => without(defaultsOfStep, step)) }),
-    ...(rules !== undefined && { rules: shortened(rules, ruleByKeys) })
-  })
+  return without(
+    { paused: false, tags: [], ...defaultsOf[kind] },
+    {
+      ...definition,
+      ...(definition["queue_key"] == null && { queue_id }),
+      ...(steps !== undefined && {
+        steps: shortened(steps, (step) => without(defaultsOfStep, step))
+      }),
+      ...(rules !== undefined && { rules: shortened(rules, ruleByKeys) })
+    }
+  )
 }
 
-const without = (defaults: Fields, fields: Fields): Fields =>
+const without = (defaults: DefinitionFields, fields: DefinitionFields): DefinitionFields =>
   Object.fromEntries(
     Object.entries(fields).filter(
       ([name, value]) => value !== undefined && !isDeepStrictEqual(value, defaults[name] ?? null)
     )
   )
 
-const shortened = (list: unknown, shorten: (item: Fields) => Fields) =>
-  (list as ReadonlyArray<Fields>).map(shorten)
+const shortened = (list: unknown, shorten: (item: DefinitionFields) => DefinitionFields) =>
+  (list as ReadonlyArray<DefinitionFields>).map(shorten)
 
 /** A rule by keys, or by ids where not all of the records have keys. */
-const ruleByKeys = (rule: Fields): Fields => {
+const ruleByKeys = (rule: DefinitionFields): DefinitionFields => {
   const unnamed = references.flatMap(([ids, keys]) => {
     const countOf = (name: string) => ((rule[name] ?? []) as ReadonlyArray<string>).length
     return countOf(ids) === countOf(keys) ? ids : keys
@@ -76,14 +81,14 @@ const fieldsOf = mapKinds((kind) => {
 })
 
 const decoders = mapKinds((kind) =>
-  Schema.decodeUnknownOption(definitionOfKind[kind] as Schema.Codec<Fields, unknown>)
+  Schema.decodeUnknownOption(definitionOfKind[kind] as Schema.Codec<DefinitionFields, unknown>)
 )
 
 const { unset: unsetInCall } = callOptions
-const defaultsOfStep: Fields = { ...chainStepDefaults, ...unsetInCall }
+const defaultsOfStep: DefinitionFields = { ...chainStepDefaults, ...unsetInCall }
 
 /** A kind that is not here exports all its fields. */
-const defaultsOf: Partial<Readonly<Record<DefinedKind, Fields>>> = {
+const defaultsOf: Partial<Readonly<Record<DefinedKind, DefinitionFields>>> = {
   queue: queueDefaults,
   cron: { ...cronTaskDefaults, ...unsetInCall, ...firingOptions.unset, ...callbacks.unset },
   delayed: { ...delayedTaskDefaults, ...unsetInCall, ...callbacks.unset },

@@ -8,7 +8,7 @@ import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { Result } from "effect"
 import type { ScheduledDefinition } from "./compileSchedules.ts"
-import type { Fields } from "./definitionOf.ts"
+import type { DefinitionFields } from "./definitionOf.ts"
 
 /** One record that a document defines. */
 export interface Item {
@@ -18,7 +18,7 @@ export interface Item {
   readonly key: string | null
   /** Where the definition is in the document. */
   readonly path: ReadonlyArray<string | number>
-  readonly definition: Fields
+  readonly definition: DefinitionFields
 }
 
 const kindOfSection = {
@@ -37,7 +37,7 @@ export const itemsOf = (document: DefinitionsDocument): ReadonlyArray<Item> => {
       if (section !== "monitors") {
         return { section, kind: kindOfSection[section], key, path, definition: fields }
       }
-      const { kind, ...definition } = fields as Fields & { readonly kind: MonitorKind }
+      const { kind, ...definition } = fields as DefinitionFields & { readonly kind: MonitorKind }
       return { section, kind, key, path, definition }
     })
   )

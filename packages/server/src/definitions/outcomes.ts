@@ -20,7 +20,7 @@ import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { Upserted } from "../core/index.ts"
 import type { DefinitionFailure } from "../http/index.ts"
-import { definitionOf, type Fields } from "./definitionOf.ts"
+import { definitionOf, type DefinitionFields } from "./definitionOf.ts"
 import type { KeyedRow } from "./DefinitionsRepo.ts"
 import type { Item } from "./itemsOf.ts"
 
@@ -117,8 +117,8 @@ const changesBetween = (
   before: object,
   after: object
 ): ReadonlyArray<ChangedField> => {
-  const old: Fields = definitionOf(kind, before)
-  const now: Fields = definitionOf(kind, after)
+  const old: DefinitionFields = definitionOf(kind, before)
+  const now: DefinitionFields = definitionOf(kind, after)
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
   const differing = names.filter((name) => !isDeepStrictEqual(old[name], now[name]))
   const changed =

@@ -65,7 +65,4 @@ export const HttpLayer = Layer.mergeAll(
   ErrorShapeLayer,
   Idempotency.layer,
   Waiting.layer
-).pipe(
-  Layer.provideMerge(Stopping.layer),
-  Layer.provideMerge(NodeHttpServer.layerHttpServices)
-)
+).pipe(Layer.provideMerge(Stopping.layer), Layer.provideMerge(NodeHttpServer.layerHttpServices))

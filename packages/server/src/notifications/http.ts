@@ -44,9 +44,7 @@ export const NotificationsHandlers = implement(
     yield* kinds.add({
       kind: "notification_settings",
       upsert: (workspaceId, _, definition: Omit<NotificationSettingsInput, "version">) =>
-        Effect.flatMap(currentAuthor, (author) =>
-          settings.define(workspaceId, definition, author)
-        ),
+        Effect.flatMap(currentAuthor, (author) => settings.define(workspaceId, definition, author)),
       get: settings.get,
       remove: () => Effect.void
     })

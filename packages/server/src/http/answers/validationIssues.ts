@@ -78,7 +78,7 @@ function* issuesAt(
       for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
       return
     case "AnyOf":
-      if (issue.issues.length === 0) yield issueAt(path, ...typeProblem(issue), walk.whole)
+      if (issue.issues.length === 0) yield noAlternative(issue, path, walk)
       for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
       return
     case "MissingKey":
@@ -110,6 +110,34 @@ const typeProblem = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf): Proble
     isOfChoices && isText ? "unknown_value" : "invalid_type",
     `must be ${kinds.length > 2 ? "one of " : ""}${either.format(kinds)}`
   ]
+}
+
+/** An object that is none of several kinds has a wrong name of its kind, or none. */
+const noAlternative = (issue: SchemaIssue.AnyOf, path: Path, walk: Walk): ValidationIssue => {
+  const tag = SchemaIssue.hasInput(issue) && isObject(issue.input) ? tagOf(issue.ast) : undefined
+  if (tag === undefined) return issueAt(path, ...typeProblem(issue), walk.whole)
+  const [name, values] = tag
+  const at = [...path, name]
+  return Object.hasOwn(Object(issue.input), name)
+    ? issueAt(at, "unknown_value", `must be one of ${either.format(values)}`, walk.whole)
+    : issueAt(at, "required", "is required", walk.whole)
+}
+
+const isObject = (input: unknown) =>
+  typeof input === "object" && input !== null && !Array.isArray(input)
+
+/** The field by which the alternatives of a union differ, and the values that it takes. */
+const tagOf = (ast: SchemaAST.AST): readonly [string, ReadonlyArray<string>] | undefined => {
+  const encoded = SchemaAST.toEncoded(ast)
+  const types = SchemaAST.isUnion(encoded) ? encoded.types : []
+  return types
+    .flatMap((type) => (SchemaAST.isObjects(type) ? type.propertySignatures : []))
+    .flatMap(({ name, type }) => (SchemaAST.isLiteral(type) ? [{ name, type }] : []))
+    .map(({ name }, _, literals) => {
+      const values = literals.filter((one) => one.name === name)
+      return [String(name), values.flatMap(({ type }) => kindsOf(type))] as const
+    })
+    .find(([, values]) => values.length === types.length)
 }
 
 const either = new Intl.ListFormat("en", { type: "disjunction" })

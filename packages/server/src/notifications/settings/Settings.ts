@@ -17,7 +17,13 @@ import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { ruleSubjects } from "./RuleSubjectsRepo.ts"
 import { keysIn, rulesById } from "./rulesById.ts"
-import { keptOf, type Rules, SettingsRepo, type StoredRule, type StoredSettings } from "./SettingsRepo.ts"
+import {
+  keptOf,
+  type Rules,
+  SettingsRepo,
+  type StoredRule,
+  type StoredSettings
+} from "./SettingsRepo.ts"
 
 /** The rules of a workspace: who is notified of what. */
 export class Settings extends Context.Service<Settings>()(

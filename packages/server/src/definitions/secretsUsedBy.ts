@@ -2,14 +2,14 @@ import { hasBraces, parseTemplate } from "@scheduling/domain/calls/Template"
 import { Result } from "effect"
 
 /** The names of the secrets to which the texts of a definition refer. */
-export const secretNamesIn = (value: unknown, names = new Set<string>()): ReadonlySet<string> => {
+export const secretsUsedBy = (value: unknown, names = new Set<string>()): ReadonlySet<string> => {
   if (typeof value === "string" && hasBraces(value)) {
     const parts = Result.getOrElse(parseTemplate(value), () => [])
     for (const part of parts) {
       if (typeof part !== "string" && part.root === "secrets") names.add(part.name)
     }
   } else if (typeof value === "object" && value !== null) {
-    for (const field of Object.values(value)) secretNamesIn(field, names)
+    for (const field of Object.values(value)) secretsUsedBy(field, names)
   }
   return names
 }
