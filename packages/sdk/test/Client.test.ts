@@ -95,8 +95,10 @@ describe("every endpoint of the contract", () => {
       const [group = "", method = ""] = name.split(".")
       const isScoped = endpoint.path.includes("{workspace_id}/")
       const ids = endpoint.params.filter((param) => !isScoped || param !== "workspace_id")
-      const input =
-        endpoint.payloads.length > 0 ? [{ some: "body" }] : endpoint.query ? [{ limit: 5 }] : []
+      const input = [
+        ...(endpoint.payloads.length > 0 ? [{ some: "body" }] : []),
+        ...(endpoint.query ? [{ limit: 5 }] : [])
+      ]
       const call: unknown = Reflect.get(Reflect.get(client, group), method)
       if (typeof call !== "function") throw new Error("there is no such method")
       await call.apply(Reflect.get(client, group), [...ids, ...input])

@@ -89,7 +89,9 @@ layer(testAppLayer())("A URL", (it) => {
           "chains.create steps.0.url",
           "chains.createMany steps.0.url",
           "chains.upsert steps.0.url",
-          "chains.update steps.0.url"
+          "chains.update steps.0.url",
+          "definitions.apply tasks.0.url",
+          "definitions.apply delayed.0.url"
         ]
       )
     )

@@ -20,9 +20,9 @@ const unknown = (name: string, part: string) => ({
 })
 
 const unread = [
-  ['{"dry_run":true}', ["dry_run"]],
+  ['{"unheard_of":true}', ["unheard_of"]],
   ["[]", []],
-  ["dry_run=true", []]
+  ["unheard_of=true", []]
 ] as const
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
@@ -35,9 +35,11 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
       const asked = (more: string, body?: unknown) =>
         ask(method, path + more, { token, body, headers: { "x-forwarded-for": randomIp() } })
       const before = yield* everything
-      assert.deepInclude(pathsOf(yield* asked("?dry_run=true", example)), ["dry_run"])
+      assert.deepInclude(pathsOf(yield* asked("?unheard_of=true", example)), ["unheard_of"])
       if (schema !== undefined) {
-        assert.deepInclude(pathsOf(yield* asked("", { ...example, dry_run: true })), ["dry_run"])
+        assert.deepInclude(pathsOf(yield* asked("", { ...example, unheard_of: true })), [
+          "unheard_of"
+        ])
       } else {
         for (const [body, at] of unread) {
           const paths = pathsOf(yield* asked("", body))
@@ -84,9 +86,9 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
         unknown("input", "parameter"),
         unknown("wait_seconds", "parameter")
       ])
-      const byBody = yield* run("", { dry_run: true, delay: 1 })
+      const byBody = yield* run("", { unheard_of: true, delay: 1 })
       assert.deepStrictEqual(byBody.body.detail.issues, [
-        unknown("dry_run", "field"),
+        unknown("unheard_of", "field"),
         unknown("delay", "field")
       ])
     })
