@@ -28,7 +28,7 @@ export const makeGenerators = ({ now, seed, sink }: GeneratorOptions) => {
       const options = { seed: `${seed}/${label}/${batches++}`, size, count: batchLength }
       values = [
         ...Effect.runSync(
-          Arbitrary.sampleEffect(arbitrary, { ...options, maxDiscards: 100 * batchLength })
+          Arbitrary.sampleEffect(arbitrary, { ...options, maxDiscards: 1_000 * batchLength })
         )
       ]
     }

@@ -1,5 +1,5 @@
 import { callbacks } from "@scheduling/domain/calls/Callbacks"
-import { callOptions } from "@scheduling/domain/calls/CallOptions"
+import { callOptions, retryDefaults } from "@scheduling/domain/calls/CallOptions"
 import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
@@ -93,6 +93,7 @@ const spellings: Readonly<Record<string, (asked: string) => string>> = {
 
 /** What an answer shows of options that are set to null. */
 const unset: Readonly<Record<string, unknown>> = {
+  ...retryDefaults,
   ...callOptions.unset,
   ...firingOptions.unset,
   ...callbacks.unset
@@ -125,6 +126,6 @@ const holds = (said: unknown, asked: unknown): boolean =>
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(([name, one]) =>
-          holds(jsonObject(said)[name], name === "headers" ? keptSpelling(name, one) : one)
+          holds(jsonObject(said)[name], keptSpelling(name, one))
         )
       : said === asked

@@ -1,3 +1,4 @@
+import { sections } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
 import { shownOnceInText } from "@scheduling/domain/auth/secretForms"
 import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
@@ -43,7 +44,9 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   // The configuration of a channel depends on its kind, and on the settings of the operator.
   "notifications.createChannel": ["kind", "config"],
   "notifications.updateChannel": ["config"],
-  "notifications.upsertChannel": ["kind", "config"]
+  "notifications.upsertChannel": ["kind", "config"],
+  // A document has the rules of all its records.
+  "definitions.apply": ["owner", ...sections, "notification_settings"]
 }
 
 export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =>

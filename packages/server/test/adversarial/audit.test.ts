@@ -26,10 +26,15 @@ import { settle } from "./support/settle.ts"
  */
 const byMail = new Set(["auth.forgotPassword", "auth.resendEmailLink"])
 
+const isForKeys = ({ access }: Endpoint) => access.kind === "scope" || access.kind === "any_scope"
+
 /** What a key may do is work; what only a person may is about keys, members, sessions and passwords. */
 const sensitive = endpoints.filter(
-  ({ access, method, name }) =>
-    method !== "GET" && access.kind !== "scope" && !byMail.has(name) && !name.startsWith("billing.")
+  (endpoint) =>
+    endpoint.method !== "GET" &&
+    !isForKeys(endpoint) &&
+    !byMail.has(endpoint.name) &&
+    !endpoint.name.startsWith("billing.")
 )
 
 /**
