@@ -79,6 +79,8 @@ export type Connect = (
 export interface EgressRules {
   readonly allow: ReadonlyArray<Cidr>
   readonly resolve: Resolve
+  /** False if no TLS session is resumed. */
+  readonly resumes?: boolean
 }
 
 /**
@@ -86,9 +88,9 @@ export interface EgressRules {
  * are filtered in the socket's own lookup, so no second lookup can give a different result. Literal
  * addresses are checked before the socket exists, because Node does no lookup for them.
  */
-export const makeConnect = ({ allow, resolve }: EgressRules): Connect => {
+export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Connect => {
   const lookupAllowed = guardedLookup(allow, sharedLookups(resolve))
-  const upgradeToTls = makeUpgradeToTls()
+  const upgradeToTls = makeUpgradeToTls({ resumes })
 
   return ({ hostname, isSecure, port }, callback, onBytes, times) => {
     const refusal = isIP(hostname) === 0 ? undefined : refuse(hostname, allow)

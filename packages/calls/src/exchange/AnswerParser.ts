@@ -5,6 +5,7 @@ import { Data } from "effect"
 export interface AnswerHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
+  readonly location: string | null
   /**
    * A line for each header, with its name in lower case. Headers about the connection are left out,
    * values that look like credentials are masked, and all of it is cut at 4 kB.
@@ -157,6 +158,7 @@ export class AnswerParser {
     let encoding: string | undefined
     let retryAfter: string | null = null
     let complete: string | null = null
+    let location: string | null = null
     let isKept = version === "1"
     let shown = ""
     for (const line of lines) {
@@ -190,6 +192,9 @@ export class AnswerParser {
         case "scheduling-complete":
           complete ??= value.trim()
           break
+        case "location":
+          location ??= value.trim()
+          break
       }
     }
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
@@ -199,7 +204,12 @@ export class AnswerParser {
     if (status < 200) return
 
     this.isReusable = isKept
-    this.reader.onHead(status, { retryAfter, complete, shown: shown.slice(0, maxShown) })
+    this.reader.onHead(status, {
+      retryAfter,
+      complete,
+      location,
+      shown: shown.slice(0, maxShown)
+    })
     if (this.isBodyless || status === 204 || status === 304) this.position = "after the answer"
     else if (encoding !== undefined) this.beginEncoded(encoding)
     else if (length === undefined) this.beginEndless()

@@ -21,7 +21,7 @@ export class Exchange implements ExchangeListener {
     | "waiting for the answer"
     | "reading the answer" = "waiting for a connection"
   statusCode: number | null = null
-  headers: AnswerHeaders = { retryAfter: null, complete: null, shown: "" }
+  headers: AnswerHeaders = { retryAfter: null, complete: null, location: null, shown: "" }
   /** Null if the connection was open already. */
   connecting: ConnectTimes | null = null
   /** From sending the request to the first byte of the answer, in milliseconds. */

@@ -4,8 +4,11 @@ import { connect, type TLSSocket } from "node:tls"
 /** A session takes a few kilobytes and saves both sides most of a handshake. */
 const maxSessions = 1_000
 
-/** Begins TLS on connected sockets. Resumes the last session of each host. */
-export const makeUpgradeToTls = () => {
+/**
+ * Begins TLS on connected sockets. Resumes the last session of each host, unless each handshake has to
+ * show and verify the certificate.
+ */
+export const makeUpgradeToTls = ({ resumes }: { readonly resumes: boolean }) => {
   const sessions = new Map<string, Buffer>()
 
   const remember = (hostname: string, session: Buffer) => {
@@ -26,6 +29,7 @@ export const makeUpgradeToTls = () => {
       ...(isIP(hostname) === 0 && { servername: hostname }),
       ...(session !== undefined && { session })
     })
+    if (!resumes) return secure
     return secure.on("session", (established: Buffer) => remember(hostname, established))
   }
 }
