@@ -238,6 +238,27 @@ CREATE TABLE chain_versions (
 CREATE INDEX chain_versions_by_chain ON chain_versions USING btree (workspace_id, chain_id);
 CREATE INDEX chain_versions_replaced ON chain_versions USING btree (id) WHERE replaced_at IS NOT NULL;
 
+CREATE TABLE checked_monitors (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  interval_seconds integer NOT NULL,
+  timeout_seconds integer NOT NULL,
+  confirm_after smallint NOT NULL,
+  recover_after smallint NOT NULL,
+  target jsonb NOT NULL,
+  secret_names text[],
+  check_at timestamp with time zone,
+  failures smallint DEFAULT 0 NOT NULL,
+  successes smallint DEFAULT 0 NOT NULL,
+  last_check jsonb,
+  recorded_at timestamp with time zone,
+  CONSTRAINT checked_monitors_pkey PRIMARY KEY (monitor_id),
+  CONSTRAINT checked_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX checked_monitors_by_check ON checked_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX checked_monitors_by_secrets ON checked_monitors USING btree (workspace_id) WHERE secret_names IS NOT NULL;
+
 CREATE TABLE earlier_attempts (
   execution_id uuid NOT NULL,
   number integer NOT NULL,
@@ -449,7 +470,7 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_pkey PRIMARY KEY (id),
   CONSTRAINT monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT monitors_check CHECK (open_incident_id IS NULL OR status = 'down'::text),
-  CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text])),
+  CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text, 'http'::text])),
   CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
 );
 CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHERE owner IS NOT NULL;

@@ -16,6 +16,7 @@ import { IncidentsApi } from "./incidents/IncidentsApi.ts"
 import { InvitationsApi } from "./members/InvitationsApi.ts"
 import { MembersApi } from "./members/MembersApi.ts"
 import { HeartbeatMonitorsApi } from "./monitors/heartbeat/HeartbeatMonitorsApi.ts"
+import { HttpMonitorsApi } from "./monitors/http/HttpMonitorsApi.ts"
 import { SslMonitorsApi } from "./monitors/ssl/SslMonitorsApi.ts"
 import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
 import { MonitorsApi } from "./monitors/MonitorsApi.ts"
@@ -53,6 +54,7 @@ export class Api extends HttpApi.make("scheduling")
     MonitorsApi,
     HeartbeatMonitorsApi,
     SslMonitorsApi,
+    HttpMonitorsApi,
     ProcessMonitorsApi,
     IncidentsApi,
     NotificationsApi,

@@ -41,7 +41,7 @@ const CallBody = text({ min: 0, max: maxBodyBytes }).check(
 )
 
 /** A text, which is sent as it is, or any other JSON value, which is sent as JSON. */
-const CallBodyInput = Schema.Json.pipe(
+export const CallBodyInput = Schema.Json.pipe(
   Schema.decodeTo(
     Schema.NullOr(CallBody),
     SchemaTransformation.transform<string | null, Schema.Json>({

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { monitorKinds } from "../monitors/Monitor.ts"
+import { monitorKindNames } from "../monitors/monitorNouns.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { sections } from "./DefinitionsDocument.ts"
 
@@ -33,7 +33,7 @@ export type ChangedField = typeof ChangedField.Type
 
 export const AppliedDefinition = Schema.Struct({
   section: DefinitionsSection,
-  kind: Schema.NullOr(Schema.Literals(monitorKinds)).annotate({
+  kind: Schema.NullOr(Schema.Literals(monitorKindNames)).annotate({
     description: "The kind of a monitor. Null for all others.",
     examples: [null]
   }),

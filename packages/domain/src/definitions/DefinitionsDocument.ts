@@ -5,6 +5,7 @@ import { ChainDefinition } from "../chains/Chain.ts"
 import { CronTaskDefinition } from "../cron/CronTask.ts"
 import { DelayedTaskDefinition } from "../delayed/DelayedTask.ts"
 import { HeartbeatMonitorDefinition } from "../monitors/heartbeat/HeartbeatMonitor.ts"
+import { HttpMonitorDefinition } from "../monitors/http/HttpMonitor.ts"
 import { ProcessMonitorDefinition } from "../monitors/process/ProcessMonitor.ts"
 import { SslMonitorDefinition } from "../monitors/ssl/SslMonitor.ts"
 import { NotificationChannelDefinition } from "../notifications/NotificationChannel.ts"
@@ -50,6 +51,7 @@ export const definitionOfKind = {
   heartbeat: HeartbeatMonitorDefinition,
   ssl: SslMonitorDefinition,
   process: ProcessMonitorDefinition,
+  http: HttpMonitorDefinition,
   notification_settings: SettingsDefinition
 } as const satisfies Readonly<Record<DefinedKind, Schema.Top>>
 
@@ -62,7 +64,8 @@ export const sectionOfKind = {
   chain: "chains",
   heartbeat: "monitors",
   ssl: "monitors",
-  process: "monitors"
+  process: "monitors",
+  http: "monitors"
 } as const satisfies Readonly<Record<KeyedKind, Section>>
 
 export const readScopes = ["tasks:read", "monitors:read", "notifications:read"] as const
@@ -196,11 +199,16 @@ const monitorItems = {
         match: { name: "postgres" }
       }
     ]
+  }),
+  http: monitorOf("http", HttpMonitorDefinition).annotate({
+    identifier: "HttpMonitorInDocument",
+    description: "An HTTP monitor with its key. Absent fields get their defaults.",
+    examples: [{ kind: "http", key: "shop", name: "Shop", url: "https://www.example.com/health" }]
   })
 } as const satisfies Readonly<Record<MonitorKind, Schema.Top>>
 
-const { heartbeat, process, ssl } = monitorItems
-const MonitorItem = Schema.Union([heartbeat, ssl, process])
+const { heartbeat, http, process, ssl } = monitorItems
+const MonitorItem = Schema.Union([heartbeat, ssl, process, http])
 
 interface Item {
   readonly key: string

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { checkErrorCodes } from "../monitors/checks/Check.ts"
 import { MonitorKind } from "../monitors/Monitor.ts"
 import { NotificationKind } from "../notifications/NotificationChannel.ts"
 import { DeliveryStatus } from "../notifications/NotificationDelivery.ts"
@@ -32,7 +33,8 @@ export const IncidentCode = oneOf(
     "too_much_memory",
     "too_much_cpu",
     "not_allowed",
-    "worker_offline"
+    "worker_offline",
+    ...checkErrorCodes
   ],
   {
     identifier: "IncidentCode",
@@ -40,7 +42,7 @@ export const IncidentCode = oneOf(
       "Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started " +
       "too early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken " +
       "rule (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or " +
-      "`worker_offline` if the worker has not reported."
+      "`worker_offline` if the worker has not reported. Other kinds: the code of the failed check."
   }
 )
 export type IncidentCode = typeof IncidentCode.Type

@@ -8,13 +8,12 @@ import { versionField } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { label } from "../shared/Text.ts"
 import { Timestamp, createdAt, updatedAt } from "../shared/Timestamp.ts"
+import { monitorKindNames } from "./monitorNouns.ts"
 
-export const monitorKinds = ["heartbeat", "ssl", "process"] as const
-
-export const MonitorKind = oneOf(monitorKinds, {
+export const MonitorKind = oneOf(monitorKindNames, {
   identifier: "MonitorKind",
   description:
-    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker."
+    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker, `http` makes a request and checks its answer."
 })
 export type MonitorKind = typeof MonitorKind.Type
 

@@ -10,6 +10,7 @@ import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { type MonitorKind, MonitorQuery } from "./Monitor.ts"
+import { monitorNouns } from "./monitorNouns.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 
@@ -32,14 +33,11 @@ export const monitorEndpoints = <
   const Own extends ReadonlyArray<HttpApiEndpoint.Constraint>
 >({
   kind,
-  noun,
   own,
   schemas,
   texts
 }: {
   readonly kind: MonitorKind
-  /** The kind with its article, such as `a heartbeat monitor`. */
-  readonly noun: `${"a" | "an"} ${string} monitor`
   readonly schemas: {
     readonly monitor: Monitor
     readonly input: Input
@@ -59,6 +57,7 @@ export const monitorEndpoints = <
   }
   readonly own: Own
 }) => {
+  const noun = monitorNouns[kind]
   const plural = `${noun.replace(/^an? /, "")}s`
   const params = monitorParams(kind)
   return [

@@ -80,7 +80,7 @@ export const SecretDefinition = Schema.Struct({
 export type SecretDefinition = typeof SecretDefinition.Type
 
 const SecretUse = Schema.Struct({
-  kind: oneOf(["cron_task", "delayed_task", "chain", "notification_channel"], {
+  kind: oneOf(["cron_task", "delayed_task", "chain", "notification_channel", "http_monitor"], {
     identifier: "SecretUserKind",
     description: "The kind of record that uses the secret."
   }),
@@ -106,7 +106,7 @@ export const Secret = Schema.Struct({
     description: "The hosts to which the secret may be sent."
   }),
   used_by: Schema.Array(SecretUse).annotate({
-    description: `What names it now: tasks that may still run, chains and notification channels. The first ${maxShownUses}.`
+    description: `What names it now: tasks that may still run, chains, HTTP monitors and notification channels. The first ${maxShownUses}.`
   }),
   value_set_at: Timestamp.annotate({ description: "When it got its present value." }),
   created_at: createdAt,

@@ -65,6 +65,21 @@ export const HeartbeatMonitorInput = {
   key: { maxLength: 200 }
 }
 
+export const HttpMonitorInput = {
+  name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
+  url: { maxLength: 2048 },
+  body_contains: { maxLength: 500 },
+  body_lacks: { maxLength: 500 },
+  max_latency_ms: { min: 1, max: 60000 },
+  min_certificate_days: { min: 1, max: 365 },
+  interval_seconds: { min: 10, max: 86400 },
+  timeout_seconds: { min: 1, max: 60 },
+  confirm_after: { min: 1, max: 10 },
+  recover_after: { min: 1, max: 10 },
+  key: { maxLength: 200 }
+}
+
 export const InvitationInput = { email: { maxLength: 254 } }
 
 export const NotificationChannelInput = {

@@ -1,5 +1,5 @@
 import type { MonitorKind, SchedulingClient } from "@scheduling/sdk"
-import { Cpu, HeartPulse, type LucideIcon, ShieldCheck } from "lucide-react"
+import { Cpu, Globe, HeartPulse, type LucideIcon, ShieldCheck } from "lucide-react"
 
 interface KnownKind {
   readonly name: string
@@ -46,6 +46,15 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     purpose: "A process monitor notifies you when a program stops.",
     next: "check",
     resource: ({ processMonitors }) => processMonitors
+  },
+  http: {
+    name: "Web site",
+    plural: "Web sites",
+    icon: Globe,
+    create: "New web site monitor",
+    purpose: "A web site monitor notifies you when a site or an API does not answer as it should.",
+    next: "check",
+    resource: ({ httpMonitors }) => httpMonitors
   }
 }
 

@@ -1,5 +1,6 @@
 import type { MonitorKind } from "@scheduling/sdk"
 import { heartbeatPages } from "./heartbeat/heartbeatPages.tsx"
+import { httpPages } from "./http/httpPages.tsx"
 import type { MonitorPages } from "./monitorPages.tsx"
 import { processPages } from "./process/processPages.tsx"
 import { sslPages } from "./ssl/sslPages.tsx"
@@ -7,5 +8,6 @@ import { sslPages } from "./ssl/sslPages.tsx"
 export const pagesOfKinds: Readonly<Record<MonitorKind, MonitorPages>> = {
   heartbeat: heartbeatPages,
   ssl: sslPages,
-  process: processPages
+  process: processPages,
+  http: httpPages
 }

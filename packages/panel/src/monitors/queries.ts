@@ -31,8 +31,8 @@ export interface MonitorResource<Monitor, Event, Input> {
   readonly update: (id: MonitorId, changes: Partial<Input>) => Promise<unknown>
 }
 
-export const monitorOptions = <Monitor, Event, Input>(
-  resource: MonitorResource<Monitor, Event, Input>,
+export const monitorOptions = <Monitor>(
+  resource: Pick<MonitorResource<Monitor, unknown, never>, "get">,
   workspaceId: WorkspaceId,
   monitorId: MonitorId
 ) =>

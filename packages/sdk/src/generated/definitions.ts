@@ -10,6 +10,7 @@ import type {
   Completion,
   DstOverlap,
   ExcludedCalendarDefinition,
+  JsonRule,
   Missed,
   NotificationKind,
   NotificationRuleInput,
@@ -92,7 +93,7 @@ export class DefinitionsResource extends Resource {
 export interface AppliedDefinition {
   readonly section: DefinitionsSection
   /** The kind of a monitor. Null for all others. */
-  readonly kind: "heartbeat" | "ssl" | "process" | null
+  readonly kind: "heartbeat" | "ssl" | "process" | "http" | null
   /** The key of the record. Null for the notification settings. */
   readonly key: string | null
   /** The id of the record. Null if there is no record, or in a plan none yet. */
@@ -438,7 +439,12 @@ export interface DefinitionsDocument {
   readonly chains?: ReadonlyArray<ChainInDocument> | undefined
   /** The monitors of all kinds, each with its key. At most 1,000 items. */
   readonly monitors?:
-    | ReadonlyArray<HeartbeatMonitorInDocument | SslMonitorInDocument | ProcessMonitorInDocument>
+    | ReadonlyArray<
+        | HeartbeatMonitorInDocument
+        | SslMonitorInDocument
+        | ProcessMonitorInDocument
+        | HttpMonitorInDocument
+      >
     | undefined
   readonly notification_settings?: NotificationSettingsDefinition | undefined
 }
@@ -579,7 +585,10 @@ export interface ExportedDefinitions {
   readonly chains?: ReadonlyArray<ChainInDocument>
   /** The monitors of all kinds, each with its key. */
   readonly monitors?: ReadonlyArray<
-    HeartbeatMonitorInDocument | SslMonitorInDocument | ProcessMonitorInDocument
+    | HeartbeatMonitorInDocument
+    | SslMonitorInDocument
+    | ProcessMonitorInDocument
+    | HttpMonitorInDocument
   >
   readonly notification_settings?: NotificationSettingsDefinition
   /**
@@ -635,6 +644,95 @@ export interface HeartbeatMonitorInDocument {
    * an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+}
+
+/** An HTTP monitor with its key. Absent fields get their defaults. */
+export interface HttpMonitorInDocument {
+  /** The kind of the monitor. */
+  readonly kind: "http"
+  /** Your own id for it. 1 to 200 characters. */
+  readonly key: string
+  /** The display name. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
+   * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
+   */
+  readonly url: string
+  /** The HTTP method. GET when absent. */
+  readonly method?: CallMethod | undefined
+  /**
+   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as answers show
+   * it, keeps the stored value. None when absent.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with
+   * GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`. None when absent or
+   * null.
+   */
+  readonly body?: unknown | undefined
+  /**
+   * How the request authenticates itself, in place of an `authorization` header. The secret parts
+   * are references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
+  /**
+   * Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers`
+   * and `auth`. The rules are for the last answer. true when absent.
+   */
+  readonly follow_redirects?: boolean | undefined
+  /**
+   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
+   * items.
+   */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * A text that the first 64 KiB of the answer must contain. None when absent or null. 1 to 500
+   * characters.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * A text that the first 64 KiB of the answer must not contain. None when absent or null. 1 to 500
+   * characters.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * A value that the answer, which must be JSON of at most 64 KiB, must hold. None when absent or
+   * null.
+   */
+  readonly body_json?: JsonRule | null | undefined
+  /**
+   * The longest time of a good answer in milliseconds, from the name lookup to the end of the
+   * answer. None when absent or null. 1 to 60,000.
+   */
+  readonly max_latency_ms?: number | null | undefined
+  /**
+   * For how many days the certificate of the server must still be valid. An SSL monitor warns
+   * without going down. None when absent or null. 1 to 365.
+   */
+  readonly min_certificate_days?: number | null | undefined
+  /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
+  readonly interval_seconds?: number | undefined
+  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
+   * next check follows within seconds. 2 when absent. 1 to 10.
+   */
+  readonly confirm_after?: number | undefined
+  /**
+   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
+   * 10.
+   */
+  readonly recover_after?: number | undefined
   /**
    * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
    * paused, and an existing one stays as it is.

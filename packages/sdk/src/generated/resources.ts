@@ -20,6 +20,7 @@ import { EventsResource } from "./events.ts"
 import { MonitorsResource } from "./monitors.ts"
 import { HeartbeatMonitorsResource } from "./heartbeatMonitors.ts"
 import { SslMonitorsResource } from "./sslMonitors.ts"
+import { HttpMonitorsResource } from "./httpMonitors.ts"
 import { ProcessMonitorsResource } from "./processMonitors.ts"
 import { IncidentsResource } from "./incidents.ts"
 import { NotificationsResource } from "./notifications.ts"
@@ -47,6 +48,7 @@ export type * from "./events.ts"
 export type * from "./monitors.ts"
 export type * from "./heartbeatMonitors.ts"
 export type * from "./sslMonitors.ts"
+export type * from "./httpMonitors.ts"
 export type * from "./processMonitors.ts"
 export type * from "./incidents.ts"
 export type * from "./notifications.ts"
@@ -113,6 +115,11 @@ export class Resources {
    * apart.
    */
   readonly sslMonitors: SslMonitorsResource
+  /**
+   * Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the
+   * answers break one of its rules, or none comes.
+   */
+  readonly httpMonitors: HttpMonitorsResource
   /** Monitors of processes on the machines of workers: their number, memory and processor time. */
   readonly processMonitors: ProcessMonitorsResource
   /** An incident is one outage of a monitor, until it recovers. */
@@ -147,6 +154,7 @@ export class Resources {
     this.monitors = new MonitorsResource(caller)
     this.heartbeatMonitors = new HeartbeatMonitorsResource(caller)
     this.sslMonitors = new SslMonitorsResource(caller)
+    this.httpMonitors = new HttpMonitorsResource(caller)
     this.processMonitors = new ProcessMonitorsResource(caller)
     this.incidents = new IncidentsResource(caller)
     this.notifications = new NotificationsResource(caller)

@@ -93,7 +93,10 @@ export interface Secret {
   readonly description: string | null
   /** The hosts to which the secret may be sent. */
   readonly allowed_hosts: ReadonlyArray<string>
-  /** What names it now: tasks that may still run, chains and notification channels. The first 20. */
+  /**
+   * What names it now: tasks that may still run, chains, HTTP monitors and notification channels.
+   * The first 20.
+   */
   readonly used_by: ReadonlyArray<SecretUse>
   /** When it got its present value. */
   readonly value_set_at: Timestamp
@@ -129,4 +132,9 @@ export interface SecretUse {
 }
 
 /** The kind of record that uses the secret. */
-export type SecretUserKind = "cron_task" | "delayed_task" | "chain" | "notification_channel"
+export type SecretUserKind =
+  | "cron_task"
+  | "delayed_task"
+  | "chain"
+  | "notification_channel"
+  | "http_monitor"

@@ -864,7 +864,7 @@ export interface IncidentCause {
  * Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started too
  * early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken rule
  * (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or
- * `worker_offline` if the worker has not reported.
+ * `worker_offline` if the worker has not reported. Other kinds: the code of the failed check.
  */
 export type IncidentCode =
   | "missed"
@@ -885,6 +885,22 @@ export type IncidentCode =
   | "too_much_cpu"
   | "not_allowed"
   | "worker_offline"
+  | "http_status"
+  | "response_rule"
+  | "invalid_response"
+  | "timeout"
+  | "dns"
+  | "connection"
+  | "tls"
+  | "address_refused"
+  | "invalid_template"
+  | "secret_missing"
+  | "secret_refused"
+  | "auth_failed"
+  | "too_slow"
+  | "certificate_expiring"
+  | "too_many_redirects"
+  | "internal"
 
 /** A monitor went down or is up again, or somebody acknowledged that it is down. */
 export interface IncidentEvent {
@@ -935,6 +951,13 @@ export type IssueCode =
   | "quota_exceeded"
   | "invalid"
 
+export interface JsonRule {
+  /** The path of the value: keys after dots, and indexes in brackets. 1 to 200 characters. */
+  readonly path: string
+  /** The value that must stand there, of the same type. */
+  readonly equals: unknown
+}
+
 /** The latest execution. */
 export interface LastRun {
   /** The id of the execution. */
@@ -952,9 +975,9 @@ export type Missed = "skip" | "once"
 
 /**
  * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
- * processes on the machine of a worker.
+ * processes on the machine of a worker, `http` makes a request and checks its answer.
  */
-export type MonitorKind = "heartbeat" | "ssl" | "process"
+export type MonitorKind = "heartbeat" | "ssl" | "process" | "http"
 
 /**
  * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the

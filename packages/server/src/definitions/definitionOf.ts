@@ -9,6 +9,7 @@ import {
 } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { delayedTaskDefaults } from "@scheduling/domain/delayed/DelayedTask"
 import { heartbeatDefaults } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
+import { httpDefaults, httpTargetDefaults } from "@scheduling/domain/monitors/http/HttpMonitor"
 import { processDefaults } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { sslDefaults } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
@@ -96,5 +97,6 @@ const defaultsOf: Partial<Readonly<Record<DefinedKind, DefinitionFields>>> = {
   heartbeat: heartbeatDefaults,
   ssl: sslDefaults,
   process: processDefaults,
+  http: { ...httpDefaults, ...httpTargetDefaults },
   notification_settings: settingsDefaults
 }

@@ -11,6 +11,7 @@ import {
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
+import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -121,6 +122,12 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
     })
 
+    /** The settings of a definition. `before` is the monitor that it replaces. */
+    const settingsOf = (input: Types["Input"], before?: Types["Row"]) => {
+      const settings = kind.toSettings(input, before)
+      return isSettingsProblem(settings) ? refuse(settings) : Effect.succeed(settings)
+    }
+
     const checkTarget = (
       workspaceId: AuthorizedWorkspaceId,
       given: Types["Input"] | Types["Changes"]
@@ -134,7 +141,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       { paused = false, ...given }: Types["Input"]
     ) {
       const input = given as Types["Input"]
-      const settings = kind.toSettings(input)
+      const settings = yield* settingsOf(input)
       const { key, name, tags } = settings
       yield* limits.allowOneMore(workspace_id, "monitors")
       yield* checkTarget(workspace_id, input)
@@ -205,7 +212,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       upsert: Effect.fn("Monitors.upsert")(
         (workspaceId, key, { paused, version, ...given }) => {
           const definition = given as Types["Input"]
-          const defined = { ...kind.toSettings(definition), key }
+          const definedFor = (row: Types["Row"]) =>
+            Effect.map(settingsOf(definition, row), (settings) => ({ ...settings, key }))
           return upsertByKey(
             { key, resource: "monitor", version },
             {
@@ -216,8 +224,10 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
                 ...(paused !== undefined && { paused })
               }),
               isDefined: (row) =>
-                Effect.succeed(
-                  isDefinedAs(row, defined) && (paused === undefined || paused === isPaused(row))
+                Effect.map(
+                  definedFor(row),
+                  (defined) =>
+                    isDefinedAs(row, defined) && (paused === undefined || paused === isPaused(row))
                 ),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
               lock: ({ id }) =>
@@ -225,7 +235,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
                   checkTarget(workspaceId, definition),
                   rows.findForUpdate(workspaceId, id)
                 ),
-              change: (row) => change(row, defined, defined, paused)
+              change: (row) =>
+                Effect.flatMap(definedFor(row), (defined) => change(row, defined, defined, paused))
             }
           )
         },
@@ -245,8 +256,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           }
           const settings = kind.changeSettings(row, changes)
           if (isSettingsProblem(settings)) {
-            const { code, path, problem } = settings
-            return yield* ValidationFailed.at(path, code, problem)
+            return yield* refuse(settings)
           }
           return yield* change(row, changes, settings, paused)
         },
@@ -294,6 +304,9 @@ type Needed =
   | SqlClient.SqlClient
   | StatusChanges
   | UsageRepo
+
+const refuse = ({ code, path, problem }: FieldProblem) =>
+  Effect.fail(ValidationFailed.at(path, code, problem))
 
 const isPaused = ({ status }: { readonly status: string }) => status === "paused"
 

@@ -34,8 +34,14 @@ export interface KindTypes {
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
   readonly rows: MonitorRows<Types["Row"], Types["Columns"], Types["Joined"]>
-  /** Returns the settings of a new monitor. Absent fields get their defaults. */
-  readonly toSettings: (input: Types["Input"]) => NamedSettings & Partial<Types["Columns"]>
+  /**
+   * Returns the settings of a definition, or the field that contradicts the others. Absent fields
+   * get their defaults. `before` is the monitor that the definition replaces.
+   */
+  readonly toSettings: (
+    input: Types["Input"],
+    before?: Types["Row"]
+  ) => (NamedSettings & Partial<Types["Columns"]>) | FieldProblem
   /** Returns the settings after a change, or the field that contradicts the others. */
   readonly changeSettings: (
     row: Types["Row"],

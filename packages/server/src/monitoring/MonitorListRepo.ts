@@ -95,11 +95,12 @@ const lateTables = tables.flatMap((table) =>
   table.lateAfter === undefined ? [] : [{ ...table, lateAfter: table.lateAfter }]
 )
 
+/** Several kinds can share a table. */
 const joined = (names: ReadonlyArray<string>) =>
-  names.map((name) => `LEFT JOIN ${name} ON ${name}.monitor_id = m.id`).join(" ")
+  [...new Set(names)].map((name) => `LEFT JOIN ${name} ON ${name}.monitor_id = m.id`).join(" ")
 
 const joins = joined(tables.map(({ name }) => name))
 const lateJoins = joined(lateTables.map(({ name }) => name))
 
-const nextCheckAt = `coalesce(${tables.map(({ name, nextCheckAt: column }) => `${name}.${column}`).join(", ")})`
+const nextCheckAt = `coalesce(${[...new Set(tables.map(({ name, nextCheckAt: column }) => `${name}.${column}`))].join(", ")})`
 const lateAfter = `coalesce(${lateTables.map(({ name, lateAfter: column }) => `${name}.${column}`).join(", ")})`

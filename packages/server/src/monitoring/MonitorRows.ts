@@ -53,8 +53,8 @@ type ColumnType =
   | "uuid"
 
 /**
- * The table of one kind. It has a row per monitor, with `monitor_id`, `workspace_id`, `version` and
- * these columns.
+ * The table of one kind, or of several. It has a row per monitor, with `monitor_id`,
+ * `workspace_id`, `version` and these columns.
  */
 export interface MonitorTable<Columns> {
   readonly kind: Monitor["kind"]
@@ -148,6 +148,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
     const rows = yield* sql<Row & Shown>`
       SELECT ${shown}
       WHERE m.workspace_id = ${workspaceId}
+        AND m.kind = ${table.kind}
         AND ${condition}`
     return Option.fromNullishOr(rows[0])
   }, Effect.orDie)
@@ -166,8 +167,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
   return {
     find: (workspaceId, id) => findWhere(workspaceId, sql`m.id = ${id}`),
 
-    findByKey: (workspaceId, key) =>
-      findWhere(workspaceId, sql`m.kind = ${table.kind} AND m.key = ${key}`),
+    findByKey: (workspaceId, key) => findWhere(workspaceId, sql`m.key = ${key}`),
 
     list: Effect.fn("MonitorRows.list")(function* (workspaceId, filters, page, now) {
       return yield* sql<Row & Shown & PageRow>`
@@ -198,6 +198,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
         ${joined}
         WHERE k.workspace_id = ${workspaceId}
           AND k.monitor_id = ${id}
+          AND m.kind = ${table.kind}
         FOR UPDATE OF k, m`
       return Option.fromNullishOr(rows[0])
     }, Effect.orDie),

@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Monitor, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import { monitorNouns } from "@scheduling/domain/monitors/monitorNouns"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
@@ -38,11 +39,11 @@ export interface KnownMonitor {
   readonly tags: ReadonlyArray<string>
 }
 
-const nouns = {
-  heartbeat: "A heartbeat monitor",
-  ssl: "An SSL monitor",
-  process: "A process monitor"
-} as const
+/** The noun of a kind at the start of a sentence. */
+const sentenceNoun = (kind: Monitor["kind"]) => {
+  const noun = monitorNouns[kind]
+  return `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
+}
 
 export class MonitorsRepo extends Context.Service<
   MonitorsRepo,
@@ -93,7 +94,7 @@ export class MonitorsRepo extends Context.Service<
               toLiveChange("monitor.created")
             )
           },
-          (insertion, { key, kind }) => keyIsTaken("monitor", nouns[kind], key)(insertion),
+          (insertion, { key, kind }) => keyIsTaken("monitor", sentenceNoun(kind), key)(insertion),
           orWorkspaceNotFound
         ),
 
@@ -113,7 +114,7 @@ export class MonitorsRepo extends Context.Service<
               RETURNING kind, id AS monitor_id, workspace_id`
             yield* publish(updated, toLiveChange("monitor.updated"))
           },
-          (change, { kind }, { key }) => keyIsTaken("monitor", nouns[kind], key)(change),
+          (change, { kind }, { key }) => keyIsTaken("monitor", sentenceNoun(kind), key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

@@ -1,5 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { runEachAlone } from "../store/index.ts"
+import { correctCheckTimes } from "./checks/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
 /**
@@ -8,5 +9,6 @@ import { monitorKinds } from "./monitorKinds.ts"
  */
 export const correctMonitorTimes = (sql: SqlClient.SqlClient) =>
   runEachAlone(
+    correctCheckTimes(sql),
     ...monitorKinds.flatMap((kind) => ("correctTimes" in kind ? kind.correctTimes(sql) : []))
   )

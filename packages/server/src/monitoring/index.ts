@@ -2,6 +2,7 @@
  * Monitors watch work that runs outside of the service, and open incidents. Each kind of monitor is
  * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
+import { HttpProbe } from "@scheduling/calls/probes/HttpProbe"
 import { Layer } from "effect"
 import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
@@ -13,6 +14,8 @@ import { MonitorsHandlers } from "./http.ts"
 import { Incidents } from "./incidents/Incidents.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
+import { checkingLayer } from "./checks/index.ts"
+import { makeProbers } from "./makeProbers.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
@@ -31,6 +34,7 @@ const ListLayer = MonitorsHandlers.pipe(
 
 export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
+  checkingLayer(makeProbers).pipe(Layer.provide(HttpProbe.layer)),
   ListLayer,
   IncidentsHandlers.pipe(Layer.provide(Incidents.layer)),
   MonitorCleanupLayer

@@ -1,6 +1,7 @@
 import { heartbeatMonitors } from "./heartbeat/index.ts"
+import { httpMonitors } from "./http/index.ts"
 import { processMonitors } from "./process/index.ts"
 import { sslMonitors } from "./ssl/index.ts"
 
 /** All kinds of monitors. Add a new kind here. */
-export const monitorKinds = [heartbeatMonitors, sslMonitors, processMonitors] as const
+export const monitorKinds = [heartbeatMonitors, sslMonitors, processMonitors, httpMonitors] as const

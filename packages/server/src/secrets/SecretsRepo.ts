@@ -159,6 +159,17 @@ export class SecretsRepo extends Context.Service<
               )
               UNION ALL
               (
+                SELECT m.kind || '_monitor', m.id, m.name
+                FROM checked_monitors AS k
+                JOIN monitors AS m ON m.id = k.monitor_id
+                WHERE k.workspace_id = ${workspaceId}
+                  AND k.secret_names IS NOT NULL
+                  AND asked.secret = ANY (k.secret_names)
+                ORDER BY m.id DESC
+                LIMIT ${maxShownUses}
+              )
+              UNION ALL
+              (
                 SELECT 'notification_channel', id, name
                 FROM notification_channels
                 WHERE workspace_id = ${workspaceId}

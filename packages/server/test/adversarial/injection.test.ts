@@ -116,7 +116,10 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           "delayed.update",
           "chains.create",
           "chains.upsert",
-          "chains.update"
+          "chains.update",
+          "httpMonitors.create",
+          "httpMonitors.upsert",
+          "httpMonitors.update"
         ]
       )
     )

@@ -48,6 +48,14 @@ const everything = {
   monitors: [
     { kind: "heartbeat", key: "backup", name: "Backup", period_seconds: 3600 },
     { kind: "heartbeat", key: "report", name: "Report", schedule: "0 4 * * *", paused: true },
+    {
+      kind: "http",
+      key: "backup",
+      name: "Console",
+      url: "https://backup.example.com/",
+      headers: { "x-environment": "production" },
+      confirm_after: 3
+    },
     { kind: "ssl", key: "backup", name: "Website", host: "www.example.com", warn_days: [7] },
     {
       kind: "process",

@@ -11,7 +11,8 @@ import { beginWith, monitorsOfKind } from "./monitors.ts"
 const inputs: Readonly<Record<MonitorKind, object>> = {
   heartbeat: { name: "Nightly backup", period_seconds: 3600 },
   ssl: { name: "Website", host: "www.example.com" },
-  process: { name: "Database", match: { name: "postgres" } }
+  process: { name: "Database", match: { name: "postgres" } },
+  http: { name: "Website", url: "https://www.example.com/health" }
 }
 
 /**

@@ -77,3 +77,19 @@ export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
     get: Effect.map(scene.heartbeats.get(created.body.id), ({ body }) => body)
   }
 })
+
+/** Asks again until the answer is as expected, for a quarter of a minute. */
+export const eventuallyOf = <A, B, E, R>(
+  what: string,
+  effect: Effect.Effect<A, E, R>,
+  pick: (answer: A) => B | undefined
+): Effect.Effect<B, E, R> =>
+  Effect.gen(function* () {
+    const endsAt = performance.now() + 15_000
+    while (performance.now() < endsAt) {
+      const picked = pick(yield* effect)
+      if (picked !== undefined) return picked
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+    }
+    throw new Error(`timed out waiting for ${what}`)
+  })

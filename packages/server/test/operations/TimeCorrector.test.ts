@@ -137,6 +137,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         yield* sql`UPDATE calendars SET fetched_at = now(), check_at = now() + interval '1 day'`
         yield* sql`UPDATE absences SET began_at = now() WHERE ended_at IS NULL`
         yield* sql`UPDATE ssl_monitors SET last_check_at = now(), check_at = now() + interval '1 hour'`
+        yield* sql`UPDATE checked_monitors SET check_at = now() + interval '1 hour'`
         yield* sql`UPDATE process_reports SET reported_at = now(), failing_since = now()`
         yield* sql`UPDATE process_monitors SET since = now(), check_at = now() + interval '1 minute'`
         yield* sql`
@@ -175,6 +176,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
               (SELECT max(date_part('epoch', check_at - now())) FROM calendars) AS calendar,
               (SELECT max(date_part('epoch', began_at - now())) FROM absences) AS absence,
               (SELECT max(date_part('epoch', check_at - now())) FROM ssl_monitors) AS certificate,
+              (SELECT max(date_part('epoch', check_at - now())) FROM checked_monitors) AS target,
               (SELECT max(date_part('epoch', greatest(check_at, since) - now())) FROM process_monitors) AS process,
               (SELECT max(date_part('epoch', greatest(reported_at, failing_since) - now())) FROM process_reports) AS report,
               (SELECT max(date_part('epoch', due_at - now())) FROM notification_deliveries) AS delivery,
@@ -196,6 +198,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
           calendar: 0,
           absence: 0,
           certificate: 0,
+          target: 0,
           process: 0,
           report: 0,
           delivery: 10,

@@ -57,6 +57,12 @@ export const keyedKinds: ReadonlyArray<KeyedKind> = [
     absent: ["max_rss_bytes", 2 ** 40, null]
   },
   {
+    path: "monitors/http",
+    definition: { name: "Website", url: "https://www.example.com/health" },
+    changes: { url: "https://www.example.com/", body_contains: "Welcome" },
+    absent: ["confirm_after", 3, 2]
+  },
+  {
     path: "queues",
     definition: { name: "Billing server", max_concurrency: 2 },
     changes: { max_concurrency: 3 },

@@ -15,6 +15,7 @@ const run = id(14)
 const key = id(20)
 const heartbeat = id(30)
 const ssl = id(31)
+const checked = id(36)
 const proc = id(32)
 const incident = id(33)
 const channel = id(40)
@@ -126,13 +127,16 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO monitors (id, workspace_id, kind, key, name, tags, status, changed_at, open_incident_id, created_at, updated_at)
      VALUES (${heartbeat}, ${workspace}, 'heartbeat', 'k', ${odd}, ${array}, 'down', ${t}, ${incident}, ${t}, ${t}),
             (${ssl}, ${workspace}, 'ssl', NULL, 'ssl', '{}', 'paused', ${t}, NULL, ${t}, ${t}),
-            (${proc}, ${workspace}, 'process', 'k', 'process', '{}', 'paused', ${t}, NULL, ${t}, ${t})`,
+            (${proc}, ${workspace}, 'process', 'k', 'process', '{}', 'paused', ${t}, NULL, ${t}, ${t}),
+            (${checked}, ${workspace}, 'http', 'k', 'http', '{}', 'paused', ${t}, NULL, ${t}, ${t})`,
     `INSERT INTO heartbeats (monitor_id, workspace_id, version, period_seconds, schedule, timezone, grace_seconds, last_ping_at, last_duration_ms, runs)
      VALUES (${heartbeat}, ${workspace}, 4, 60, NULL, 'UTC', 30, ${t}, 9007199254740993, ${json})`,
     `INSERT INTO ping_urls (monitor_id, workspace_id, ping_hash, sealed_ping_id)
      VALUES (${heartbeat}, ${workspace}, 'p1', 'k.sealed')`,
     `INSERT INTO ssl_monitors (monitor_id, workspace_id, host, port, protocol, warn_days, check_interval_seconds, last_check_at, certificate, seen)
      VALUES (${ssl}, ${workspace}, 'example.com', 443, 'tls', '{30,7,1}', 3600, ${t}, ${json}, '[]')`,
+    `INSERT INTO checked_monitors (monitor_id, workspace_id, interval_seconds, timeout_seconds, confirm_after, recover_after, target, secret_names, last_check, recorded_at)
+     VALUES (${checked}, ${workspace}, 60, 10, 2, 1, ${json}, ${array}, ${json}, ${t})`,
     `INSERT INTO process_monitors (monitor_id, workspace_id, worker_id, labels, judge, match, min_count, max_rss_bytes, max_cpu_percent, interval_seconds, grace_seconds, since)
      VALUES (${proc}, ${workspace}, NULL, ${array}, 'together', ${json}, 1, 9007199254740993, 0.1, 30, 60, ${t})`,
     `INSERT INTO process_reports (monitor_id, worker_id, workspace_id, reported_at, report, failing_since, failing)

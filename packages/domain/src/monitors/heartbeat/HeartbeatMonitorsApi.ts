@@ -27,7 +27,6 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
   .add(
     ...monitorEndpoints({
       kind: "heartbeat",
-      noun: "a heartbeat monitor",
       schemas: {
         monitor: HeartbeatMonitor,
         input: HeartbeatMonitorInput,

@@ -14,7 +14,6 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
   .add(
     ...monitorEndpoints({
       kind: "process",
-      noun: "a process monitor",
       schemas: {
         monitor: ProcessMonitor,
         input: ProcessMonitorInput,

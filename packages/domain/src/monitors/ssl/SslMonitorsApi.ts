@@ -32,7 +32,6 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
   .add(
     ...monitorEndpoints({
       kind: "ssl",
-      noun: "an SSL monitor",
       schemas: {
         monitor: SslMonitor,
         input: SslMonitorInput,

@@ -1,4 +1,5 @@
 import { Schema, SchemaAST, SchemaTransformation } from "effect"
+import type { MonitorKindName } from "../../monitors/monitorNouns.ts"
 import { docs } from "../docs.ts"
 import { uuidPattern } from "../Ids.ts"
 import { whenAbsent } from "./whenAbsent.ts"
@@ -23,9 +24,7 @@ export type KeyedKind =
   | "delayed"
   | "chain"
   | "queue"
-  | "heartbeat"
-  | "ssl"
-  | "process"
+  | MonitorKindName
   | "notification_channel"
 
 const withoutAnchors = ({ source }: RegExp) => source.slice(1, -1)

@@ -1,55 +1,15 @@
 import type { SslEvent, SslMonitor, SslMonitorInput } from "@scheduling/sdk"
-import { useQuery } from "@tanstack/react-query"
-import { Eye } from "lucide-react"
-import { useState } from "react"
-import { useWorkspace } from "../../data/client.ts"
-import { Button } from "../../ui/actions/Button.tsx"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
-import { notifyProblem } from "../../ui/messages/toast.ts"
-import { Only } from "../../ui/role.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { Ago, At, Duration } from "../../ui/values/Time.tsx"
+import { CheckNow } from "../CheckNow.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
-import { monitorOptions } from "../queries.ts"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { newSsl, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
-
-const CheckNow = ({ monitor: { id, last_check_at, status } }: { readonly monitor: SslMonitor }) => {
-  const { api, workspaceId } = useWorkspace()
-  /** The time of the last check before the requested one. */
-  const [before, setBefore] = useState<string | null>()
-  const isChecking = before !== undefined && last_check_at === before
-  // The result is available within a second.
-  useQuery({
-    ...monitorOptions(api.sslMonitors, workspaceId, id),
-    refetchInterval: isChecking || last_check_at === null ? 1_000 : false
-  })
-  if (status === "paused") return null
-  return (
-    <Only role="editor">
-      <Button
-        look="main"
-        busy={isChecking}
-        icon={<Eye />}
-        onClick={async () => {
-          setBefore(last_check_at)
-          try {
-            await api.sslMonitors.check(id)
-          } catch (error) {
-            setBefore(undefined)
-            notifyProblem(error)
-          }
-        }}
-      >
-        Check now
-      </Button>
-    </Only>
-  )
-}
 
 const factsOf = (monitor: SslMonitor): FactsByName => ({
   Result:
@@ -123,7 +83,15 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
     inputOf: sslInputOf,
     Fields: SslFields
   },
-  useActions: (monitor) => ({ buttons: <CheckNow monitor={monitor} /> }),
+  useActions: (monitor) => ({
+    buttons: (
+      <CheckNow
+        monitor={monitor}
+        lastAt={monitor.last_check_at}
+        resource={({ sslMonitors }) => sslMonitors}
+      />
+    )
+  }),
   First: ({ monitor: { certificate } }) =>
     certificate !== null && <CertificateFacts certificate={certificate} />,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,

@@ -77,14 +77,15 @@ export const CallFields = ({
   )
 }
 
-const HeaderFields = ({
+/** `steps` is undefined if the headers use no values of a run. */
+export const HeaderFields = ({
   error,
   headers,
   onChange,
   steps
 }: {
   readonly headers: CallValues["headers"]
-  readonly steps: ReadonlyArray<string>
+  readonly steps?: ReadonlyArray<string> | undefined
   readonly error: string | undefined
   readonly onChange: (headers: CallValues["headers"]) => void
 }) => {
@@ -143,7 +144,7 @@ const HeaderRow = ({
   /** True for a header that was just added. Its name gets the focus. */
   readonly isAdded: boolean
   readonly hintId: string
-  readonly steps: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<string> | undefined
   readonly onChange: (header: HeaderValue) => void
   readonly onRemove: () => void
 }) => {
@@ -171,13 +172,15 @@ const HeaderRow = ({
         onFocus={({ target }) => value === mask && target.select()}
         onChange={({ target }) => change(target.value)}
       />
-      <InsertValue
-        isIcon
-        into={`header ${index + 1}`}
-        control={control}
-        steps={steps}
-        onChange={change}
-      />
+      {steps !== undefined && (
+        <InsertValue
+          isIcon
+          into={`header ${index + 1}`}
+          control={control}
+          steps={steps}
+          onChange={change}
+        />
+      )}
       <IconButton label={`Remove header ${index + 1}`} className="mt-0.5" onClick={onRemove}>
         <X className="size-4" />
       </IconButton>

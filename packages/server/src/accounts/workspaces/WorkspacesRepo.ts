@@ -77,7 +77,12 @@ export class WorkspacesRepo extends Context.Service<
             ORDER BY id
             FOR UPDATE
           ) AS pending`
-        for (const table of ["heartbeats", "ssl_monitors", "process_monitors"]) {
+        for (const table of [
+          "heartbeats",
+          "ssl_monitors",
+          "process_monitors",
+          "checked_monitors"
+        ]) {
           yield* sql`
             SELECT count(*)
             FROM (

@@ -36,6 +36,12 @@ export interface FilledCall {
   readonly token?: AccessToken
 }
 
+/** The run whose values a call uses. A check of a monitor is no run, but has an id and a time too. */
+export type ValuesOf = Pick<
+  StartedRun,
+  "attempt" | "id" | "position" | "scheduled_ms" | "task_id" | "workspace_id"
+>
+
 /** Why a call cannot be made. */
 export interface Unfillable {
   readonly error: ExecutionError
@@ -67,7 +73,7 @@ export const makeFillCall = Effect.gen(function* () {
   const tokens = yield* AccessTokens
 
   return Effect.fnUntraced(function* (
-    run: StartedRun,
+    run: ValuesOf,
     loaded: LoadedCall,
     now_ms: number,
     /** What the call uses, if it was found together with that of other calls. */
@@ -160,7 +166,7 @@ export const fillAtOnce = (
 type Prepared = FilledCall & { readonly request?: OAuth2Auth }
 
 const fillWith = (
-  run: StartedRun,
+  run: ValuesOf,
   { call, step }: LoadedCall,
   {
     details,
@@ -254,7 +260,7 @@ interface Details {
 }
 
 const readDetails = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, run: StartedRun) {
+  function* (sql: SqlClient.SqlClient, run: ValuesOf) {
     const [row] = yield* sql<Details>`
       SELECT name, key, (
         SELECT input::text

@@ -2,6 +2,7 @@ import {
   type AuthorizedWorkspaceId,
   CurrentWorkspace
 } from "@scheduling/domain/auth/CurrentWorkspace"
+import { type MonitorKindName, monitorKindNames } from "@scheduling/domain/monitors/monitorNouns"
 import { NotFound } from "@scheduling/domain/shared/Errors"
 import { type KeyedKind, keyOf } from "@scheduling/domain/shared/requests/OwnKey"
 import type { Resource } from "@scheduling/domain/shared/Resource"
@@ -66,14 +67,16 @@ interface Records {
 const task: Records = { table: "tasks", resource: "task", isOfKind: true }
 const monitor: Records = { table: "monitors", resource: "monitor", isOfKind: true }
 
+const ofMonitors = Object.fromEntries(monitorKindNames.map((kind) => [kind, monitor])) as Readonly<
+  Record<MonitorKindName, Records>
+>
+
 const records: Readonly<Record<KeyedKind, Records>> = {
   cron: task,
   delayed: task,
   chain: { ...task, resource: "chain" },
   queue: { table: "queues", resource: "queue", isOfKind: false },
-  heartbeat: monitor,
-  ssl: monitor,
-  process: monitor,
+  ...ofMonitors,
   notification_channel: {
     table: "notification_channels",
     resource: "notification_channel",

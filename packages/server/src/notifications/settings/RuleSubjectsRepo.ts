@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { monitorKindNames } from "@scheduling/domain/monitors/monitorNouns"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { StoredRule } from "./SettingsRepo.ts"
@@ -34,7 +35,7 @@ const statementOf =
       SELECT 'monitor', id, key
       FROM monitors
       WHERE workspace_id = ${workspaceId}
-        AND kind IN ('heartbeat', 'ssl', 'process')
+        AND kind = ANY (${monitorKindNames}::text[])
         AND ${among(named.monitor)}`
   }
 

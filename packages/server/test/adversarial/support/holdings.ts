@@ -5,7 +5,14 @@ import { chainsOf, first, runOf, succeeded } from "../../tasks/chains/chains.ts"
 import { cronOf, insertExecution } from "../../tasks/cron/tasks.ts"
 import { insertRuns } from "../../tasks/executions/history.ts"
 import { delayedOf } from "../../tasks/delayed/tasks.ts"
-import { heartbeatsOf, ping, processesOf, sslOf } from "../../monitoring/monitors.ts"
+import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
+import {
+  heartbeatsOf,
+  monitorsOfKind,
+  ping,
+  processesOf,
+  sslOf
+} from "../../monitoring/monitors.ts"
 import { open } from "../../accounts/sessions/forge.ts"
 import { insertDelivery } from "../../notifications/support/channels.ts"
 import {
@@ -155,6 +162,16 @@ const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
   return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies Holdings
 })
 
+/** Monitors whose targets are checked: one that is checked, and one that is paused. */
+const acquireChecked = (kind: MonitorKind, definition: object) =>
+  Effect.fnUntraced(function* (owner: Member) {
+    const monitors = monitorsOfKind(kind, owner, definition)
+    const monitor = yield* pausedOf(monitors)
+    yield* monitors.act(monitor, "resume")
+    const paused = yield* pausedOf(monitors)
+    return { [`monitors/${kind}/:monitor_id`]: [monitor, paused] } satisfies Holdings
+  })
+
 const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
   const channel = yield* idOf(
     ask("POST", `${owner.workspace}/notifications/channels`, {
@@ -214,6 +231,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["chains/"], acquireChain],
   [["monitors/heartbeat/", "incidents/"], acquireHeartbeat],
   [["monitors/ssl/"], acquireSsl],
+  [["monitors/http/"], acquireChecked("http", { name: "Site", url: "https://site.test/" })],
   [["workers/", "monitors/process/"], acquireWorker],
   [["queues/"], acquireQueue],
   [["secrets/"], acquireSecret],

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Monitors of the three kinds, their incidents and their events. */
+/** Monitors of all kinds, their incidents and their events. */
 export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -13,7 +13,7 @@ export const monitoring = Effect.gen(function* () {
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process')),
+      kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process', 'http')),
       key text,
       owner text,
       version integer NOT NULL DEFAULT 1,
@@ -107,6 +107,38 @@ export const monitoring = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX ssl_monitors_by_check ON ssl_monitors (check_at)
     WHERE check_at IS NOT NULL`
+
+  // Monitors whose targets are checked at an interval, of all such kinds. `target` has the settings
+  // of the kind. `check_at` is when to check next. A check that begins moves it to the time after
+  // which the next one may begin, mostly the next regular one, so that an ordinary result writes no
+  // index. `recorded_at` is when a check was last written to the events.
+  yield* sql`
+    CREATE TABLE checked_monitors (
+      monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      version integer NOT NULL DEFAULT 1,
+      interval_seconds integer NOT NULL,
+      timeout_seconds integer NOT NULL,
+      confirm_after smallint NOT NULL,
+      recover_after smallint NOT NULL,
+      target jsonb NOT NULL,
+      secret_names text[],
+      check_at timestamptz,
+      failures smallint NOT NULL DEFAULT 0,
+      successes smallint NOT NULL DEFAULT 0,
+      last_check jsonb,
+      recorded_at timestamptz
+    ) WITH (
+      fillfactor = 70,
+      autovacuum_vacuum_scale_factor = 0.02,
+      autovacuum_vacuum_cost_delay = 0
+    )`
+  yield* sql`
+    CREATE INDEX checked_monitors_by_check ON checked_monitors (check_at)
+    WHERE check_at IS NOT NULL`
+  yield* sql`
+    CREATE INDEX checked_monitors_by_secrets ON checked_monitors (workspace_id)
+    WHERE secret_names IS NOT NULL`
 
   // A process monitor watches one worker, or all workers with these labels. `check_at` is the
   // latest time at which its status is computed. Reports from before `since` are ignored. `failing`

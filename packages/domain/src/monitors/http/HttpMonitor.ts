@@ -1,0 +1,327 @@
+import { Result, Schema, Struct } from "effect"
+import {
+  authorizationIsGivenOnce,
+  authorizedTwice,
+  CallAuth,
+  isAuthorizedTwice
+} from "../../calls/CallAuth.ts"
+import { CallHeaders, CallHeadersUpdate, headersProblems } from "../../calls/CallHeaders.ts"
+import { bodyIsSent, hasUnsentBody, StatusRange, unsentBody } from "../../calls/CallOptions.ts"
+import { isMasked, mask, nothingStored } from "../../calls/credentialHeaders.ts"
+import { CallBodyInput, CallMethod } from "../../calls/HttpCall.ts"
+import { hasBraces, parseTemplate, referencesOf } from "../../calls/Template.ts"
+import { referencesAreKnown, TemplateUrl } from "../../calls/TemplateCall.ts"
+import { options } from "../../shared/options.ts"
+import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { ListPage } from "../../shared/requests/ListQuery.ts"
+import { putFields } from "../../shared/requests/putBody.ts"
+import { versionInput } from "../../shared/requests/Version.ts"
+import { patchFields } from "../../shared/requests/whenAbsent.ts"
+import { text } from "../../shared/Text.ts"
+import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
+import { exampleOfCheck } from "../checks/Check.ts"
+import { checkedFields, checkSettings } from "../checks/checkFields.ts"
+import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
+import { parseJsonPath } from "./jsonPath.ts"
+
+/** How much of an answer is searched. */
+export const searchedBytes = 64 * 1024
+
+const searched = text({ min: 1, max: 500 })
+
+export const JsonPath = Schema.String.check(
+  Schema.makeFilter((path) => parseJsonPath(path) !== undefined, {
+    expected: 'a path such as status, data.items[0].state or $["odd key"]',
+    toJsonSchema: () => ({ minLength: 1, maxLength: 200 })
+  })
+).annotate({
+  description: "The path of the value: keys after dots, and indexes in brackets.",
+  examples: ["checks[0].status"]
+})
+
+export const JsonRule = Schema.Struct({
+  path: JsonPath,
+  equals: Schema.Json.annotate({
+    description: "The value that must stand there, of the same type.",
+    examples: ["ok"]
+  })
+}).annotate({
+  identifier: "JsonRule",
+  examples: [{ path: "checks[0].status", equals: "ok" }]
+})
+export type JsonRule = typeof JsonRule.Type
+
+const shownHeaders = Schema.Record(Schema.String, Schema.String).annotate({
+  description: `The headers of the request. Values that look like credentials are shown as \`${mask}\`.`
+})
+
+/** What is requested, and which answer is expected. */
+const target = options({
+  method: { absent: "GET", input: CallMethod, shown: CallMethod, default: "GET" },
+  headers: {
+    absent: "None",
+    input: CallHeaders.annotate({
+      description:
+        "At most 50. The values may use `{{ secrets.NAME }}`. " +
+        `A credential sent as \`${mask}\`, as answers show it, keeps the stored value.`
+    }),
+    shown: shownHeaders,
+    default: {}
+  },
+  body: {
+    absent: "None",
+    input: CallBodyInput.pipe(
+      Schema.annotateEncoded({
+        description:
+          "A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with " +
+          "GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`.",
+        examples: [{ query: "{ __typename }" }]
+      })
+    ),
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "The body of the request as it is sent. Null if it has none."
+    }),
+    default: null
+  },
+  auth: {
+    absent: "None",
+    input: Schema.NullOr(CallAuth).annotate({
+      description:
+        "How the request authenticates itself, in place of an `authorization` header. The secret parts " +
+        "are references to secrets of the workspace."
+    }),
+    shown: Schema.NullOr(CallAuth).annotate({
+      description: "How the request authenticates itself. Null if only its headers say."
+    }),
+    default: null
+  },
+  follow_redirects: {
+    absent: "true",
+    input: Schema.Boolean.annotate({
+      description:
+        "Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers` " +
+        "and `auth`. The rules are for the last answer."
+    }),
+    shown: Schema.Boolean.annotate({ description: "Whether a GET or HEAD follows redirects." }),
+    default: true
+  },
+  success_codes: {
+    absent: "200-299",
+    input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
+      description: "The statuses that count as a success: codes and ranges.",
+      examples: [["200-299", "401"]]
+    }),
+    shown: Schema.NullOr(Schema.Array(Schema.String)).annotate({
+      description: "The statuses that count as a success. Null if 200-299 do."
+    }),
+    default: null
+  },
+  body_contains: {
+    absent: "None",
+    input: Schema.NullOr(searched).annotate({
+      description: "A text that the first 64 KiB of the answer must contain.",
+      examples: ["Welcome"]
+    }),
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "What the answer must contain. Null if nothing."
+    }),
+    default: null
+  },
+  body_lacks: {
+    absent: "None",
+    input: Schema.NullOr(searched).annotate({
+      description: "A text that the first 64 KiB of the answer must not contain.",
+      examples: ["Fatal error"]
+    }),
+    shown: Schema.NullOr(Schema.String).annotate({
+      description: "What the answer must not contain. Null if nothing."
+    }),
+    default: null
+  },
+  body_json: {
+    absent: "None",
+    input: Schema.NullOr(JsonRule).annotate({
+      description: "A value that the answer, which must be JSON of at most 64 KiB, must hold."
+    }),
+    shown: Schema.NullOr(JsonRule).annotate({
+      description: "The value that the JSON of the answer must hold. Null if it need not."
+    }),
+    default: null
+  },
+  max_latency_ms: {
+    absent: "None",
+    input: Schema.NullOr(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60_000 }))
+    ).annotate({
+      description:
+        "The longest time of a good answer in milliseconds, from the name lookup to the end of the answer.",
+      examples: [2_000]
+    }),
+    shown: Schema.NullOr(Schema.Int).annotate({
+      description: "The longest time of a good answer in milliseconds. Null if none is set."
+    }),
+    default: null
+  },
+  min_certificate_days: {
+    absent: "None",
+    input: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 }))).annotate(
+      {
+        description:
+          "For how many days the certificate of the server must still be valid. An SSL monitor warns " +
+          "without going down.",
+        examples: [7]
+      }
+    ),
+    shown: Schema.NullOr(Schema.Int).annotate({
+      description:
+        "For how many days the certificate must still be valid. Null if it need only be valid."
+    }),
+    default: null
+  }
+})
+
+export const httpDefaults = { key: null, tags: [], ...checkSettings.defaults } as const
+export const httpTargetDefaults = target.defaults
+
+const url = TemplateUrl.annotate({
+  description:
+    "The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`, " +
+    "`{{ now }}` and `{{ uuid }}`.",
+  examples: ["https://www.example.com/health"]
+})
+
+interface Referring {
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string | null>>
+  readonly body?: string | null
+}
+
+const checkRoots = new Set(["secrets", "now", "uuid"])
+
+/** A check belongs to no run and no task, so it has none of their values. */
+const usesOnlyValuesOfChecks = Schema.makeFilter<Referring>(
+  ({ body, headers = {}, url: address }) =>
+    [
+      { path: ["url"], value: address },
+      ...Object.entries(headers).map(([name, value]) => ({ path: ["headers", name], value })),
+      { path: ["body"], value: body }
+    ].flatMap(({ path, value }) => {
+      if (value == null || !hasBraces(value)) return []
+      const parsed = parseTemplate(value)
+      const wrong = Result.isFailure(parsed)
+        ? undefined
+        : referencesOf(parsed.success).find(({ root }) => !checkRoots.has(root))
+      return wrong === undefined
+        ? []
+        : [
+            filterIssue({
+              path,
+              code: "invalid",
+              problem: `refers to {{ ${wrong.text} }}, but a check has only secrets, now and uuid`
+            })
+          ]
+    })
+)
+
+/** Without a method, the request is a GET. */
+const bodyFitsMethod = Schema.makeFilter<{
+  readonly method?: string
+  readonly body?: string | null
+}>((given) => (hasUnsentBody({ method: "GET", ...given }) ? filterIssue(unsentBody) : undefined))
+
+/** The problem of a request, where a change gives only a part of it. */
+export const httpTargetProblem = ({
+  auth,
+  body,
+  headers,
+  method
+}: {
+  readonly auth: CallAuth | null
+  readonly body: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly method: string
+}): FieldProblem | undefined => {
+  if (hasUnsentBody({ body, method })) return unsentBody
+  if (isAuthorizedTwice({ auth, headers })) return authorizedTwice
+  const masked = Object.entries(headers).find(([name, value]) => isMasked(name, value))
+  if (masked !== undefined) {
+    return {
+      path: ["headers", masked[0]],
+      code: "invalid",
+      problem: `${nothingStored}, or leave the header out`
+    }
+  }
+  const [problem] = headersProblems(headers)
+  return problem && { ...problem, path: ["headers", ...problem.path] }
+}
+
+const fields = { ...monitorInput, url, ...target.input, ...checkSettings.input }
+
+const exampleDefinition = {
+  name: "Website",
+  url: "https://www.example.com/health",
+  body_contains: "ok",
+  tags: ["web"]
+}
+
+const inputFields = { ...fields, ...keyInput, ...monitorPausedInput }
+
+export const HttpMonitorInput = Schema.Struct(inputFields)
+  .check(bodyFitsMethod, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+  .annotate({ identifier: "HttpMonitorInput", examples: [exampleDefinition] })
+export type HttpMonitorInput = typeof HttpMonitorInput.Type
+
+export const HttpMonitorUpdate = Schema.Struct(patchFields(inputFields))
+  .mapFields(
+    Struct.assign({
+      ...versionInput,
+      headers: Schema.optionalKey(CallHeadersUpdate)
+    })
+  )
+  .check(bodyIsSent, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+  .annotate({
+    identifier: "HttpMonitorUpdate",
+    description:
+      "Any of the fields. Absent fields keep their values, and `headers` are merged. The target is checked " +
+      "again. Another URL or method makes the monitor `new` and closes its incident.",
+    examples: [{ interval_seconds: 30 }]
+  })
+export type HttpMonitorUpdate = typeof HttpMonitorUpdate.Type
+
+export const HttpMonitor = Schema.Struct({
+  ...monitorFields,
+  url: Schema.String.annotate({ description: "The address that is requested." }),
+  ...target.fields,
+  ...checkedFields
+}).annotate({
+  identifier: "HttpMonitor",
+  examples: [
+    {
+      ...exampleOfMonitor,
+      name: "Website",
+      tags: ["web"],
+      url: "https://www.example.com/health",
+      ...target.defaults,
+      body_contains: "ok",
+      ...checkSettings.defaults,
+      failures: 0,
+      last_check: { at: "2026-01-31T09:30:00.000Z", ...exampleOfCheck }
+    }
+  ]
+})
+export type HttpMonitor = typeof HttpMonitor.Type
+
+export const HttpMonitorDefinition = Schema.Struct(
+  putFields({ ...fields, ...monitorPausedInput, ...versionInput }, HttpMonitor)
+)
+  .check(bodyFitsMethod, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+  .annotate({
+    identifier: "HttpMonitorDefinition",
+    description:
+      "An HTTP monitor whose key is in the path. Absent fields get their defaults. Fields that only " +
+      "answers have are ignored.",
+    examples: [exampleDefinition]
+  })
+export type HttpMonitorDefinition = typeof HttpMonitorDefinition.Type
+
+export const HttpMonitorPage = ListPage("HttpMonitorPage", HttpMonitor)

@@ -1,0 +1,55 @@
+import type { Monitor, MonitorId, SchedulingClient } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Eye } from "lucide-react"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { notifyProblem } from "../ui/messages/toast.ts"
+import { Only } from "../ui/role.tsx"
+import { monitorOptions, type MonitorResource } from "./queries.ts"
+
+/** A button that requests a check, and waits for its result. */
+export const CheckNow = <M extends Pick<Monitor, "id" | "status">>({
+  lastAt,
+  monitor: { id, status },
+  resource
+}: {
+  readonly monitor: M
+  /** The time of the latest check. Null before the first one. */
+  readonly lastAt: string | null
+  readonly resource: (api: SchedulingClient) => Pick<MonitorResource<M, unknown, never>, "get"> & {
+    readonly check: (id: MonitorId) => PromiseLike<unknown>
+  }
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  /** The time of the last check before the requested one. */
+  const [before, setBefore] = useState<string | null>()
+  const isChecking = before !== undefined && lastAt === before
+  const monitors = resource(api)
+  // The result is available within a second.
+  useQuery({
+    ...monitorOptions(monitors, workspaceId, id),
+    refetchInterval: isChecking || lastAt === null ? 1_000 : false
+  })
+  if (status === "paused") return null
+  return (
+    <Only role="editor">
+      <Button
+        look="main"
+        busy={isChecking}
+        icon={<Eye />}
+        onClick={async () => {
+          setBefore(lastAt)
+          try {
+            await monitors.check(id)
+          } catch (error) {
+            setBefore(undefined)
+            notifyProblem(error)
+          }
+        }}
+      >
+        Check now
+      </Button>
+    </Only>
+  )
+}

@@ -1,0 +1,57 @@
+import * as bounds from "../../data/bounds.ts"
+import { Field, Input } from "../../ui/forms/Field.tsx"
+import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
+import { SpanField } from "../../ui/forms/SpanField.tsx"
+import type { CheckValues } from "./checkValues.ts"
+
+/** How often a target is checked, and how many results in a row count. */
+export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<CheckValues>) => {
+  const text = inputPropsOf(values, onChange)
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <SpanField
+          label="Check every"
+          limits={bounds.HttpMonitorInput.interval_seconds}
+          value={values.interval_seconds}
+          onChange={(interval_seconds) => onChange({ interval_seconds })}
+          error={errorOf("interval_seconds")}
+        />
+        <Field label="Timeout (seconds)" error={errorOf("timeout_seconds")}>
+          <Input
+            {...text("timeout_seconds")}
+            type="number"
+            {...bounds.HttpMonitorInput.timeout_seconds}
+            required
+          />
+        </Field>
+      </div>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field
+          label="Down after failures"
+          hint="Failures in a row. After the first one, the next checks follow within seconds."
+          error={errorOf("confirm_after")}
+        >
+          <Input
+            {...text("confirm_after")}
+            type="number"
+            {...bounds.HttpMonitorInput.confirm_after}
+            required
+          />
+        </Field>
+        <Field
+          label="Up after successes"
+          hint="Successes in a row, while the monitor is down."
+          error={errorOf("recover_after")}
+        >
+          <Input
+            {...text("recover_after")}
+            type="number"
+            {...bounds.HttpMonitorInput.recover_after}
+            required
+          />
+        </Field>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,127 @@
+import type { Check, CheckEvent, HttpMonitor } from "@scheduling/sdk"
+import type { ReactNode } from "react"
+import type { FactsByName } from "../../ui/layout/Page.tsx"
+import type { Column } from "../../ui/lists/List.tsx"
+import { CopyText } from "../../ui/values/Copy.tsx"
+import { duration } from "../../ui/values/format.ts"
+import { Badge, Status } from "../../ui/values/Status.tsx"
+import { Ago, At, Duration, FullAt } from "../../ui/values/Time.tsx"
+import { eventTimeColumn } from "../MonitorEvents.tsx"
+
+type Checked = Pick<
+  HttpMonitor,
+  | "confirm_after"
+  | "created_at"
+  | "id"
+  | "interval_seconds"
+  | "last_check"
+  | "next_check_at"
+  | "recover_after"
+  | "timeout_seconds"
+>
+
+const Result = ({ check }: { readonly check: Check | null }) =>
+  check === null ? (
+    "Not checked yet"
+  ) : (
+    <>
+      <Badge tone={check.error === null ? "ok" : "bad"}>
+        {check.error === null ? (check.status_code ?? "ok") : check.error.code.replaceAll("_", " ")}
+      </Badge>
+      {check.error !== null && (
+        <span className="mt-1 block text-sm break-words text-soft">{check.error.message}</span>
+      )}
+    </>
+  )
+
+const parts = [
+  ["dns_ms", "name lookup"],
+  ["connect_ms", "connecting"],
+  ["tls_ms", "TLS"],
+  ["wait_ms", "first byte"]
+] as const
+
+const Timings = ({ check }: { readonly check: Check }) => {
+  const measured = parts.flatMap(([name, label]) =>
+    check[name] === null ? [] : [`${label} ${duration(check[name])}`]
+  )
+  return (
+    <>
+      <Duration ms={check.duration_ms} />
+      {measured.length > 0 && (
+        <span className="block text-sm text-faint">{measured.join(", ")}</span>
+      )}
+    </>
+  )
+}
+
+/** What all monitors with checks show. `target` is what the kind adds about its target. */
+export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName => {
+  const { last_check: check } = monitor
+  return {
+    Result: <Result check={check} />,
+    ...target,
+    ...(check !== null && check.duration_ms !== null && { Duration: <Timings check={check} /> }),
+    ...(check !== null &&
+      check.certificate_expires_at !== null && {
+        "Certificate until": <FullAt at={check.certificate_expires_at} />
+      }),
+    ...(check !== null &&
+      check.values !== null && {
+        Answer: <Lines of={check.values} />
+      }),
+    "Last check": <Ago at={check?.at ?? null} />,
+    "Next check": <Ago at={monitor.next_check_at} />,
+    "Check interval": duration(monitor.interval_seconds * 1_000),
+    Timeout: duration(monitor.timeout_seconds * 1_000),
+    "Down after": monitor.confirm_after === 1 ? "1 failure" : `${monitor.confirm_after} failures`,
+    "Up after": monitor.recover_after === 1 ? "1 success" : `${monitor.recover_after} successes`,
+    Created: <At at={monitor.created_at} />,
+    Id: <CopyText text={monitor.id} />
+  }
+}
+
+export const Lines = ({ of: lines }: { readonly of: ReadonlyArray<ReactNode> }) => (
+  <span className="flex flex-col font-mono text-sm break-all">
+    {lines.map((line, index) => (
+      <span key={index}>{line}</span>
+    ))}
+  </span>
+)
+
+const columns: ReadonlyArray<Column<CheckEvent>> = [
+  {
+    key: "status",
+    head: "Status",
+    className: "w-24 shrink-0",
+    cell: ({ status }) => <Status of={status} />
+  },
+  eventTimeColumn,
+  {
+    key: "what",
+    head: "Result",
+    className: "grow basis-0",
+    cell: ({ error, status_code, type }) => (
+      <span className="flex items-center gap-2 overflow-hidden">
+        <Badge tone={error === null ? "none" : "bad"}>
+          {error?.code.replaceAll("_", " ") ?? (type === "check" ? (status_code ?? "ok") : type)}
+        </Badge>
+        <span className="truncate text-soft" title={error?.message}>
+          {error?.message}
+        </span>
+      </span>
+    )
+  },
+  {
+    key: "took",
+    head: "Duration",
+    className: "w-20 shrink-0 text-right max-sm:hidden",
+    cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+  }
+]
+
+export const checkEvents = {
+  title: "Checks",
+  empty: "No checks yet",
+  columns: () => columns
+} as const

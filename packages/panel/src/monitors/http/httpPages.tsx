@@ -1,0 +1,61 @@
+import type { CheckEvent, HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
+import { authFacts } from "../../tasks/call/authFacts.tsx"
+import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
+import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { CheckNow } from "../CheckNow.tsx"
+import { monitorPages } from "../monitorPages.tsx"
+import { HttpFields, httpInputOf, type HttpValues, httpValuesOf, newHttp } from "./HttpFields.tsx"
+
+const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
+  `status ${monitor.success_codes?.join(", ") ?? "200-299"}`,
+  ...(monitor.body_contains === null ? [] : [`contains ${JSON.stringify(monitor.body_contains)}`]),
+  ...(monitor.body_lacks === null
+    ? []
+    : [`does not contain ${JSON.stringify(monitor.body_lacks)}`]),
+  ...(monitor.body_json === null
+    ? []
+    : [`${monitor.body_json.path} is ${JSON.stringify(monitor.body_json.equals)}`]),
+  ...(monitor.max_latency_ms === null ? [] : [`within ${monitor.max_latency_ms} ms`]),
+  ...(monitor.min_certificate_days === null
+    ? []
+    : [`certificate valid for ${monitor.min_certificate_days} days`])
+]
+
+const factsOf = (monitor: HttpMonitor): FactsByName =>
+  checkFacts(monitor, {
+    Request: <Lines of={[`${monitor.method} ${monitor.url}`]} />,
+    ...authFacts(monitor),
+    ...(Object.keys(monitor.headers).length > 0 && {
+      Headers: (
+        <Lines of={Object.entries(monitor.headers).map(([name, value]) => `${name}: ${value}`)} />
+      )
+    }),
+    Expected: <Lines of={rulesOf(monitor)} />
+  })
+
+export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpMonitorInput>({
+  kind: "http",
+  resource: ({ httpMonitors }) => httpMonitors,
+  form: {
+    description:
+      "You are notified when the site does not answer as it should, and when it does again.",
+    action: "Create web site monitor",
+    initial: newHttp,
+    valuesOf: httpValuesOf,
+    inputOf: httpInputOf,
+    Fields: HttpFields
+  },
+  useActions: (monitor) => ({
+    buttons: (
+      <CheckNow
+        monitor={monitor}
+        lastAt={monitor.last_check?.at ?? null}
+        resource={({ httpMonitors }) => httpMonitors}
+      />
+    )
+  }),
+  First: () => null,
+  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
+  events: checkEvents,
+  isMonitoredAtOnce: true
+})

@@ -1,0 +1,168 @@
+import type { Check } from "@scheduling/domain/monitors/checks/Check"
+import type { Monitor } from "@scheduling/domain/monitors/Monitor"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { columnsOf } from "../../store/index.ts"
+import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
+import { kindColumns, type KindRow, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { type CheckedColumns, type CheckedRow, checkedTable } from "./CheckedRow.ts"
+
+/** A monitor whose target is to be checked. */
+export interface DueRow extends CheckedRow {
+  readonly kind: Monitor["kind"]
+}
+
+/** What a check changes of its monitor. */
+export interface CheckUpdate {
+  readonly row: Pick<KindRow, "monitor_id" | "row_version">
+  readonly check_at: Date
+  readonly failures: number
+  readonly successes: number
+  readonly last_check: Check
+  readonly recorded_at: Date | null
+}
+
+export class ChecksRepo extends Context.Service<
+  ChecksRepo,
+  {
+    readonly rowsOf: <Target>(
+      kind: Monitor["kind"]
+    ) => MonitorRows<CheckedRow<Target>, CheckedColumns<Target>, unknown>
+    readonly findNextCheck: Effect.Effect<Date | undefined>
+    /**
+     * Leases due monitors of all kinds. It takes only a few per workspace, so that the unresponsive
+     * targets of one workspace do not delay the others.
+     */
+    readonly lease: (
+      now: Date,
+      options: {
+        readonly limit: number
+        readonly ofWorkspace: number
+        /** Workspaces that have reached their limit of checks at once. */
+        readonly busy: ReadonlyArray<string>
+      }
+    ) => Effect.Effect<ReadonlyArray<DueRow>>
+    /**
+     * Writes results with their events, except for monitors that were changed or leased by another
+     * node since their checks began. Returns the ids of the written monitors.
+     */
+    readonly write: (
+      updates: ReadonlyArray<CheckUpdate>,
+      events: ReadonlyArray<MonitorEvent>
+    ) => Effect.Effect<ReadonlySet<string>>
+  }
+>()("@scheduling/server/monitoring/checks/ChecksRepo") {
+  static readonly layer: Layer.Layer<ChecksRepo, never, SqlClient.SqlClient> = Layer.effect(
+    ChecksRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const columns = sql.literal(`m.kind, ${kindColumns(checkedTable("http"))}`)
+
+      return ChecksRepo.of({
+        rowsOf: <Target>(kind: Monitor["kind"]) =>
+          monitorRows<CheckedRow<Target>, CheckedColumns<Target>>(sql, checkedTable(kind)),
+
+        findNextCheck: monitorRows<CheckedRow, CheckedColumns>(sql, checkedTable("http"))
+          .findNextCheck,
+
+        lease: Effect.fn("ChecksRepo.lease")(function* (now, { busy, limit, ofWorkspace }) {
+          return yield* sql<DueRow>`
+            WITH due AS (
+              SELECT monitor_id, workspace_id, check_at
+              FROM checked_monitors
+              WHERE check_at <= ${now}
+                AND workspace_id <> ALL (${busy}::uuid[])
+              ORDER BY check_at
+              LIMIT ${maxRead}
+            ), ranked AS (
+              SELECT
+                monitor_id,
+                check_at,
+                row_number() OVER (PARTITION BY workspace_id ORDER BY check_at) AS position
+              FROM due
+            ), chosen AS MATERIALIZED (
+              SELECT checked_monitors.monitor_id
+              FROM checked_monitors
+              WHERE check_at <= ${now}
+                AND monitor_id IN (
+                  SELECT monitor_id
+                  FROM ranked
+                  WHERE position <= ${ofWorkspace}
+                  ORDER BY position, check_at
+                  LIMIT ${limit}
+                )
+              FOR UPDATE SKIP LOCKED
+            )
+            UPDATE checked_monitors AS k
+            SET
+              check_at = greatest(
+                k.check_at + least(k.interval_seconds, ${longestLeaseSeconds}) * interval '1 second',
+                ${now}::timestamptz
+                  + (k.timeout_seconds + ${leaseMarginSeconds}) * interval '1 second'
+              ),
+              version = k.version + 1
+            FROM monitors AS m
+            WHERE k.monitor_id IN (SELECT chosen.monitor_id FROM chosen)
+              AND m.id = k.monitor_id
+            RETURNING ${columns}`
+        }, Effect.orDie),
+
+        write: Effect.fn("ChecksRepo.write")(function* (updates, events) {
+          if (updates.length === 0) return new Set<string>()
+          const column = columnsOf(updates)
+          const rows = yield* sql<{ readonly monitor_id: string }>`
+            WITH input AS (
+              SELECT
+                monitor_id, version, check_at, failures, successes, last_check::jsonb, recorded_at
+              FROM unnest(
+                ${column("uuid", ({ row }) => row.monitor_id)},
+                ${column("int4", ({ row }) => row.row_version)},
+                ${column("timestamptz", ({ check_at }) => check_at)},
+                ${column("int4", ({ failures }) => failures)},
+                ${column("int4", ({ successes }) => successes)},
+                ${column("text", ({ last_check }) => JSON.stringify(last_check))},
+                ${column("timestamptz", ({ recorded_at }) => recorded_at)}
+              ) AS decided (
+                monitor_id, version, check_at, failures, successes, last_check, recorded_at
+              )
+            ), mine AS MATERIALIZED (
+              SELECT k.monitor_id
+              FROM checked_monitors AS k
+              JOIN input ON input.monitor_id = k.monitor_id AND input.version = k.version
+              ORDER BY k.monitor_id
+              FOR NO KEY UPDATE OF k SKIP LOCKED
+            ), updated AS (
+              UPDATE checked_monitors AS k
+              SET
+                version = k.version + 1,
+                check_at = input.check_at,
+                failures = input.failures,
+                successes = input.successes,
+                last_check = input.last_check,
+                recorded_at = input.recorded_at
+              FROM input
+              WHERE k.monitor_id = input.monitor_id
+                AND k.version = input.version
+                AND k.monitor_id IN (SELECT mine.monitor_id FROM mine)
+              RETURNING k.monitor_id
+            ), recorded AS (
+              INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
+              SELECT events.*
+              FROM (${eventsTable(sql, events)}) AS events
+              JOIN updated ON updated.monitor_id = events.monitor_id
+            )
+            SELECT monitor_id
+            FROM updated`
+          return new Set(rows.map(({ monitor_id }) => monitor_id))
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** The number of due monitors to choose from. The next call reads the rest of a backlog. */
+const maxRead = 5_000
+
+/** A check whose node is gone is repeated after this time, although its interval may be a day. */
+const longestLeaseSeconds = 120
+
+const leaseMarginSeconds = 5

@@ -1,0 +1,23 @@
+import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
+import {
+  type CheckError,
+  type CheckErrorCode,
+  checkErrorCodes
+} from "@scheduling/domain/monitors/checks/Check"
+
+/** The reason of a failed check as a sentence. */
+export const checkError = (code: CheckErrorCode, reason: string): CheckError => ({
+  code,
+  message: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+})
+
+const refusedAddress = checkError(
+  "address_refused",
+  "the service may not connect to this address. Its operator can allow networks with EGRESS_ALLOW"
+)
+
+/** What is refused says only that, so that a monitor finds out nothing about private networks. */
+export const fromCallError = ({ code, message }: ExecutionError): CheckError => {
+  const known = checkErrorCodes.find((one) => one === code) ?? "internal"
+  return known === "address_refused" ? refusedAddress : checkError(known, message)
+}

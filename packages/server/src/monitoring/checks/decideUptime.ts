@@ -1,0 +1,69 @@
+import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
+import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
+import type { CheckedColumns, CheckedStatus } from "./CheckedRow.ts"
+
+export type UptimeState = Pick<CheckedColumns, "failures" | "successes"> & {
+  readonly status: CheckedStatus
+}
+
+export type UptimeRules = Pick<
+  CheckedColumns,
+  "confirm_after" | "interval_seconds" | "recover_after"
+>
+
+export interface UptimeDecision extends UptimeState {
+  /** Set when the status becomes `down`. */
+  readonly cause: IncidentCause | null
+  /** True if the next check confirms this one, within seconds. */
+  readonly isToBeConfirmed: boolean
+}
+
+/** The time until a failure or a recovery is confirmed. */
+export const confirmAfterMs = 3_000
+
+/** Decides the status after a check. `error` is null if the check succeeded. */
+export const decideUptime = (
+  rules: UptimeRules,
+  before: UptimeState,
+  error: CheckError | null
+): UptimeDecision => {
+  const wasDown = before.status === "down"
+  if (error === null) {
+    const successes = wasDown ? before.successes + 1 : 0
+    const recovers = !wasDown || successes >= rules.recover_after
+    return {
+      status: recovers ? "up" : "down",
+      failures: 0,
+      successes: recovers ? 0 : successes,
+      cause: null,
+      isToBeConfirmed: !recovers
+    }
+  }
+  const failures = Math.min(before.failures + 1, mostCounted)
+  const fails = wasDown || failures >= rules.confirm_after
+  return {
+    status: fails ? "down" : before.status,
+    failures,
+    successes: 0,
+    cause: fails && !wasDown ? error : null,
+    isToBeConfirmed: !fails
+  }
+}
+
+/** The column is a smallint. */
+const mostCounted = 30_000
+
+/**
+ * The next regular time of a monitor after a time. Each monitor has its own offset within the
+ * interval, so that the checks of many monitors are spread over it.
+ */
+export const nextRegularMs = (
+  monitorId: string,
+  intervalSeconds: number,
+  afterMs: number
+): number => {
+  const intervalMs = intervalSeconds * 1_000
+  // The end of a UUID v7 is random.
+  const offset = Number.parseInt(monitorId.slice(-12), 16) % intervalMs
+  return (Math.floor((afterMs - offset) / intervalMs) + 1) * intervalMs + offset
+}

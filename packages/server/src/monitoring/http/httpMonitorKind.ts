@@ -1,0 +1,81 @@
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import type { CallAuth } from "@scheduling/domain/calls/CallAuth"
+import { mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
+import { restoredHeaders, shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
+import { usedBy } from "@scheduling/domain/calls/TemplateCall"
+import {
+  httpDefaults,
+  type HttpMonitor,
+  type HttpMonitorInput,
+  type HttpMonitorUpdate,
+  httpTargetDefaults,
+  httpTargetProblem,
+  type JsonRule
+} from "@scheduling/domain/monitors/http/HttpMonitor"
+import { Effect } from "effect"
+import { checkedKind } from "../checks/checkedKind.ts"
+import { toCheckedFields } from "../checks/CheckedRow.ts"
+
+/** What is requested, and which answer is expected. */
+export interface HttpTarget {
+  readonly url: string
+  readonly method: CallMethod
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly auth: CallAuth | null
+  readonly follow_redirects: boolean
+  readonly success_codes: ReadonlyArray<string> | null
+  readonly body_contains: string | null
+  readonly body_lacks: string | null
+  readonly body_json: JsonRule | null
+  readonly max_latency_ms: number | null
+  readonly min_certificate_days: number | null
+}
+
+/** Defines the HTTP monitor, which makes a request and checks the answer. */
+export const httpMonitorKind = Effect.gen(function* () {
+  const checkTargets = yield* targetCheck
+  return yield* checkedKind<HttpTarget, HttpMonitorInput, HttpMonitorUpdate, HttpMonitor>({
+    kind: "http",
+    defaults: httpDefaults,
+    toTarget: (input, before) =>
+      targetFrom({ ...httpTargetDefaults, url: input.url }, input, before),
+    changeTarget: (target, { headers, ...changes }) =>
+      targetFrom(
+        target,
+        {
+          ...changes,
+          ...(headers !== undefined && { headers: mergedHeaders(target.headers, headers) })
+        },
+        target
+      ),
+    problemOf: httpTargetProblem,
+    identityOf: ({ method, url }) => ({ method, url }),
+    secretsOf: (target) => [...usedBy(target, target.auth ?? undefined).secrets],
+    checkTarget: (_, { url }) =>
+      url === undefined ? Effect.void : checkTargets([{ path: ["url"], url }]),
+    show: ({ target, ...row }, at) => ({
+      ...toCheckedFields({ ...row, target }, at),
+      ...target,
+      headers: shownHeaders(target.headers)
+    })
+  })
+})
+
+/**
+ * The target with the given fields. Credentials that are given as a mask keep the value of
+ * `before`.
+ */
+const targetFrom = (
+  target: HttpTarget,
+  given: Partial<HttpTarget>,
+  before: HttpTarget | undefined
+): HttpTarget => {
+  const fields = Object.keys(target) as ReadonlyArray<keyof HttpTarget>
+  const changes = Object.fromEntries(
+    fields.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
+  )
+  const changed: HttpTarget = { ...target, ...changes }
+  return { ...changed, headers: restoredHeaders(changed.headers, before?.headers ?? {}) }
+}

@@ -1,0 +1,70 @@
+import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
+import { assert, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import {
+  decideUptime,
+  nextRegularMs,
+  type UptimeState
+} from "../../../src/monitoring/checks/decideUptime.ts"
+import { NetworkWatch } from "../../../src/monitoring/checks/NetworkWatch.ts"
+
+const bad: CheckError = { code: "timeout", message: "Too late." }
+
+/** The statuses after each of the results: `-` is a failed check, `+` a good one. */
+const statusesOf = (confirm_after: number, recover_after: number, results: string) => {
+  let state: UptimeState = { status: "new", failures: 0, successes: 0 }
+  return [...results]
+    .map((result) => {
+      const rules = { confirm_after, recover_after, interval_seconds: 60 }
+      const decision = decideUptime(rules, state, result === "+" ? null : bad)
+      state = decision
+      assert.strictEqual(decision.cause !== null, decision.status === "down" && result === "!")
+      return `${decision.status}${decision.isToBeConfirmed ? "?" : ""}`
+    })
+    .join(" ")
+}
+
+describe("the status of a checked monitor", () => {
+  it.each([
+    // `!` is the failure that turns the monitor down.
+    [1, 1, "+!--+", "up down down down up"],
+    [2, 1, "+-!-+-+", "up up? down down up up? up"],
+    [2, 1, "-!+", "new? down up"],
+    [3, 2, "+-+--!+-++", "up up? up up? up? down down? down down? up"],
+    [10, 1, "+---------!", "up up? up? up? up? up? up? up? up? up? down"],
+    [1, 3, "!++-+++", "down down? down? down down? down? up"]
+  ])("after %i failures and %i successes: %s", (confirm, recover, results, expected) => {
+    assert.strictEqual(statusesOf(confirm, recover, results), expected)
+  })
+
+  it("has regular times that are spread over the interval and never move", () => {
+    const ids = Array.from({ length: 600 }, () => randomUUID())
+    const now = Date.UTC(2026, 5, 1, 12)
+    const seconds = Map.groupBy(ids, (id) => {
+      const next = nextRegularMs(id, 60, now)
+      assert.isAbove(next, now)
+      assert.isAtMost(next, now + 60_000)
+      assert.strictEqual(nextRegularMs(id, 60, next), next + 60_000)
+      assert.strictEqual(nextRegularMs(id, 60, next - 1), next)
+      return Math.floor((next - now) / 1_000)
+    })
+    for (const [second, all] of seconds) assert.isAtMost(all.length, 30, `in second ${second}`)
+  })
+})
+
+describe("a node that watches its network", () => {
+  it("is cut off when five sites are lost and none answers", () => {
+    const network = new NetworkWatch()
+    for (const host of ["a.example.com", "b.example.com", "192.0.2.1", "192.0.2.9", "x.org"]) {
+      assert.isFalse(network.noteLost(host))
+    }
+    assert.isFalse(network.noteLost("2001:db8::1"))
+    assert.isFalse(network.isCutOff)
+    assert.isTrue(network.noteLost("example.net."))
+    assert.isFalse(network.noteLost("example.edu"))
+    assert.isTrue(network.isCutOff)
+    assert.isTrue(network.noteReached())
+    assert.isFalse(network.isCutOff)
+    assert.isFalse(network.noteReached())
+  })
+})
