@@ -34,6 +34,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: ["core", "store", "events", "http", "plans", "engine", "accounts", "monitoring"],
   billing: ["core", "store", "events", "http", "plans", "engine", "accounts", "tasks"],
   definitions: ["core", "store", "http", "plans", "accounts"],
+  search: ["http"],
   live: ["core", "store", "events", "http", "accounts"],
   operations: [
     "core",

@@ -11,6 +11,7 @@ import { monitorScale } from "./monitorScale.ts"
 import { notifications } from "./notifications.ts"
 import { observing, observingRuns } from "./observing.ts"
 import { pings } from "./pings.ts"
+import { search } from "./search.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
 import { waited } from "./waited.ts"
@@ -22,6 +23,7 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   keys,
   jwt,
   "key-scale": keyScale,
+  search,
   logins,
   drain,
   bodies,

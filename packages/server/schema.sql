@@ -28,6 +28,68 @@ AS $function$
     END
     $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_monitors()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, NEW.kind, NEW.name, NEW.key, NEW.tags, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_notification_channels()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'channel', NEW.name, NEW.key, NEW.tags, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_queues()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'queue', NEW.name, NEW.key, NEW.tags, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_secrets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'secret', NEW.name, NULL, NEW.allowed_hosts, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_tasks()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, NEW.kind, NEW.name, NEW.key, NEW.tags, coalesce(
+      NEW.url, (SELECT string_agg(DISTINCT url, ' ') FROM chain_steps WHERE version_id = NEW.version_id)
+    ));
+          RETURN NULL;
+        END
+        $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_workers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'worker', NEW.name, NULL, NEW.labels, NULL);
+          RETURN NULL;
+        END
+        $function$;
+
 CREATE OR REPLACE FUNCTION public.lane_of_workspace()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -38,6 +100,19 @@ AS $function$
     END
     $function$;
 
+CREATE OR REPLACE FUNCTION public.put_search_entry(workspace uuid, entry uuid, kind text, name text, key text, tags text[], target text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+      INSERT INTO search_entries (workspace_id, id, kind, name, key, target, text)
+      VALUES (
+        workspace, entry, kind, name, key, target,
+        left(lower(array_to_string(ARRAY['', name, key] || tags || ARRAY[target, ''], chr(10))), 600)
+      )
+      ON CONFLICT (workspace_id, id) DO UPDATE
+      SET name = excluded.name, key = excluded.key, target = excluded.target, text = excluded.text
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.remember_removed_monitors()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -46,6 +121,19 @@ AS $function$
       INSERT INTO removed_monitors (monitor_id)
       SELECT id
       FROM removed;
+      RETURN NULL;
+    END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_search_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      DELETE FROM search_entries
+      USING removed
+      WHERE search_entries.workspace_id = removed.workspace_id
+        AND search_entries.id = removed.id;
       RETURN NULL;
     END
     $function$;
@@ -476,6 +564,9 @@ CREATE TABLE monitors (
 CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
 CREATE UNIQUE INDEX monitors_by_key ON monitors USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
+CREATE TRIGGER monitors_found AFTER INSERT ON public.monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_monitors();
+CREATE TRIGGER monitors_found_again AFTER UPDATE OF name, key, tags ON public.monitors FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_monitors();
+CREATE TRIGGER monitors_not_found AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 CREATE TRIGGER monitors_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors();
 
 CREATE TABLE nodes (
@@ -532,6 +623,9 @@ CREATE TABLE notification_channels (
 CREATE INDEX notification_channels_by_owner ON notification_channels USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX notification_channels_by_workspace ON notification_channels USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels USING btree (workspace_id, key) WHERE key IS NOT NULL;
+CREATE TRIGGER notification_channels_found AFTER INSERT ON public.notification_channels FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_notification_channels();
+CREATE TRIGGER notification_channels_found_again AFTER UPDATE OF name, key, tags ON public.notification_channels FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_notification_channels();
+CREATE TRIGGER notification_channels_not_found AFTER DELETE ON public.notification_channels REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 
 CREATE TABLE notification_deliveries (
   id uuid NOT NULL,
@@ -728,6 +822,9 @@ CREATE TABLE queues (
 CREATE INDEX queues_by_owner ON queues USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHERE key IS NOT NULL;
+CREATE TRIGGER queues_found AFTER INSERT ON public.queues FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_queues();
+CREATE TRIGGER queues_found_again AFTER UPDATE OF name, key, tags ON public.queues FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_queues();
+CREATE TRIGGER queues_not_found AFTER DELETE ON public.queues REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 
 CREATE TABLE quota_notices (
   workspace_id uuid NOT NULL,
@@ -840,6 +937,18 @@ CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE phase = 'p
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 
+CREATE TABLE search_entries (
+  workspace_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  name text,
+  key text,
+  target text,
+  text text NOT NULL,
+  CONSTRAINT search_entries_pkey PRIMARY KEY (workspace_id, id) INCLUDE (kind, text),
+  CONSTRAINT search_entries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE secrets (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -855,6 +964,9 @@ CREATE TABLE secrets (
   CONSTRAINT secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX secrets_by_workspace ON secrets USING btree (workspace_id, id DESC);
+CREATE TRIGGER secrets_found AFTER INSERT ON public.secrets FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_secrets();
+CREATE TRIGGER secrets_found_again AFTER UPDATE OF name, allowed_hosts ON public.secrets FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.allowed_hosts IS DISTINCT FROM new.allowed_hosts))) EXECUTE FUNCTION keep_search_entry_of_secrets();
+CREATE TRIGGER secrets_not_found AFTER DELETE ON public.secrets REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 
 CREATE TABLE service_accounts (
   user_id uuid NOT NULL,
@@ -1017,7 +1129,10 @@ CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_op
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_call_deleted AFTER DELETE ON public.tasks FOR EACH ROW WHEN (((old.kind = 'cron'::text) AND (old.method IS NOT NULL))) EXECUTE FUNCTION keep_replaced_call();
 CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body, call_options ON public.tasks FOR EACH ROW WHEN (((old.method IS NOT NULL) AND (((((old.method IS DISTINCT FROM new.method) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.body IS DISTINCT FROM new.body)) OR ((old.call_options -> 'auth'::text) IS DISTINCT FROM (new.call_options -> 'auth'::text))))) EXECUTE FUNCTION keep_replaced_call();
+CREATE TRIGGER tasks_found AFTER INSERT ON public.tasks FOR EACH ROW WHEN (((new.kind <> 'delayed'::text) OR (new.name IS NOT NULL) OR (new.key IS NOT NULL))) EXECUTE FUNCTION keep_search_entry_of_tasks();
+CREATE TRIGGER tasks_found_again AFTER UPDATE OF name, key, tags, url, version_id ON public.tasks FOR EACH ROW WHEN ((((new.kind <> 'delayed'::text) OR (new.name IS NOT NULL) OR (new.key IS NOT NULL)) AND ((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags) OR (old.url IS DISTINCT FROM new.url) OR (old.version_id IS DISTINCT FROM new.version_id)))) EXECUTE FUNCTION keep_search_entry_of_tasks();
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
+CREATE TRIGGER tasks_not_found AFTER DELETE ON public.tasks REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 
 CREATE TABLE totp (
   user_id uuid NOT NULL,
@@ -1106,6 +1221,9 @@ CREATE TABLE workers (
 CREATE INDEX workers_by_workspace ON workers USING btree (workspace_id, id DESC);
 CREATE INDEX workers_missed ON workers USING btree (missed_at) WHERE missed_at IS NOT NULL;
 CREATE UNIQUE INDEX workers_by_node ON workers USING btree (node_id) WHERE node_id IS NOT NULL;
+CREATE TRIGGER workers_found AFTER INSERT ON public.workers FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_workers();
+CREATE TRIGGER workers_found_again AFTER UPDATE OF name, labels ON public.workers FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION keep_search_entry_of_workers();
+CREATE TRIGGER workers_not_found AFTER DELETE ON public.workers REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 
 CREATE TABLE workspaces (
   id uuid NOT NULL,

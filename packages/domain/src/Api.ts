@@ -22,6 +22,7 @@ import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
 import { MonitorsApi } from "./monitors/MonitorsApi.ts"
 import { NotificationsApi } from "./notifications/NotificationsApi.ts"
 import { QueuesApi } from "./queues/QueuesApi.ts"
+import { SearchApi } from "./search/SearchApi.ts"
 import { SecretsApi } from "./secrets/SecretsApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
 import { ServiceAccountsApi } from "./service-accounts/ServiceAccountsApi.ts"
@@ -51,6 +52,7 @@ export class Api extends HttpApi.make("scheduling")
     ForecastApi,
     ActivityApi,
     EventsApi,
+    SearchApi,
     MonitorsApi,
     HeartbeatMonitorsApi,
     SslMonitorsApi,

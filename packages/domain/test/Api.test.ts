@@ -66,6 +66,7 @@ const resources: Readonly<Record<string, string>> = {
   failing: "executions",
   recent: "executions",
   forecast: "tasks",
+  search: "tasks",
   chains: "tasks",
   cron: "tasks",
   "cron-tasks": "tasks",

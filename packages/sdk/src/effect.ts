@@ -62,6 +62,7 @@ export {
   NotificationChannelId,
   NotificationDeliveryId,
   QueueId,
+  RecordId,
   ServiceAccountId,
   SessionId,
   SecretId,

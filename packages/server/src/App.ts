@@ -25,6 +25,7 @@ import { ControlSocketLayer, MetricsServerLayer, OperationsLayer } from "./opera
 import { PanelLayer } from "./panel/index.ts"
 import { PlansLayer } from "./plans/index.ts"
 import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
+import { SearchLayer } from "./search/index.ts"
 import { SecretsLayer } from "./secrets/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
 import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
@@ -35,7 +36,7 @@ const ApiRoutes = HttpApiBuilder.layer(Api)
 /** A module may use the modules below it, as `scripts/modules.ts` says. */
 export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(OperationsLayer),
-  Layer.provideMerge(LiveLayer),
+  Layer.provideMerge([LiveLayer, SearchLayer]),
   Layer.provideMerge(DefinitionsLayer),
   Layer.provideMerge(BillingLayer),
   Layer.provideMerge(WorkersLayer),

@@ -22,6 +22,9 @@ export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
     Schema.decodeTo(id, SchemaTransformation.toLowerCase())
   )
 
+/** The id of a record whose kind is said beside it. */
+export const RecordId = idOf("the record")
+
 export const UserId = idOf("the user").pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
 

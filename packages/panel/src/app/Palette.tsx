@@ -10,7 +10,7 @@ import { workspacesOptions } from "../data/queries.ts"
 import { bestFirst, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
 import { useMay } from "../ui/role.tsx"
 
-/** Finds pages, actions, tasks, monitors and workspaces by a part of their names. */
+/** Finds pages, actions, workspaces, and the records of the workspace. */
 const Palette = ({
   onClose,
   workspaceId
@@ -71,7 +71,7 @@ const Palette = ({
           autoFocus
           autoComplete="off"
           spellCheck={false}
-          placeholder="Search pages, tasks and monitors"
+          placeholder="Search by name, key, tag, URL or id"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}

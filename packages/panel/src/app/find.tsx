@@ -1,11 +1,11 @@
-import type { Role, Workspace } from "@scheduling/sdk"
+import type { FoundRecord, Role, Workspace } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import { Building2, Plus } from "lucide-react"
+import { Activity, BellRing, Building2, Cpu, ListOrdered, Lock, Plus, Siren } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
-import { findTasks, taskKinds, taskLink } from "../data/tasks.ts"
+import { taskKinds, taskLink, unnamed } from "../data/tasks.ts"
 import { navigation } from "./navigation.tsx"
 
 export interface Found {
@@ -107,31 +107,69 @@ export const findWorkspaces = (
       link: { to: "/w/$workspaceId", params: { workspaceId: id } }
     }))
 
-export const foundOptions = (workspaceId: string | undefined, name: string) =>
+/** The records besides tasks and monitors that can be found. */
+const otherKinds = {
+  queue: { name: "Queue", icon: ListOrdered },
+  channel: { name: "Channel", icon: BellRing },
+  worker: { name: "Worker", icon: Cpu },
+  secret: { name: "Secret", icon: Lock },
+  execution: { name: "Execution", icon: Activity },
+  incident: { name: "Incident", icon: Siren }
+} as const
+
+const linkOf = (workspaceId: string, { id, kind }: FoundRecord): NavigateOptions => {
+  const params = { workspaceId }
+  switch (kind) {
+    case "cron":
+    case "delayed":
+    case "chain":
+      return taskLink(workspaceId, kind, id)
+    case "queue":
+      return { to: "/w/$workspaceId/queues", params }
+    case "secret":
+      return { to: "/w/$workspaceId/secrets", params }
+    case "channel":
+      return {
+        to: "/w/$workspaceId/notifications/channels/$channelId",
+        params: { ...params, channelId: id }
+      }
+    case "worker":
+      return { to: "/w/$workspaceId/workers/$workerId", params: { ...params, workerId: id } }
+    case "execution":
+      return {
+        to: "/w/$workspaceId/executions/$executionId",
+        params: { ...params, executionId: id }
+      }
+    case "incident":
+      return { to: "/w/$workspaceId/incidents/$incidentId", params: { ...params, incidentId: id } }
+    default:
+      return {
+        to: "/w/$workspaceId/monitors/$kind/$monitorId",
+        params: { ...params, kind, monitorId: id }
+      }
+  }
+}
+
+export const foundOptions = (workspaceId: string | undefined, text: string) =>
   queryOptions({
-    queryKey: ["w", workspaceId, "find", name],
-    enabled: workspaceId !== undefined && name !== "",
+    queryKey: ["w", workspaceId, "find", text],
+    enabled: workspaceId !== undefined && text !== "",
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<ReadonlyArray<Found>> => {
       const scope = workspaceId ?? ""
-      const [tasks, monitors] = await Promise.all([
-        findTasks(scope, name, signal),
-        clientOf(scope).monitors.list({ name, limit: 6 }, { signal })
-      ])
-      return [
-        ...tasks.map((task) => {
-          const { icon: Icon, name: kind } = taskKinds[task.kind]
-          const link = taskLink(scope, task.kind, task.id)
-          return { key: task.id, name: task.name, kind, icon: <Icon />, link }
-        }),
-        ...monitors.data.map((monitor) => {
-          const { icon: Icon, name: kind } = monitorKinds[monitor.kind]
-          const link = {
-            to: "/w/$workspaceId/monitors/$kind/$monitorId" as const,
-            params: { workspaceId: scope, kind: monitor.kind, monitorId: monitor.id }
-          }
-          return { key: monitor.id, name: monitor.name, kind, icon: <Icon />, link }
-        })
-      ]
+      const { data } = await clientOf(scope).search.list({ q: text, limit: 12 }, { signal })
+      return data.map((record) => {
+        const { icon: Icon, name: kind } = { ...taskKinds, ...monitorKinds, ...otherKinds }[
+          record.kind
+        ]
+        const { id, key, name, target } = record
+        return {
+          key: id,
+          name: name ?? key ?? unnamed(target ?? id),
+          kind,
+          icon: <Icon />,
+          link: linkOf(scope, record)
+        }
+      })
     }
   })

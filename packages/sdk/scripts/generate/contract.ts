@@ -123,8 +123,8 @@ export const readContract = (): Contract => {
     const parameters = operation.parameters.filter((one) => one.in === "query")
     if (parameters.length === 0) return []
     const isOptional = parameters.every(({ required }) => !required)
-    const own = parameters.filter(({ name }) => !pageFields.includes(name))
-    const isPaged = own.length < parameters.length
+    const isPaged = pageFields.every((field) => parameters.some(({ name }) => name === field))
+    const own = parameters.filter(({ name }) => !isPaged || !pageFields.includes(name))
     if (isPaged && own.length === 0) return [{ kind: "query", type: pageQuery, isOptional }]
     const type = `${endpoint.name.split(".").map(pascal).join("")}Query`
     queries.push({ type, endpoint: endpoint.name, isPaged, parameters: own })

@@ -17,6 +17,7 @@ import { ExecutionsResource } from "./executions.ts"
 import { ForecastResource } from "./forecast.ts"
 import { ActivityResource } from "./activity.ts"
 import { EventsResource } from "./events.ts"
+import { SearchResource } from "./search.ts"
 import { MonitorsResource } from "./monitors.ts"
 import { HeartbeatMonitorsResource } from "./heartbeatMonitors.ts"
 import { SslMonitorsResource } from "./sslMonitors.ts"
@@ -45,6 +46,7 @@ export type * from "./executions.ts"
 export type * from "./forecast.ts"
 export type * from "./activity.ts"
 export type * from "./events.ts"
+export type * from "./search.ts"
 export type * from "./monitors.ts"
 export type * from "./heartbeatMonitors.ts"
 export type * from "./sslMonitors.ts"
@@ -99,6 +101,8 @@ export class Resources {
   readonly activity: ActivityResource
   /** Changes of a workspace as they happen. */
   readonly events: EventsResource
+  /** Finds records of a workspace. */
+  readonly search: SearchResource
   /** Monitors watch work that this service does not run. */
   readonly monitors: MonitorsResource
   /**
@@ -151,6 +155,7 @@ export class Resources {
     this.forecast = new ForecastResource(caller)
     this.activity = new ActivityResource(caller)
     this.events = new EventsResource(caller)
+    this.search = new SearchResource(caller)
     this.monitors = new MonitorsResource(caller)
     this.heartbeatMonitors = new HeartbeatMonitorsResource(caller)
     this.sslMonitors = new SslMonitorsResource(caller)

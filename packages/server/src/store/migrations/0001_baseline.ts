@@ -7,6 +7,7 @@ import { history } from "./baseline/history.ts"
 import { http } from "./baseline/http.ts"
 import { monitoring } from "./baseline/monitoring.ts"
 import { notifications } from "./baseline/notifications.ts"
+import { search } from "./baseline/search.ts"
 import { secrets } from "./baseline/secrets.ts"
 import { store } from "./baseline/store.ts"
 import { tasks } from "./baseline/tasks.ts"
@@ -24,6 +25,7 @@ export default Effect.all(
     monitoring,
     events,
     notifications,
+    search,
     billing,
     http,
     store

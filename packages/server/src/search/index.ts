@@ -1,0 +1,6 @@
+/** Finds the records of a workspace. Triggers keep what is searched (`migrations/baseline/search.ts`). */
+import { Layer } from "effect"
+import { SearchHandlers } from "./http.ts"
+import { SearchRepo } from "./SearchRepo.ts"
+
+export const SearchLayer = SearchHandlers.pipe(Layer.provide(SearchRepo.layer))
