@@ -125,7 +125,9 @@ const holds = (said: unknown, asked: unknown): boolean =>
       said.length === asked.length &&
       asked.every((one, at) => holds(said[at], one))
     : Predicate.isObject(asked)
-      ? Object.entries(asked).every(([name, one]) =>
-          holds(jsonObject(said)[name], keptSpelling(name, one))
+      ? Object.entries(asked).every(
+          ([name, one]) =>
+            // Within an option, null stands for the default.
+            one === null || holds(jsonObject(said)[name], keptSpelling(name, one))
         )
       : said === asked

@@ -3,6 +3,7 @@ import { ExecutionKind } from "../executions/Execution.ts"
 import { MonitorKind } from "../monitors/Monitor.ts"
 import { RecordId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
+import { label } from "../shared/Text.ts"
 
 export const defaultSearchLimit = 20
 
@@ -10,10 +11,7 @@ export const defaultSearchLimit = 20
 export const maxSearchWords = 8
 
 export const SearchQuery = {
-  q: Schema.String.check(
-    Schema.isMaxLength(200),
-    Schema.isPattern(/\S/, { expected: "at least one character that is not a space" })
-  ).annotate({
+  q: label(200, {
     description:
       `What to look for: up to ${maxSearchWords} words that must all occur, anywhere in a name, a key, a tag, a URL, ` +
       "a label or a host. Letter case does not count. An id finds its record.",
@@ -30,10 +28,13 @@ export const SearchQuery = {
 /** What can be found besides tasks and monitors. */
 const otherKinds = ["queue", "channel", "worker", "secret", "execution", "incident"] as const
 
-export const FoundKind = oneOf([...ExecutionKind.literals, ...MonitorKind.literals, ...otherKinds], {
-  identifier: "FoundKind",
-  description: "What was found: the kind of a task or a monitor, or another noun."
-})
+export const FoundKind = oneOf(
+  [...ExecutionKind.literals, ...MonitorKind.literals, ...otherKinds],
+  {
+    identifier: "FoundKind",
+    description: "What was found: the kind of a task or a monitor, or another noun."
+  }
+)
 export type FoundKind = typeof FoundKind.Type
 
 export const FoundRecord = Schema.Struct({

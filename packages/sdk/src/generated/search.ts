@@ -34,6 +34,7 @@ export type FoundKind =
   | "heartbeat"
   | "ssl"
   | "process"
+  | "http"
   | "queue"
   | "channel"
   | "worker"
@@ -63,7 +64,7 @@ export interface SearchResults {
 export interface SearchListQuery {
   /**
    * What to look for: up to 8 words that must all occur, anywhere in a name, a key, a tag, a URL, a
-   * label or a host. Letter case does not count. An id finds its record. At most 200 characters.
+   * label or a host. Letter case does not count. An id finds its record. 1 to 200 characters.
    */
   readonly q: string
   /** How many to show. 1 to 50. 20 when absent. */

@@ -3,11 +3,7 @@ import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
-import {
-  defaultSearchLimit,
-  FoundKind,
-  maxSearchWords
-} from "@scheduling/domain/search/Search"
+import { defaultSearchLimit, FoundKind, maxSearchWords } from "@scheduling/domain/search/Search"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { uuidPattern } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
@@ -23,7 +19,7 @@ export const SearchHandlers = implement(
       list: inWorkspace((workspaceId, { query: { limit = defaultSearchLimit, q } }) =>
         Effect.gen(function* () {
           const sought = { kinds: kindsFor(yield* Principal), limit }
-          const text = q.trim().toLowerCase()
+          const text = q.toLowerCase()
           const words = text.split(/\s+/)
           if (words.length > maxSearchWords) {
             return yield* ValidationFailed.at(

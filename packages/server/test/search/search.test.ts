@@ -188,7 +188,14 @@ layer(testAppLayer())("a search", (it) => {
   it.effect("refuses what it cannot look for", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      for (const query of ["", "?q=", "?q=%20", `?q=${"a".repeat(201)}`, "?q=a&limit=51", "?q=a+b+c+d+e+f+g+h+i"]) {
+      for (const query of [
+        "",
+        "?q=",
+        "?q=%20",
+        `?q=${"a".repeat(201)}`,
+        "?q=a&limit=51",
+        "?q=a+b+c+d+e+f+g+h+i"
+      ]) {
         const refused = yield* ask("GET", `${workspace}/search${query}`, { token })
         assert.strictEqual(outcome(refused), "422 validation_failed", query)
       }

@@ -55,7 +55,11 @@ export const search = Effect.gen(function* () {
   /** Keeps the entries of a table. `when` says which changes matter, and `entry` what is written. */
   const keep = (
     table: string,
-    { entry, isSearched, of }: { readonly entry: string; readonly isSearched?: string; readonly of: string }
+    {
+      entry,
+      isSearched,
+      of
+    }: { readonly entry: string; readonly isSearched?: string; readonly of: string }
   ) =>
     Effect.gen(function* () {
       const changed = of
