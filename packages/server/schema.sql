@@ -33,7 +33,7 @@ CREATE OR REPLACE FUNCTION public.keep_search_entry_of_monitors()
  LANGUAGE plpgsql
 AS $function$
         BEGIN
-          PERFORM put_search_entry(NEW.workspace_id, NEW.id, NEW.kind, NEW.name, NEW.key, NEW.tags, NULL);
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, NEW.kind, NEW.name, NEW.key, NEW.tags, target_of_monitor(NEW.id));
           RETURN NULL;
         END
         $function$;
@@ -67,6 +67,18 @@ AS $function$
           RETURN NULL;
         END
         $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_target()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      PERFORM put_search_entry(workspace_id, id, kind, name, key, tags, target_of_monitor(id))
+      FROM monitors
+      WHERE id = NEW.monitor_id;
+      RETURN NULL;
+    END
+    $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_search_entry_of_tasks()
  RETURNS trigger
@@ -155,6 +167,20 @@ AS $function$
           FROM regexp_matches(source, '{{[[:space:]]*secrets[.]([A-Z][A-Z0-9_]{0,62})[[:space:]]*}}', 'g') AS found
         )
       END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.target_of_monitor(monitor uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+      SELECT host
+      FROM ssl_monitors
+      WHERE monitor_id = monitor
+      UNION ALL
+      SELECT coalesce(target ->> 'url', target ->> 'host', target ->> 'name')
+      FROM checked_monitors
+      WHERE monitor_id = monitor
     $function$;
 
 CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
@@ -346,6 +372,7 @@ CREATE TABLE checked_monitors (
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX checked_monitors_by_check ON checked_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX checked_monitors_by_secrets ON checked_monitors USING btree (workspace_id) WHERE secret_names IS NOT NULL;
+CREATE TRIGGER checked_monitors_found AFTER INSERT OR UPDATE OF target ON public.checked_monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target();
 
 CREATE TABLE earlier_attempts (
   execution_id uuid NOT NULL,
@@ -1030,6 +1057,7 @@ CREATE TABLE ssl_monitors (
   CONSTRAINT ssl_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
 );
 CREATE INDEX ssl_monitors_by_check ON ssl_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE TRIGGER ssl_monitors_found AFTER INSERT OR UPDATE OF host ON public.ssl_monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target();
 
 CREATE TABLE stops (
   id uuid NOT NULL,

@@ -96,6 +96,32 @@ describe.skipIf(missing !== undefined)("a change", () => {
 describe.skipIf(missing !== undefined)("the search", () => {
   const panel = usePanel()
 
+  it("finds records by their keys, URLs and ids", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const task = await client.cron.create({
+      key: "payroll:monthly",
+      name: "Salaries",
+      schedule: "0 5 1 * *",
+      url: "https://api.example.com/pay"
+    })
+    await client.queues.create({ name: "Imports", max_concurrency: 2 })
+    await page.goto(`${panel.url()}/w/${workspaceId}/cron`)
+    await page.getByRole("row", { name: /Salaries/ }).waitFor()
+    const search = page.getByRole("combobox", { name: "Search" })
+    for (const text of ["payroll", "com/pay", task.id]) {
+      await page.keyboard.press("Control+k")
+      await search.fill(text)
+      await page.getByRole("option", { name: "Salaries Cron task" }).click()
+      await page.getByRole("heading", { name: "Salaries", exact: true }).waitFor()
+    }
+    await page.keyboard.press("Control+k")
+    await search.fill("impor")
+    await page.getByRole("option", { name: "Imports Queue" }).click()
+    await page.getByRole("heading", { name: "Queues" }).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it("reports that its code cannot be loaded, and opens when it can", async () => {
     const { page, problems } = await panel.open()
     const palette = "**/assets/Palette-*.js"

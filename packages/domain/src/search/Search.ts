@@ -50,7 +50,8 @@ export const FoundRecord = Schema.Struct({
     examples: ["nightly-report"]
   }),
   target: Schema.NullOr(Schema.String).annotate({
-    description: "The URL that a task calls, or the URLs of the steps of a chain.",
+    description:
+      "The URL that a task calls, the URLs of the steps of a chain, or what a monitor watches.",
     examples: ["https://api.example.com/reports"]
   })
 }).annotate({ identifier: "FoundRecord", description: "A record that a search found." })

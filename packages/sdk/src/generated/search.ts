@@ -51,7 +51,7 @@ export interface FoundRecord {
   readonly name: string | null
   /** Its key, if it has one. */
   readonly key: string | null
-  /** The URL that a task calls, or the URLs of the steps of a chain. */
+  /** The URL that a task calls, the URLs of the steps of a chain, or what a monitor watches. */
   readonly target: string | null
 }
 

@@ -84,6 +84,15 @@ layer(testAppLayer())("a search", (it) => {
       assert.deepStrictEqual(yield* kinds("nightly imports"), [])
       assert.deepStrictEqual(yield* kinds("two.example.com/b"), ["chain"])
       assert.deepStrictEqual(yield* kinds("backup"), ["heartbeat"])
+      yield* make(member, "monitors/ssl", { name: "Shop", host: "shop.example.net" })
+      const site = yield* make(member, "monitors/http", {
+        name: "Site",
+        url: "https://www.example.net/health"
+      })
+      assert.deepStrictEqual(yield* kinds("example.net"), ["http", "ssl"])
+      yield* make(member, `monitors/http/${site.id}`, { url: "https://new.example.org/" }, "PATCH")
+      assert.deepStrictEqual(yield* kinds("new.example.org"), ["http"])
+      assert.deepStrictEqual(yield* kinds("www.example.net"), [])
       assert.deepStrictEqual(yield* kinds("rack-2"), ["worker"])
       assert.deepStrictEqual(yield* kinds("pay.example.org"), ["secret"])
       assert.deepStrictEqual(yield* kinds("on call"), ["channel"])

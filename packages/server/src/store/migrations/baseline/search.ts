@@ -97,9 +97,40 @@ export const search = Effect.gen(function* () {
       NEW.url, (SELECT string_agg(DISTINCT url, ' ') FROM chain_steps WHERE version_id = NEW.version_id)
     )`
   })
+  // What a monitor watches is in the table of its kind, whose row is written after that of the monitor.
+  yield* sql`
+    CREATE FUNCTION target_of_monitor(monitor uuid) RETURNS text
+    LANGUAGE sql
+    STABLE
+    AS $$
+      SELECT host
+      FROM ssl_monitors
+      WHERE monitor_id = monitor
+      UNION ALL
+      SELECT coalesce(target ->> 'url', target ->> 'host', target ->> 'name')
+      FROM checked_monitors
+      WHERE monitor_id = monitor
+    $$`
+  yield* sql`
+    CREATE FUNCTION keep_search_entry_of_target() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    BEGIN
+      PERFORM put_search_entry(workspace_id, id, kind, name, key, tags, target_of_monitor(id))
+      FROM monitors
+      WHERE id = NEW.monitor_id;
+      RETURN NULL;
+    END
+    $$`
+  yield* sql`
+    CREATE TRIGGER ssl_monitors_found AFTER INSERT OR UPDATE OF host ON ssl_monitors
+    FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target()`
+  yield* sql`
+    CREATE TRIGGER checked_monitors_found AFTER INSERT OR UPDATE OF target ON checked_monitors
+    FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target()`
   yield* keep("monitors", {
     of: "name, key, tags",
-    entry: "NEW.kind, NEW.name, NEW.key, NEW.tags, NULL"
+    entry: "NEW.kind, NEW.name, NEW.key, NEW.tags, target_of_monitor(NEW.id)"
   })
   yield* keep("queues", {
     of: "name, key, tags",
