@@ -29,7 +29,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   accounts: ["core", "store", "events", "http", "plans", "mail", "engine"],
   secrets: ["core", "store", "http", "plans", "accounts", "engine"],
   tasks: ["core", "store", "events", "http", "plans", "engine", "accounts"],
-  monitoring: ["core", "store", "events", "http", "plans", "engine"],
+  monitoring: ["core", "store", "events", "http", "plans", "engine", "accounts"],
   notifications: ["core", "store", "events", "http", "plans", "mail", "engine", "accounts"],
   workers: ["core", "store", "events", "http", "plans", "engine", "accounts", "monitoring"],
   billing: ["core", "store", "events", "http", "plans", "engine", "accounts", "tasks"],

@@ -263,7 +263,7 @@ CREATE TABLE audit_events (
   workspace_id uuid,
   user_id uuid,
   actor_id uuid,
-  target_id text,
+  subject_id text,
   ip text,
   request_id text,
   details jsonb NOT NULL,
@@ -277,10 +277,10 @@ CREATE TABLE audit_events (
   hash text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_events_by_action ON audit_events USING btree (workspace_id, action, id DESC);
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id DESC);
-CREATE INDEX audit_events_by_target ON audit_events USING btree (workspace_id, target_id, id DESC);
+CREATE INDEX audit_events_by_subject ON audit_events USING btree (workspace_id, subject_id, id DESC);
 CREATE INDEX audit_events_by_user ON audit_events USING btree (user_id) WHERE user_id IS NOT NULL;
-CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, id DESC);
 CREATE INDEX audit_events_unlinked ON audit_events USING btree (id) WHERE ordinal IS NULL;
 CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events USING btree (ordinal) WHERE ordinal IS NOT NULL;
 
@@ -580,6 +580,8 @@ CREATE TABLE monitors (
   status text NOT NULL,
   changed_at timestamp with time zone NOT NULL,
   open_incident_id uuid,
+  created_by jsonb,
+  updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT monitors_pkey PRIMARY KEY (id),
@@ -638,6 +640,8 @@ CREATE TABLE notification_channels (
   last_status text,
   last_error text,
   last_at timestamp with time zone,
+  created_by jsonb,
+  updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   held_until timestamp with time zone,
@@ -840,6 +844,8 @@ CREATE TABLE queues (
   paused boolean DEFAULT false NOT NULL,
   next_at timestamp with time zone NOT NULL,
   held_until timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+  created_by jsonb,
+  updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT queues_pkey PRIMARY KEY (id),
@@ -1122,6 +1128,8 @@ CREATE TABLE tasks (
   lane bigint NOT NULL,
   run_at timestamp with time zone,
   ended_at timestamp with time zone,
+  created_by jsonb,
+  updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT tasks_pkey PRIMARY KEY (id),

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { Scope } from "../api-keys/Scope.ts"
 import type { Role } from "../members/Role.ts"
+import type { Actor } from "../shared/Actor.ts"
 import type { ApiKeyId, SessionId, UserId } from "../shared/Ids.ts"
 import type { AuthorizedWorkspaceId } from "./CurrentWorkspace.ts"
 
@@ -15,6 +16,8 @@ export interface UserPrincipal {
    * The user's role in the workspace of the path. Null without one, or if the user is not a member.
    */
   readonly role: Role | null
+  /** The name of the person or the service account. Null if the person has given none. */
+  readonly name: string | null
   /** The name of the service account. Null for a person. */
   readonly service_account: string | null
 }
@@ -26,6 +29,7 @@ export interface ApiKeyPrincipal {
   readonly workspace_id: AuthorizedWorkspaceId
   /** The lane of the account that created the workspace. Accounts take turns by their lanes. */
   readonly lane: bigint
+  readonly name: string
   readonly key_prefix: string
   readonly scopes: ReadonlyArray<Scope>
   readonly expires_at: Date | null
@@ -35,6 +39,16 @@ export interface ApiKeyPrincipal {
 export class Principal extends Context.Service<Principal, UserPrincipal | ApiKeyPrincipal>()(
   "@scheduling/domain/auth/Principal"
 ) {}
+
+/** The user, service account or API key as the author of a change. */
+export const actorOf = (principal: Principal["Service"]): Actor =>
+  principal.kind === "api_key"
+    ? { kind: "api_key", id: principal.api_key_id, name: principal.name }
+    : {
+        kind: principal.service_account === null ? "user" : "service_account",
+        id: principal.user_id,
+        name: principal.name
+      }
 
 export const principalId = (principal: Principal["Service"]): UserId | ApiKeyId =>
   principal.kind === "jwt" ? principal.user_id : principal.api_key_id

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "../cron/Firing.ts"
 import { excludedCalendarPut, firingOptions } from "../cron/FiringOptions.ts"
 import { Schedule } from "../schedules/Schedule.ts"
@@ -196,6 +197,7 @@ export const Chain = Schema.Struct({
   last_run: Schema.NullOr(LastChainRun).annotate({
     description: "How the latest run went. Null before the first run."
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -236,6 +238,7 @@ export const Chain = Schema.Struct({
       status: "active",
       next_run_at: "2026-02-02T18:00:00.000Z",
       last_run: null,
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { callOptions } from "../calls/CallOptions.ts"
@@ -93,6 +94,7 @@ export const CronTask = Schema.Struct({
   last_run: Schema.NullOr(LastRun).annotate({
     description: "How the latest run went. Null before the first run."
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -127,6 +129,7 @@ export const CronTask = Schema.Struct({
       status: "active",
       next_run_at: "2026-02-01T03:00:00.000Z",
       last_run: null,
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

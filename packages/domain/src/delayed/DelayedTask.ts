@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { callOptions } from "../calls/CallOptions.ts"
@@ -149,6 +150,7 @@ export const DelayedTask = Schema.Struct({
   last_run: Schema.NullOr(LastRun).annotate({
     description: "How the latest run went. Null before the first run."
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -175,6 +177,7 @@ export const DelayedTask = Schema.Struct({
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
       last_run: null,
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { withoutField } from "../shared/requests/whenAbsent.ts"
@@ -62,6 +63,7 @@ export const monitorFields = {
   open_incident_id: Schema.NullOr(IncidentId).annotate({
     description: "The open incident. Null if there is none."
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }
@@ -78,6 +80,7 @@ export const exampleOfMonitor = {
   last_change_at: "2026-01-30T03:04:11.000Z",
   next_check_at: "2026-02-01T03:05:00.000Z",
   open_incident_id: null,
+  ...exampleAuthors,
   created_at: "2026-01-29T09:30:00.000Z",
   updated_at: "2026-01-29T09:30:00.000Z"
 } as const

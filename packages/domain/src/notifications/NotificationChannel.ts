@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { mask } from "../calls/credentialHeaders.ts"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
 import { configOfKind } from "./channelConfigs.ts"
@@ -127,6 +128,7 @@ export const NotificationChannel = Schema.Struct({
   last_delivery: Schema.NullOr(LastDelivery).annotate({
     description: "The latest attempt to send something. Null before the first."
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -145,6 +147,7 @@ export const NotificationChannel = Schema.Struct({
       paused_reason: null,
       confirmed: true,
       last_delivery: { at: "2026-01-31T09:30:00.000Z", delivered: true, error: null },
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

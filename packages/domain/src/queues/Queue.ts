@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { QueueId, WorkspaceId } from "../shared/Ids.ts"
 import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
 import { ListPage, listQuery } from "../shared/requests/ListQuery.ts"
@@ -125,6 +126,7 @@ export const Queue = Schema.Struct({
   waiting: Schema.Int.annotate({
     description: `How many of its runs are due and wait for a slot, counted up to ${countRunsTo}.`
   }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -142,6 +144,7 @@ export const Queue = Schema.Struct({
       paused: false,
       running: 2,
       waiting: 348,
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Actor } from "../shared/Actor.ts"
 import { AuditEventId, inPath, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { text } from "../shared/Text.ts"
@@ -31,14 +32,36 @@ const auditActions = [
   "billing.cancelled",
   "billing.resumed",
   "billing.changed",
-  "billing.tasks_paused",
-  "billing.tasks_resumed",
   "notification_channel.created",
   "notification_channel.updated",
   "notification_channel.deleted",
   "notification_channel.confirmed",
   "notification_channel.paused",
+  "notification_channel.resumed",
   "notification_settings.updated",
+  "cron_task.created",
+  "cron_task.updated",
+  "cron_task.paused",
+  "cron_task.resumed",
+  "cron_task.deleted",
+  "delayed_task.created",
+  "delayed_task.updated",
+  "delayed_task.deleted",
+  "chain.created",
+  "chain.updated",
+  "chain.paused",
+  "chain.resumed",
+  "chain.deleted",
+  "queue.created",
+  "queue.updated",
+  "queue.paused",
+  "queue.resumed",
+  "queue.deleted",
+  "monitor.created",
+  "monitor.updated",
+  "monitor.paused",
+  "monitor.resumed",
+  "monitor.deleted",
   "worker.created",
   "worker.updated",
   "worker.paused",
@@ -50,10 +73,11 @@ const auditActions = [
 
 const AuditAction = oneOf(auditActions, {
   identifier: "AuditAction",
-  description: "The resource that was changed, and the change."
+  description: "The kind of record that was changed, and the change."
 })
+export type AuditAction = typeof AuditAction.Type
 
-const auditResources = [
+const subjectKinds = [
   "workspace",
   "member",
   "invitation",
@@ -64,28 +88,63 @@ const auditResources = [
   "billing",
   "notification_channel",
   "notification_settings",
-  "worker"
+  "worker",
+  "cron_task",
+  "delayed_task",
+  "chain",
+  "queue",
+  "monitor"
 ] as const
+
+const SubjectKind = oneOf(subjectKinds, {
+  identifier: "AuditSubjectKind",
+  description: "The kind of record that was changed: the first part of the action."
+})
+
+/** One field of a definition that was changed. */
+const FieldChange = Schema.Struct({
+  field: Schema.String.annotate({ description: "The name of the field.", examples: ["url"] }),
+  old: Schema.Unknown.annotate({
+    description: "The value before. Null if the record was created.",
+    examples: ["https://api.example.com/payroll"]
+  }),
+  new: Schema.Unknown.annotate({
+    description: "The value after. Null if the record was deleted.",
+    examples: ["https://api.example.com/v2/payroll"]
+  })
+}).annotate({
+  identifier: "FieldChange",
+  description:
+    "A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB " +
+    "stand its `sha256` and its `bytes`."
+})
+export type FieldChange = typeof FieldChange.Type
 
 /** An event of the audit log. It is written together with the change and never edited. */
 export const AuditEvent = Schema.Struct({
   id: AuditEventId,
   action: AuditAction,
-  actor_id: Schema.NullOr(UserId).annotate({
-    description:
-      "The user or the service account that made the change. Null if the user is unknown, or the service made the change."
-  }),
-  target_id: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the changed resource. Null if it has none.",
+  subject_kind: SubjectKind,
+  subject_id: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the changed record. Null if it has none.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
+  }),
+  actor: Schema.NullOr(Actor),
+  request_id: Schema.NullOr(Schema.String).annotate({
+    description: "The id of the request, or of what made the service act. Null if unknown.",
+    examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"]
   }),
   ip: Schema.NullOr(Schema.String).annotate({
     description: "The address of the request. Null if unknown.",
     examples: ["203.0.113.7"]
   }),
-  details: Schema.Record(Schema.String, Schema.Unknown).annotate({
+  changes: Schema.Array(FieldChange).annotate({
     description:
-      "Details of the action, such as the scopes of a new key. If a service account made the change, `actor` has its `kind`, `service_account`, and its `name`."
+      "The changed fields. A new record has all that are not null. Empty if the action changes no " +
+      "definition."
+  }),
+  details: Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "Details of the action, such as the name of the record."
   }),
   hash: Schema.NullOr(Schema.String).annotate({
     description:
@@ -104,20 +163,15 @@ export type AuditEvent = typeof AuditEvent.Type
 export const AuditFilters = {
   actor_id: Schema.optionalKey(
     inPath(UserId).pipe(
-      Schema.annotateEncoded({ description: "Only changes by this user or service account." })
+      Schema.annotateEncoded({
+        description: "Only changes by this user, API key or service account."
+      })
     )
   ),
   action: Schema.optionalKey(AuditAction),
-  resource: Schema.optionalKey(
-    oneOf(auditResources, {
-      identifier: "AuditResource",
-      description: "Only changes of this kind of resource: the first part of the action."
-    })
-  ),
-  target_id: Schema.optionalKey(
-    text({ min: 1, max: 200 }).annotate({
-      description: "Only changes of the resource with this id."
-    })
+  subject_kind: Schema.optionalKey(SubjectKind),
+  subject_id: Schema.optionalKey(
+    text({ min: 1, max: 200 }).annotate({ description: "Only changes of the record with this id." })
   ),
   from: Schema.optionalKey(timestampInput("At this time or later.")),
   to: Schema.optionalKey(timestampInput("Before this time."))
@@ -126,10 +180,14 @@ export type AuditFilters = Schema.Struct.Type<typeof AuditFilters>
 
 export const actionsOf = ({
   action,
-  resource
-}: Pick<AuditFilters, "action" | "resource">): ReadonlyArray<AuditEvent["action"]> =>
+  subject_kind
+}: Pick<AuditFilters, "action" | "subject_kind">): ReadonlyArray<AuditAction> =>
   auditActions.filter(
     (one) =>
       (action === undefined || one === action) &&
-      (resource === undefined || one.startsWith(`${resource}.`))
+      (subject_kind === undefined || subjectKindOf(one) === subject_kind)
   )
+
+/** The kind of record is the first part of an action. */
+export const subjectKindOf = (action: AuditAction): AuditEvent["subject_kind"] =>
+  action.slice(0, action.indexOf(".")) as AuditEvent["subject_kind"]

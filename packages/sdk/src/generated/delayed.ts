@@ -5,6 +5,7 @@ import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { DelayedBase } from "../reading/waiting.ts"
 import type {
+  Actor,
   BatchError,
   CallAuth,
   CallMethod,
@@ -307,6 +308,10 @@ export interface DelayedTask {
   readonly run_at: Timestamp
   /** How the latest run went. Null before the first run. */
   readonly last_run: LastRun | null
+  /** Who created it. Null if nobody is known. */
+  readonly created_by: Actor | null
+  /** Who changed its definition last. Null if nobody is known. */
+  readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */

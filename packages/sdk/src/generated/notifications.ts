@@ -5,6 +5,7 @@ import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
+  Actor,
   DeliveryStatus,
   NotificationChannelId,
   NotificationDeliveryId,
@@ -629,6 +630,10 @@ export interface NotificationChannel {
   readonly confirmed: boolean
   /** The latest attempt to send something. Null before the first. */
   readonly last_delivery: LastDelivery | null
+  /** Who created it. Null if nobody is known. */
+  readonly created_by: Actor | null
+  /** Who changed its definition last. Null if nobody is known. */
+  readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */

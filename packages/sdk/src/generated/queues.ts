@@ -4,7 +4,7 @@ import type { Idempotent, InWorkspace, RequestOptions } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { QueueId, Timestamp, Total, WorkspaceId } from "./shared.ts"
+import type { Actor, QueueId, Timestamp, Total, WorkspaceId } from "./shared.ts"
 
 /**
  * Limits that tasks and chains share: how many of their runs go on at once, and how often one
@@ -218,6 +218,10 @@ export interface Queue {
   readonly running: number
   /** How many of its runs are due and wait for a slot, counted up to 10000. */
   readonly waiting: number
+  /** Who created it. Null if nobody is known. */
+  readonly created_by: Actor | null
+  /** Who changed its definition last. Null if nobody is known. */
+  readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */

@@ -66,6 +66,21 @@ export interface AccessTokenIdentity {
   readonly user: User
 }
 
+/** Who made a change. */
+export interface Actor {
+  readonly kind: ActorKind
+  /** The id of the user, API key or service account. Null for the service. */
+  readonly id: string | null
+  /** Its name at the time of the change. Null if it has none. */
+  readonly name: string | null
+}
+
+/**
+ * `plan`: the service, to keep the workspace to its plan. `system`: the service, for another
+ * reason, such as a task that failed too often.
+ */
+export type ActorKind = "user" | "api_key" | "service_account" | "plan" | "system"
+
 /** An API key is about to expire. */
 export interface ApiKeyEvent {
   /**

@@ -5,6 +5,7 @@ import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
+  Actor,
   AuditEventId,
   SigningSecretId,
   Timestamp,
@@ -189,7 +190,7 @@ export class WorkspacesResource extends Resource {
   }
 }
 
-/** The resource that was changed, and the change. */
+/** The kind of record that was changed, and the change. */
 export type AuditAction =
   | "workspace.created"
   | "workspace.renamed"
@@ -217,14 +218,36 @@ export type AuditAction =
   | "billing.cancelled"
   | "billing.resumed"
   | "billing.changed"
-  | "billing.tasks_paused"
-  | "billing.tasks_resumed"
   | "notification_channel.created"
   | "notification_channel.updated"
   | "notification_channel.deleted"
   | "notification_channel.confirmed"
   | "notification_channel.paused"
+  | "notification_channel.resumed"
   | "notification_settings.updated"
+  | "cron_task.created"
+  | "cron_task.updated"
+  | "cron_task.paused"
+  | "cron_task.resumed"
+  | "cron_task.deleted"
+  | "delayed_task.created"
+  | "delayed_task.updated"
+  | "delayed_task.deleted"
+  | "chain.created"
+  | "chain.updated"
+  | "chain.paused"
+  | "chain.resumed"
+  | "chain.deleted"
+  | "queue.created"
+  | "queue.updated"
+  | "queue.paused"
+  | "queue.resumed"
+  | "queue.deleted"
+  | "monitor.created"
+  | "monitor.updated"
+  | "monitor.paused"
+  | "monitor.resumed"
+  | "monitor.deleted"
   | "worker.created"
   | "worker.updated"
   | "worker.paused"
@@ -237,19 +260,20 @@ export interface AuditEvent {
   /** The id of the event. */
   readonly id: AuditEventId
   readonly action: AuditAction
-  /**
-   * The user or the service account that made the change. Null if the user is unknown, or the
-   * service made the change.
-   */
-  readonly actor_id: UserId | null
-  /** The id of the changed resource. Null if it has none. */
-  readonly target_id: string | null
+  readonly subject_kind: AuditSubjectKind
+  /** The id of the changed record. Null if it has none. */
+  readonly subject_id: string | null
+  readonly actor: Actor | null
+  /** The id of the request, or of what made the service act. Null if unknown. */
+  readonly request_id: string | null
   /** The address of the request. Null if unknown. */
   readonly ip: string | null
   /**
-   * Details of the action, such as the scopes of a new key. If a service account made the change,
-   * `actor` has its `kind`, `service_account`, and its `name`.
+   * The changed fields. A new record has all that are not null. Empty if the action changes no
+   * definition.
    */
+  readonly changes: ReadonlyArray<FieldChange>
+  /** Details of the action, such as the name of the record. */
   readonly details: Readonly<Record<string, unknown>>
   /** The hash of this event and the previous hash. Null for a moment after the change. */
   readonly hash: string | null
@@ -262,8 +286,8 @@ export interface AuditEvent {
   readonly created_at: Timestamp
 }
 
-/** Only changes of this kind of resource: the first part of the action. */
-export type AuditResource =
+/** The kind of record that was changed: the first part of the action. */
+export type AuditSubjectKind =
   | "workspace"
   | "member"
   | "invitation"
@@ -275,6 +299,22 @@ export type AuditResource =
   | "notification_channel"
   | "notification_settings"
   | "worker"
+  | "cron_task"
+  | "delayed_task"
+  | "chain"
+  | "queue"
+  | "monitor"
+
+/**
+ * A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB
+ * stand its `sha256` and its `bytes`.
+ */
+export interface FieldChange {
+  /** The name of the field. */
+  readonly field: string
+  readonly old: unknown
+  readonly new: unknown
+}
 
 /**
  * The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the
@@ -325,14 +365,14 @@ export interface WorkspacesGetSigningSecretsQuery extends PageQuery {
 }
 
 export interface WorkspacesListAuditEventsQuery extends PageQuery {
-  /** Only changes by this user or service account. */
+  /** Only changes by this user, API key or service account. */
   readonly actor_id?: UserId | undefined
-  /** The resource that was changed, and the change. */
+  /** The kind of record that was changed, and the change. */
   readonly action?: AuditAction | undefined
-  /** Only changes of this kind of resource: the first part of the action. */
-  readonly resource?: AuditResource | undefined
-  /** Only changes of the resource with this id. 1 to 200 characters. */
-  readonly target_id?: string | undefined
+  /** The kind of record that was changed: the first part of the action. */
+  readonly subject_kind?: AuditSubjectKind | undefined
+  /** Only changes of the record with this id. 1 to 200 characters. */
+  readonly subject_id?: string | undefined
   /** At this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Before this time. */

@@ -75,10 +75,10 @@ export class AccountReclaims extends Context.Service<
         origin: RequestOrigin
       ) {
         const now = yield* DateTime.nowAsDate
-        const record = (action: AuditEvent["action"], target_id: string, details: object = {}) =>
+        const record = (action: AuditEvent["action"], subject_id: string, details: object = {}) =>
           audit.recordInWorkspace(action, workspaceId, {
             actor_id: userId,
-            target_id,
+            subject_id,
             origin,
             details: { ...details }
           })

@@ -16,6 +16,7 @@ import { KeyUsesRepo } from "./api-keys/KeyUsesRepo.ts"
 import { ApiKeysHandlers } from "./api-keys/http.ts"
 import { AuditChain } from "./audit/AuditChain.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
+import { ChangeLog } from "./audit/ChangeLog.ts"
 import { Auth } from "./auth/Auth.ts"
 import { ChangeMails } from "./auth/ChangeMails.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
@@ -54,8 +55,14 @@ export { Accounts } from "./Accounts.ts"
 export { authorize } from "./access/authorize.ts"
 export { AuditChain } from "./audit/AuditChain.ts"
 export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
+export {
+  ChangeLog,
+  type Definition,
+  type RecordedKind,
+  type DefinitionChange
+} from "./audit/ChangeLog.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
-export { type Author, currentAuthor } from "./audit/currentAuthor.ts"
+export { actingAs, currentAuthor } from "./audit/currentAuthor.ts"
 export { Auth } from "./auth/Auth.ts"
 export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
 export { ChangeMails } from "./auth/ChangeMails.ts"
@@ -107,6 +114,7 @@ export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, Bootstr
   Layer.provide(AccountReclaims.layer),
   Layer.provideMerge(Layer.mergeAll(SecondFactors.layer, AuditChain.layer, ChangeMails.layer)),
   Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer]),
+  Layer.provideMerge(ChangeLog.layer),
   Layer.provideMerge(
     Layer.mergeAll(AccountEvents.layer, Throttle.layer, RequestRates.layer, AuditLog.layer)
   ),

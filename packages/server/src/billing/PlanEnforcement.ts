@@ -3,7 +3,7 @@ import { leastGapSeconds } from "@scheduling/schedules/gapOf"
 import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuditLog } from "../accounts/index.ts"
+import { actingAs, AuditLog, ChangeLog, currentAuthor } from "../accounts/index.ts"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { AppConfig, loop, runAllInTurn, shortMessage } from "../core/index.ts"
 import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
@@ -38,6 +38,7 @@ export class PlanEnforcement extends Context.Service<
     never,
     | AppConfig
     | AuditLog
+    | ChangeLog
     | Limits
     | LimitsRepo
     | Outbox
@@ -51,6 +52,7 @@ export class PlanEnforcement extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { plans } = yield* AppConfig
       const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const limits = yield* Limits
       const outbox = yield* Outbox
       const repo = yield* PlanPausesRepo
@@ -61,19 +63,23 @@ export class PlanEnforcement extends Context.Service<
         (plan) => plan.limits.executions_a_month ?? []
       )
 
-      const record = (
-        action: "billing.tasks_paused" | "billing.tasks_resumed",
-        rows: ReadonlyArray<PlannedRow>
-      ) => {
-        const [first] = rows
-        return first === undefined
-          ? Effect.void
-          : audit.recordInWorkspace(action, first.workspace_id, {
-              actor_id: null,
-              origin: { ip: null, user_agent: null, request_id: "billing" },
-              details: { tasks: rows.map(({ id, name }) => ({ id, name })) }
-            })
-      }
+      /** Pauses or resumes a task, and records it. */
+      const changed = Effect.fnUntraced(function* <E>(
+        kind: PlannedKind,
+        row: PlannedRow,
+        change: (row: PlannedRow) => Effect.Effect<PlannedRow, E>,
+        details: { readonly reason?: string } = {}
+      ) {
+        const after = yield* change({ ...row, updated_by: (yield* currentAuthor).actor })
+        yield* changeLog.record({
+          kind: kind === "cron" ? "cron_task" : "chain",
+          workspace_id: row.workspace_id,
+          id: row.id,
+          before: definitionOf(row),
+          after: definitionOf(after),
+          details
+        })
+      })
 
       const pause = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -82,9 +88,11 @@ export class PlanEnforcement extends Context.Service<
         reason: string
       ) {
         const at = yield* DateTime.nowAsDate
-        yield* Effect.forEach(rows, (row) => schedules.pause(row, reason), { discard: true })
+        const pauseOne = (row: PlannedRow) => schedules.pause(row, reason)
+        yield* Effect.forEach(rows, (row) => changed(kind, row, pauseOne, { reason }), {
+          discard: true
+        })
         yield* repo.insert(workspaceId, rows, at)
-        yield* record("billing.tasks_paused", rows)
         yield* outbox.announce(
           ...rows.map(({ id, name, tags, workspace_id }) => ({
             workspace_id,
@@ -99,52 +107,56 @@ export class PlanEnforcement extends Context.Service<
 
       const resume = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
+        kind: PlannedKind,
         rows: ReadonlyArray<PlannedRow>
       ) {
         yield* repo.remove(workspaceId, rows)
-        yield* Effect.orDie(Effect.forEach(rows, schedules.resume, { discard: true }))
-        yield* record("billing.tasks_resumed", rows)
+        yield* Effect.orDie(
+          Effect.forEach(rows, (row) => changed(kind, row, schedules.resume), { discard: true })
+        )
       })
 
       /** Pauses or resumes one batch, and returns true if there can be more to do. */
-      const enforceBatch = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        kind: PlannedKind
-      ) {
-        if (!(yield* workspaces.lock(workspaceId))) return false
-        const plan = yield* limits.planOf(workspaceId)
-        const { shortest_interval_seconds: seconds } = plan.limits
-        const tooFrequent = yield* findTooFrequent(workspaceId, kind, seconds)
-        if (tooFrequent.length > 0) {
-          const rows = yield* repo.listActive(workspaceId, kind, batch, tooFrequent)
-          const reason = `The plan ${plan.name} allows schedules that fire at most every ${seconds} seconds.`
-          yield* pause(workspaceId, kind, rows, reason)
-          if (rows.length === batch) return true
-        }
-        const isUsedUp = yield* isMonthUsedUp(workspaceId)
-        const allowed = isUsedUp ? 0 : plan.limits[kind === "cron" ? "cron_tasks" : "chains"]
-        const active = yield* repo.countActive(workspaceId, kind)
-        if (active > allowed) {
-          const count = Math.min(batch, active - allowed)
-          const reason = isUsedUp
-            ? "The executions of this month are used up."
-            : `The plan ${plan.name} allows ${allowed} active ${kind === "cron" ? "cron tasks" : "chains"}.`
-          const rows = yield* repo.listActive(workspaceId, kind, count)
-          yield* pause(workspaceId, kind, rows, reason)
-          return true
-        }
-        const paused =
-          active < allowed
-            ? yield* repo.listPaused(
-                workspaceId,
-                kind,
-                tooFrequent,
-                Math.min(batch, allowed - active)
-              )
-            : []
-        if (paused.length > 0) yield* resume(workspaceId, paused)
-        return paused.length === batch
-      }, transaction)
+      const enforceBatch = Effect.fnUntraced(
+        function* (workspaceId: AuthorizedWorkspaceId, kind: PlannedKind) {
+          if (!(yield* workspaces.lock(workspaceId))) return false
+          const plan = yield* limits.planOf(workspaceId)
+          const { shortest_interval_seconds: seconds } = plan.limits
+          const tooFrequent = yield* findTooFrequent(workspaceId, kind, seconds)
+          if (tooFrequent.length > 0) {
+            const rows = yield* repo.listActive(workspaceId, kind, batch, tooFrequent)
+            const reason = `The plan ${plan.name} allows schedules that fire at most every ${seconds} seconds.`
+            yield* pause(workspaceId, kind, rows, reason)
+            if (rows.length === batch) return true
+          }
+          const isUsedUp = yield* isMonthUsedUp(workspaceId)
+          const allowed = isUsedUp ? 0 : plan.limits[kind === "cron" ? "cron_tasks" : "chains"]
+          const active = yield* repo.countActive(workspaceId, kind)
+          if (active > allowed) {
+            const count = Math.min(batch, active - allowed)
+            const reason = isUsedUp
+              ? "The executions of this month are used up."
+              : `The plan ${plan.name} allows ${allowed} active ${kind === "cron" ? "cron tasks" : "chains"}.`
+            const rows = yield* repo.listActive(workspaceId, kind, count)
+            yield* pause(workspaceId, kind, rows, reason)
+            return true
+          }
+          const paused =
+            active < allowed
+              ? yield* repo.listPaused(
+                  workspaceId,
+                  kind,
+                  tooFrequent,
+                  Math.min(batch, allowed - active)
+                )
+              : []
+          if (paused.length > 0) yield* resume(workspaceId, kind, paused)
+          return paused.length === batch
+        },
+        audit.together,
+        transaction,
+        actingAs("plan", "billing")
+      )
 
       const findTooFrequent = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -224,6 +236,11 @@ export class PlanEnforcement extends Context.Service<
       })
     })
   )
+}
+
+const definitionOf = ({ name, status, updated_at, updated_by, version }: PlannedRow) => {
+  const fields = { name, paused: status === "paused" }
+  return { version, updated_at, updated_by, shown: fields, stored: fields }
 }
 
 /** Adds the workspace to the error of a failed turn. */

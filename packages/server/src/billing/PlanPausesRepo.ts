@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { authorize } from "../accounts/index.ts"
@@ -9,6 +10,7 @@ export type PlannedKind = "cron" | "chain"
 export interface PlannedRow extends ScheduledRow {
   readonly name: string
   readonly tags: ReadonlyArray<string>
+  readonly updated_by: Actor | null
 }
 
 export class PlanPausesRepo extends Context.Service<
@@ -65,7 +67,9 @@ export class PlanPausesRepo extends Context.Service<
     PlanPausesRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql.literal(`${scheduledColumns}, coalesce(name, '') AS name, tags`)
+      const columns = sql.literal(
+        `${scheduledColumns}, coalesce(name, '') AS name, tags, updated_by`
+      )
       const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
 
       return PlanPausesRepo.of({
@@ -137,6 +141,7 @@ export class PlanPausesRepo extends Context.Service<
               paused_reason = ${row.paused_reason},
               next_fire_at = ${row.next_fire_at},
               version = ${row.version},
+              updated_by = ${JSON.stringify(row.updated_by)}::jsonb,
               updated_at = ${row.updated_at}
             WHERE workspace_id = ${row.workspace_id}
               AND id = ${row.id}`

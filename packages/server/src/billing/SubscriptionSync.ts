@@ -72,7 +72,7 @@ export class SubscriptionSync extends Context.Service<
         const { price_id, status } = state
         yield* audit.recordInWorkspace("billing.changed", row.workspace_id, {
           actor_id: null,
-          target_id: row.customer_id,
+          subject_id: row.customer_id,
           origin: { ip: null, user_agent: null, request_id: "billing" },
           details: { status, price: price_id, was: row.status, price_was: row.price_id }
         })

@@ -89,7 +89,7 @@ export class Subscriptions extends Context.Service<
       ) =>
         audit.recordInWorkspace(action, workspaceId, {
           actor_id: user_id,
-          target_id: workspaceId,
+          subject_id: workspaceId,
           origin,
           details
         })

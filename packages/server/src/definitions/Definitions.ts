@@ -20,7 +20,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { RequestRates } from "../accounts/index.ts"
+import { AuditLog, RequestRates } from "../accounts/index.ts"
 import { runInSlices } from "../core/index.ts"
 import { DefinedKinds, FairQueue, yieldToEventLoop } from "../http/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -62,11 +62,12 @@ export class Definitions extends Context.Service<
   static readonly layer: Layer.Layer<
     Definitions,
     never,
-    DefinedKinds | DefinitionsRepo | Limits | RequestRates | SqlClient.SqlClient
+    AuditLog | DefinedKinds | DefinitionsRepo | Limits | RequestRates | SqlClient.SqlClient
   > = Layer.effect(
     Definitions,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
       const kinds = yield* DefinedKinds
       const limits = yield* Limits
       const rates = yield* RequestRates
@@ -197,6 +198,7 @@ export class Definitions extends Context.Service<
         const outcomes = yield* applyAll(workspaceId, items, owner, options).pipe(
           Effect.map((applied) => [...unprepared, ...applied]),
           Effect.flatMap((all) => decide(all, dry_run)),
+          audit.together,
           transaction,
           Effect.catchTag("Planned", (plan) => Effect.succeed(plan.outcomes))
         )

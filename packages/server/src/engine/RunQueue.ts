@@ -48,11 +48,15 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<QueuedRun>, NotFound | QuotaExceeded>
 
     /**
-     * Adds the run of a delayed task, and the task too if its `insertion` is given: one statement
-     * does both. A time in the past means now.
+     * Adds the run of a delayed task, and the task too if its `insertion` is given, with the `event`
+     * that records it: one statement does all. A time in the past means now.
      */
     readonly schedule: (
-      task: TaskOfRun & { readonly run_at: Date; readonly insertion?: Statement.Fragment }
+      task: TaskOfRun & {
+        readonly run_at: Date
+        readonly insertion?: Statement.Fragment
+        readonly event?: Statement.Fragment | undefined
+      }
     ) => Effect.Effect<QueuedRun, SqlError.SqlError>
 
     /**

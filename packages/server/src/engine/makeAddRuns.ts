@@ -88,10 +88,15 @@ export const makeAddRuns = Effect.gen(function* () {
 
     schedule: Effect.fn("RunQueue.schedule")(
       function* ({
+        event,
         insertion,
         ...task
-      }: TaskOfRun & { readonly run_at: Date; readonly insertion?: Statement.Fragment }) {
-        const inserting = insertion && { task: sql`${insertion} RETURNING ${forRuns}` }
+      }: TaskOfRun & {
+        readonly run_at: Date
+        readonly insertion?: Statement.Fragment
+        readonly event?: Statement.Fragment | undefined
+      }) {
+        const inserting = insertion && { task: sql`${insertion} RETURNING ${forRuns}`, event }
         return yield* insert({ ...task, ...inserting, kind: "delayed", trigger: "schedule" })
       },
       Effect.catchTag("QuotaExceeded", Effect.die)

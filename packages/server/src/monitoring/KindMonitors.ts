@@ -3,6 +3,7 @@ import type {
   MonitorKind as MonitorKindName,
   MonitorQuery
 } from "@scheduling/domain/monitors/Monitor"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import {
   type Conflict,
   type NotFound,
@@ -15,6 +16,7 @@ import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ChangeLog, currentAuthor, type Definition } from "../accounts/index.ts"
 import {
   againIfOvertaken,
   checkVersion,
@@ -106,9 +108,11 @@ export interface KindMonitors<Types extends KindTypes> {
 
 export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Types>) =>
   Effect.gen(function* (): Effect.fn.Return<KindMonitors<Types>, never, Needed> {
+    type ShownRow = Types["Row"] & Types["Joined"]
     const sql = yield* SqlClient.SqlClient
     const transaction = transactionOf(sql)
     const now = Effect.orDie((yield* StoreClock)(sql))
+    const changeLog = yield* ChangeLog
     const ids = yield* Ids
     const limits = yield* Limits
     const eventsRepo = yield* MonitorEventsRepo
@@ -117,6 +121,42 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     const statusChanges = yield* StatusChanges
     const usage = yield* UsageRepo
     const { rows, table } = kind
+    const fields = definedFields(table.kind)
+
+    const definitionOf = (row: ShownRow, at: Date): Definition => {
+      const monitor = kind.show(row, at)
+      const shown = pick(monitor, fields)
+      const { updated_by, version } = monitor
+      const stored = pick({ ...monitor, ...kind.stored?.(row) }, fields)
+      return { version, updated_by, updated_at: row.updated_at, shown, stored }
+    }
+
+    const record = (before: ShownRow | undefined, after: ShownRow | undefined, at: Date) => {
+      const row = before ?? after
+      return row === undefined
+        ? Effect.void
+        : changeLog.record({
+            kind: "monitor",
+            workspace_id: row.workspace_id,
+            id: row.id,
+            details: { kind: table.kind },
+            ...(before !== undefined && { before: definitionOf(before, at) }),
+            ...(after !== undefined && { after: definitionOf(after, at) })
+          })
+    }
+
+    /** Records a change of the locked monitor, and returns the monitor as it is afterwards. */
+    const recorded = Effect.fnUntraced(function* <E>(
+      { id, workspace_id }: Types["Row"],
+      change: Effect.Effect<unknown, E>
+    ) {
+      const before = yield* found(rows.find(workspace_id, id))
+      yield* change
+      const after = yield* found(rows.find(workspace_id, id))
+      const at = yield* now
+      yield* record(before, after, at)
+      return kind.show(after, at)
+    })
 
     const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
       return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
@@ -149,14 +189,18 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       const id = MonitorId.make(yield* ids.next)
       // A pause is a change of its own, after which a new monitor has its first version.
       const version = paused ? 0 : 1
-      const common = { id, workspace_id, key, version, name, tags, created_at }
+      const created_by = (yield* currentAuthor).actor
+      const common = { id, workspace_id, key, version, name, tags, created_by, created_at }
       yield* monitors.insert({ ...common, kind: table.kind })
       const rowId = { monitor_id: id, workspace_id }
       yield* rows.insert(rowId, { ...settings, ...kind.initialColumns?.(settings, created_at) })
       yield* kind.afterInsert?.(rowId) ?? Effect.void
       yield* usage.record("monitors", [workspace_id], created_at)
-      if (paused) yield* Effect.orDie(setPaused(true)(workspace_id, id))
-      return yield* Effect.orDie(get(workspace_id, id))
+      if (paused) yield* Effect.orDie(pauseAgain(workspace_id, id, true))
+      const at = yield* now
+      const row = yield* Effect.orDie(found(rows.find(workspace_id, id)))
+      yield* record(undefined, row, at)
+      return kind.show(row, at)
     })
 
     /** Writes a decision about a row that the transaction has locked. */
@@ -170,12 +214,23 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       paused: boolean = isPaused(row)
     ) {
       const at = yield* now
+      const updated_by = (yield* currentAuthor).actor
       // The pause counts as the change, so that the version grows once.
       const version = paused === isPaused(row) ? row.version + 1 : row.version
-      yield* monitors.update({ ...row, version, kind: table.kind }, named, at)
+      yield* monitors.update({ ...row, version, updated_by, kind: table.kind }, named, at)
       yield* write(row, kind.decideSettings(row, settings, at))
-      return yield* setPaused(paused)(row.workspace_id, row.id)
+      if (paused !== isPaused(row)) yield* pauseAgain(row.workspace_id, row.id, paused)
     })
+
+    const writePaused = Effect.fnUntraced(function* (row: Types["Row"], paused: boolean) {
+      if (isPaused(row) === paused) return
+      yield* write(row, kind.decidePaused(row, paused, yield* now))
+      yield* monitors.updateAuthor(row, (yield* currentAuthor).actor)
+    })
+
+    /** Pauses or resumes a monitor that the transaction has written. */
+    const pauseAgain = (workspaceId: AuthorizedWorkspaceId, id: MonitorId, paused: boolean) =>
+      Effect.flatMap(found(rows.findForUpdate(workspaceId, id)), (row) => writePaused(row, paused))
 
     const act: KindMonitors<Types>["act"] = (workspaceId, id, action) =>
       Effect.gen(function* () {
@@ -184,10 +239,14 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         return yield* get(workspaceId, id)
       }).pipe(transaction)
 
-    const setPaused = (paused: boolean) => (workspaceId: AuthorizedWorkspaceId, id: MonitorId) =>
-      act(workspaceId, id, (row, at) =>
-        isPaused(row) === paused ? Effect.void : write(row, kind.decidePaused(row, paused, at))
-      )
+    const setPaused = (paused: boolean) =>
+      Effect.fn("Monitors.setPaused")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        id: MonitorId
+      ) {
+        const row = yield* found(rows.findForUpdate(workspaceId, id))
+        return yield* recorded(row, writePaused(row, paused))
+      }, transaction)
 
     return {
       kind: table.kind,
@@ -236,7 +295,12 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
                   rows.findForUpdate(workspaceId, id)
                 ),
               change: (row) =>
-                Effect.flatMap(definedFor(row), (defined) => change(row, defined, defined, paused))
+                recorded(
+                  row,
+                  Effect.flatMap(definedFor(row), (defined) =>
+                    change(row, defined, defined, paused)
+                  )
+                )
             }
           )
         },
@@ -252,13 +316,13 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           const row = yield* found(rows.findForUpdate(workspaceId, id))
           yield* checkVersion(row, version)
           if (Object.keys(changes).length === 0) {
-            return yield* setPaused(paused ?? isPaused(row))(workspaceId, id)
+            return yield* recorded(row, writePaused(row, paused ?? isPaused(row)))
           }
           const settings = kind.changeSettings(row, changes)
           if (isSettingsProblem(settings)) {
             return yield* refuse(settings)
           }
-          return yield* change(row, changes, settings, paused)
+          return yield* recorded(row, change(row, changes, settings, paused))
         },
         transaction,
         (write, workspaceId, _, { key }) =>
@@ -269,6 +333,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       remove: Effect.fn("Monitors.remove")(function* (workspaceId, id, version) {
         yield* limits.hold(workspaceId)
         yield* checkVersion(yield* found(rows.findForUpdate(workspaceId, id)), version)
+        const monitor = yield* found(rows.find(workspaceId, id))
+        yield* record(monitor, undefined, yield* now)
         yield* monitors.remove(workspaceId, id)
         yield* usage.record("monitors", [workspaceId], yield* now)
         yield* outbox.forget({ workspace_id: workspaceId, subject_id: id })
@@ -296,6 +362,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
   })
 
 type Needed =
+  | ChangeLog
   | Ids
   | Limits
   | MonitorEventsRepo
@@ -307,6 +374,11 @@ type Needed =
 
 const refuse = ({ code, path, problem }: FieldProblem) =>
   Effect.fail(ValidationFailed.at(path, code, problem))
+
+const pick = (from: object, names: ReadonlyArray<string>) => {
+  const fields = new Map<string, unknown>(Object.entries(from))
+  return Object.fromEntries(names.map((name) => [name, fields.get(name) ?? null]))
+}
 
 const isPaused = ({ status }: { readonly status: string }) => status === "paused"
 

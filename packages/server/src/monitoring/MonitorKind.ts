@@ -1,5 +1,6 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Monitor as AnyMonitor } from "@scheduling/domain/monitors/Monitor"
 import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { Effect } from "effect"
@@ -21,7 +22,7 @@ export interface KindTypes {
   readonly Joined: object
   readonly Input: Given
   readonly Changes: Given
-  readonly Monitor: { readonly version: number }
+  readonly Monitor: Pick<AnyMonitor, "version" | "created_by" | "updated_by" | "updated_at">
   /** The JSON object that is stored with an event. */
   readonly Details: object
   readonly Event: object
@@ -34,6 +35,8 @@ export interface KindTypes {
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
   readonly rows: MonitorRows<Types["Row"], Types["Columns"], Types["Joined"]>
+  /** The stored values of the fields that `show` masks. */
+  readonly stored?: (row: Types["Row"]) => object
   /**
    * Returns the settings of a definition, or the field that contradicts the others. Absent fields
    * get their defaults. `before` is the monitor that the definition replaces.

@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Monitor, MonitorQuery, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -31,6 +32,8 @@ export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly status: Status
   readonly changed_at: Date
   readonly open_incident_id: IncidentId | null
+  readonly created_by: Actor | null
+  readonly updated_by: Actor | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -117,7 +120,7 @@ export interface MonitorRows<Row, Columns, Shown> {
 
 const commonColumns =
   "m.id, m.workspace_id, m.key, m.version, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
-  "m.created_at, m.updated_at, k.monitor_id, k.version AS row_version"
+  "m.created_by, m.updated_by, m.created_at, m.updated_at, k.monitor_id, k.version AS row_version"
 
 /** Lists the columns to select of a monitor `m` and the row `k` of its kind. */
 export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
@@ -292,6 +295,8 @@ export const toMonitorFields = (
     last_change_at: timestampOf(lateSince ?? row.changed_at),
     next_check_at: timestampOrNull(next_check_at),
     open_incident_id: row.open_incident_id,
+    created_by: row.created_by,
+    updated_by: row.updated_by ?? row.created_by,
     created_at: timestampOf(row.created_at),
     updated_at: timestampOf(row.updated_at)
   }

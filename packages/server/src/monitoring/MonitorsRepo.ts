@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Monitor, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { monitorNouns } from "@scheduling/domain/monitors/monitorNouns"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -51,12 +52,12 @@ export class MonitorsRepo extends Context.Service<
     readonly insert: (
       monitor: Pick<
         MonitorRow,
-        "id" | "workspace_id" | "key" | "version" | "name" | "tags" | "created_at"
+        "id" | "workspace_id" | "key" | "version" | "name" | "tags" | "created_by" | "created_at"
       > & { readonly kind: Monitor["kind"] }
     ) => Effect.Effect<void, NotFound | Conflict>
     /** Changes the given fields of a monitor that the transaction has locked, and sets its version. */
     readonly update: (
-      monitor: Pick<MonitorRow, "id" | "workspace_id" | "version"> & {
+      monitor: Pick<MonitorRow, "id" | "workspace_id" | "version" | "updated_by"> & {
         readonly kind: Monitor["kind"]
       },
       changes: {
@@ -66,6 +67,11 @@ export class MonitorsRepo extends Context.Service<
       },
       at: Date
     ) => Effect.Effect<void, Conflict>
+    /** Says who paused or resumed a monitor. */
+    readonly updateAuthor: (
+      monitor: Pick<MonitorRow, "id" | "workspace_id">,
+      actor: Actor
+    ) => Effect.Effect<void>
     readonly updateStatuses: (
       updates: ReadonlyArray<StatusUpdate>
     ) => Effect.Effect<ReadonlyArray<KnownMonitor>>
@@ -81,14 +87,16 @@ export class MonitorsRepo extends Context.Service<
       return MonitorsRepo.of({
         insert: Effect.fn("MonitorsRepo.insert")(
           function* (monitor) {
-            const { created_at, id, key, kind, name, tags, version, workspace_id } = monitor
+            const { created_at, created_by, id, key, kind, name, tags, version, workspace_id } =
+              monitor
             yield* sql`
               INSERT INTO monitors
-                (id, workspace_id, kind, key, version, name, tags, status, changed_at, created_at,
-                 updated_at)
+                (id, workspace_id, kind, key, version, name, tags, status, changed_at, created_by,
+                 created_at, updated_at)
               VALUES
                 (${id}, ${workspace_id}, ${kind}, ${key}, ${version}, ${name}, ${tags}::text[],
-                 'new', ${created_at}, ${created_at}, ${created_at})`
+                 'new', ${created_at}, ${JSON.stringify(created_by)}::jsonb, ${created_at},
+                 ${created_at})`
             yield* publish(
               [{ kind, monitor_id: id, workspace_id }],
               toLiveChange("monitor.created")
@@ -99,10 +107,11 @@ export class MonitorsRepo extends Context.Service<
         ),
 
         update: Effect.fn("MonitorsRepo.update")(
-          function* ({ id, version, workspace_id }, { key, name, tags }, at) {
+          function* ({ id, updated_by, version, workspace_id }, { key, name, tags }, at) {
             const updated = yield* sql<ChangedMonitor>`
               UPDATE monitors
               SET ${sql.csv([
+                sql`updated_by = ${JSON.stringify(updated_by)}::jsonb`,
                 sql`updated_at = ${at}`,
                 sql`version = ${version}`,
                 ...(key === undefined ? [] : [sql`key = ${key}`]),
@@ -117,6 +126,17 @@ export class MonitorsRepo extends Context.Service<
           (change, { kind }, { key }) => keyIsTaken("monitor", sentenceNoun(kind), key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
+
+        updateAuthor: Effect.fn("MonitorsRepo.updateAuthor")(function* (
+          { id, workspace_id },
+          actor
+        ) {
+          yield* sql`
+            UPDATE monitors
+            SET updated_by = ${JSON.stringify(actor)}::jsonb
+            WHERE workspace_id = ${workspace_id}
+              AND id = ${id}`
+        }, Effect.orDie),
 
         updateStatuses: Effect.fn("MonitorsRepo.updateStatuses")(function* (updates) {
           if (updates.length === 0) return []

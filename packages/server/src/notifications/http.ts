@@ -1,11 +1,9 @@
 import { Api } from "@scheduling/domain/Api"
 import { NotificationChannel } from "@scheduling/domain/notifications/NotificationChannel"
 import { NotificationDelivery } from "@scheduling/domain/notifications/NotificationDelivery"
-import type { NotificationChannelDefinition } from "@scheduling/domain/notifications/NotificationChannel"
 import type { NotificationSettingsInput } from "@scheduling/domain/notifications/NotificationSettings"
 import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
-import { currentAuthor } from "../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
@@ -31,65 +29,46 @@ export const NotificationsHandlers = implement(
     const kinds = yield* DefinedKinds
     yield* kinds.add({
       kind: "notification_channel",
-      upsert: (workspaceId, key, definition: NotificationChannelDefinition) =>
-        Effect.flatMap(currentAuthor, (author) =>
-          channels.upsert(workspaceId, key, definition, author)
-        ),
+      upsert: channels.upsert,
       get: (workspaceId, id) => channels.get(workspaceId, NotificationChannelId.make(id)),
-      remove: (workspaceId, id) =>
-        Effect.flatMap(currentAuthor, (author) =>
-          channels.remove(workspaceId, NotificationChannelId.make(id), author)
-        )
+      remove: (workspaceId, id) => channels.remove(workspaceId, NotificationChannelId.make(id))
     })
     yield* kinds.add({
       kind: "notification_settings",
       upsert: (workspaceId, _, definition: Omit<NotificationSettingsInput, "version">) =>
-        Effect.flatMap(currentAuthor, (author) => settings.define(workspaceId, definition, author)),
+        settings.define(workspaceId, definition),
       get: settings.get,
       remove: () => Effect.void
     })
     return handlers.handleAll({
       listChannels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
 
-      createChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { headers, payload }) {
-          return yield* channels.create(workspaceId, payload, yield* currentAuthor).pipe(
-            idempotency.once({
-              key: headers["idempotency-key"],
-              workspaceId,
-              operation: "notifications.createChannel",
-              payload,
-              answer: NotificationChannel
-            })
-          )
-        })
+      createChannel: inWorkspace((workspaceId, { headers, payload }) =>
+        channels.create(workspaceId, payload).pipe(
+          idempotency.once({
+            key: headers["idempotency-key"],
+            workspaceId,
+            operation: "notifications.createChannel",
+            payload,
+            answer: NotificationChannel
+          })
+        )
       ),
 
-      upsertChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { headers, params, payload }) {
-          const author = yield* currentAuthor
-          const definition = expecting(headers, payload)
-          return yield* createdIfNew(channels.upsert(workspaceId, params.key, definition, author))
-        })
+      upsertChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
+        createdIfNew(channels.upsert(workspaceId, params.key, expecting(headers, payload)))
       ),
 
       getChannel: inWorkspace((workspaceId, { params }) =>
         withETag(channels.get(workspaceId, params.channel_id))
       ),
 
-      updateChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { headers, params, payload }) {
-          const author = yield* currentAuthor
-          const changes = expecting(headers, payload)
-          return yield* channels.update(workspaceId, params.channel_id, changes, author)
-        })
+      updateChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
+        channels.update(workspaceId, params.channel_id, expecting(headers, payload))
       ),
 
-      deleteChannel: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { headers, params }) {
-          const author = yield* currentAuthor
-          yield* channels.remove(workspaceId, params.channel_id, author, versionIn(headers))
-        })
+      deleteChannel: inWorkspace((workspaceId, { headers, params }) =>
+        channels.remove(workspaceId, params.channel_id, versionIn(headers))
       ),
 
       test: inWorkspace((workspaceId, { params }) =>
@@ -98,10 +77,8 @@ export const NotificationsHandlers = implement(
 
       getSettings: inWorkspace((workspaceId) => settings.get(workspaceId)),
 
-      replaceSettings: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { payload }) {
-          return yield* settings.replace(workspaceId, payload, yield* currentAuthor)
-        })
+      replaceSettings: inWorkspace((workspaceId, { payload }) =>
+        settings.replace(workspaceId, payload)
       ),
 
       listDeliveries: inWorkspace((workspaceId, { query }) => deliveries.list(workspaceId, query)),

@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { mask } from "@scheduling/domain/calls/credentialHeaders"
 import type { Secret, SecretDefinition, SecretUse } from "@scheduling/domain/secrets/Secret"
 import {
   Conflict,
@@ -10,7 +11,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog, type Author } from "../accounts/index.ts"
+import { ChangeLog, type Definition } from "../accounts/index.ts"
 import { CallSecrets } from "../engine/index.ts"
 import { Ids, orNotFound, seal, Secrets, type Upserted } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -28,28 +29,26 @@ export class WorkspaceSecrets extends Context.Service<
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
       name: string,
-      definition: SecretDefinition,
-      author: Author
+      definition: SecretDefinition
     ) => Effect.Effect<Upserted<Secret>, NotFound | QuotaExceeded | ValidationFailed>
     /** Fails while something uses the secret. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
-      name: string,
-      author: Author
+      name: string
     ) => Effect.Effect<void, NotFound | Conflict>
   }
 >()("@scheduling/server/secrets/WorkspaceSecrets") {
   static readonly layer: Layer.Layer<
     WorkspaceSecrets,
     never,
-    AuditLog | CallSecrets | Ids | Limits | Secrets | SecretsRepo | SqlClient.SqlClient
+    CallSecrets | ChangeLog | Ids | Limits | Secrets | SecretsRepo | SqlClient.SqlClient
   > = Layer.effect(
     WorkspaceSecrets,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const callSecrets = yield* CallSecrets
-      const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const ids = yield* Ids
       const limits = yield* Limits
       const repo = yield* SecretsRepo
@@ -60,27 +59,26 @@ export class WorkspaceSecrets extends Context.Service<
         return toSecret(row, uses.get(row.name) ?? [])
       })
 
-      const record = (
-        action: "secret.created" | "secret.updated" | "secret.deleted",
-        { allowed_hosts, name, workspace_id }: SecretRow,
-        author: Author,
-        details: Readonly<Record<string, unknown>> = {}
-      ) =>
-        Effect.andThen(
-          audit.recordInWorkspace(action, workspace_id, {
-            actor_id: author.actor_id,
-            target_id: name,
-            origin: author.origin,
-            details: { ...details, allowed_hosts, api_key_id: author.api_key_id }
-          }),
-          sql.afterCommit(callSecrets.changed(workspace_id))
-        )
+      const record = Effect.fnUntraced(function* (
+        before: SecretRow | undefined,
+        after?: SecretRow
+      ) {
+        const row = before ?? after
+        if (row === undefined) return
+        yield* changeLog.record({
+          kind: "secret",
+          workspace_id: row.workspace_id,
+          id: row.name,
+          ...(before !== undefined && { before: definitionOf(before) }),
+          ...(after !== undefined && { after: definitionOf(after) })
+        })
+        yield* sql.afterCommit(callSecrets.changed(row.workspace_id))
+      })
 
       const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         name: string,
-        { allowed_hosts, description = null, value }: SecretDefinition,
-        author: Author
+        { allowed_hosts, description = null, value }: SecretDefinition
       ) {
         if (value === undefined) return yield* valueRequired("is required for a new secret")
         yield* limits.allowOneMore(workspaceId, "secrets")
@@ -98,14 +96,13 @@ export class WorkspaceSecrets extends Context.Service<
         }
         const sealed_value = seal(ring, id, Redacted.value(value))
         if (!(yield* repo.insert({ ...row, sealed_value }))) return Option.none<SecretRow>()
-        yield* record("secret.created", row, author)
+        yield* record(undefined, row)
         return Option.some<SecretRow>(row)
       })
 
       const change = Effect.fnUntraced(function* (
         before: SecretRow,
-        { allowed_hosts, description = null, value }: SecretDefinition,
-        author: Author
+        { allowed_hosts, description = null, value }: SecretDefinition
       ) {
         const hosts = distinct(allowed_hosts)
         // Whoever cannot read the value must not have it sent to a server of their own.
@@ -129,7 +126,7 @@ export class WorkspaceSecrets extends Context.Service<
           ...row,
           ...(value !== undefined && { sealed_value: seal(ring, before.id, Redacted.value(value)) })
         })
-        yield* record("secret.updated", row, author, { value_changed: value !== undefined })
+        yield* record(before, row)
         return row
       })
 
@@ -144,25 +141,20 @@ export class WorkspaceSecrets extends Context.Service<
           return toPage(rows, page, (row) => toSecret(row, uses.get(row.name) ?? []))
         }),
 
-        upsert: Effect.fn("WorkspaceSecrets.upsert")(function* (
-          workspaceId,
-          name,
-          definition,
-          author
-        ) {
+        upsert: Effect.fn("WorkspaceSecrets.upsert")(function* (workspaceId, name, definition) {
           const known = yield* repo.findForUpdate(workspaceId, name)
           const made = Option.isNone(known)
-            ? yield* create(workspaceId, name, definition, author)
+            ? yield* create(workspaceId, name, definition)
             : Option.none<SecretRow>()
           if (Option.isSome(made)) return { isNew: true, record: yield* shown(made.value) }
           // If another request has just created it, this one changes it.
           const row = Option.isSome(known)
             ? known.value
             : yield* found(repo.findForUpdate(workspaceId, name))
-          return { isNew: false, record: yield* shown(yield* change(row, definition, author)) }
+          return { isNew: false, record: yield* shown(yield* change(row, definition)) }
         }, transaction),
 
-        remove: Effect.fn("WorkspaceSecrets.remove")(function* (workspaceId, name, author) {
+        remove: Effect.fn("WorkspaceSecrets.remove")(function* (workspaceId, name) {
           const row = yield* found(repo.findForUpdate(workspaceId, name))
           const { used_by } = yield* shown(row)
           const [first] = used_by
@@ -174,11 +166,19 @@ export class WorkspaceSecrets extends Context.Service<
             })
           }
           yield* repo.remove(workspaceId, name)
-          yield* record("secret.deleted", row, author)
+          yield* record(row)
         }, transaction)
       })
     })
   )
+}
+
+/** Each new value counts as another, also when it is the same text. */
+const definitionOf = (row: SecretRow): Definition => {
+  const { allowed_hosts, description, name, updated_at, value_set_at } = row
+  const shown = { name, description, allowed_hosts, value: mask }
+  const stored = { ...shown, value: value_set_at.toISOString() }
+  return { version: 1, updated_at, updated_by: null, shown, stored }
 }
 
 const found = orNotFound("secret")

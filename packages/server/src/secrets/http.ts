@@ -1,6 +1,5 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { currentAuthor } from "../accounts/index.ts"
 import { createdIfNew, implement, inWorkspace } from "../http/index.ts"
 import { WorkspaceSecrets } from "./WorkspaceSecrets.ts"
 
@@ -13,16 +12,10 @@ export const SecretsHandlers = implement(
       list: inWorkspace((workspaceId, { query }) => secrets.list(workspaceId, query)),
 
       upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(
-          Effect.flatMap(currentAuthor, (author) =>
-            secrets.upsert(workspaceId, params.name, payload, author)
-          )
-        )
+        createdIfNew(secrets.upsert(workspaceId, params.name, payload))
       ),
 
-      delete: inWorkspace((workspaceId, { params }) =>
-        Effect.flatMap(currentAuthor, (author) => secrets.remove(workspaceId, params.name, author))
-      )
+      delete: inWorkspace((workspaceId, { params }) => secrets.remove(workspaceId, params.name))
     })
   })
 )

@@ -1,15 +1,20 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
-import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import {
   type Conflict,
-  NotFound,
-  type QuotaExceeded,
+  type NotFound,
+  QuotaExceeded,
   type ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import {
+  ChangeLog,
+  type RecordedKind,
+  type Definition,
+  type DefinitionChange
+} from "../accounts/index.ts"
 import { orNotFound } from "../core/index.ts"
 import type { QueuedRun } from "../engine/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -35,7 +40,12 @@ export interface Firing<
     workspaceId: AuthorizedWorkspaceId,
     given: TaskChanges
   ) => Effect.Effect<void, NotFound | ValidationFailed>
-  /** Counts the task against the plan and writes it. `rowAt` has the columns that all kinds have. */
+  /** Describes a change for the log of changes. A new task has no row before, a removed none after. */
+  readonly changeOf: (before: Row | undefined, after: Row | undefined) => DefinitionChange
+  /**
+   * Counts the task against the plan, writes and records it. `rowAt` has the columns that all kinds
+   * have.
+   */
   readonly insert: (
     workspaceId: AuthorizedWorkspaceId,
     input: Given,
@@ -51,15 +61,13 @@ export interface Firing<
     changed: Row
   ) => Effect.Effect<Row, NotFound | Conflict | ValidationFailed | ChangeError>
   /** Pauses or resumes the locked task, unless it already is as the definition says. */
-  readonly setPaused: (task: Row, paused: boolean) => Effect.Effect<void, ChangeError>
+  readonly setPaused: (task: Row, paused: boolean) => Effect.Effect<Row, ChangeError>
   /** Says whether the task fires as the definition says. Its columns are compared elsewhere. */
   readonly isDefined: (row: Listed, given: Given) => boolean
   /** Says whether the task is finished. It then keeps its result, and another definition of its key creates a new task. */
   readonly isOver: (row: Listed) => boolean
-  readonly remove: (
-    workspaceId: AuthorizedWorkspaceId,
-    id: string
-  ) => Effect.Effect<void, NotFound | BusyError>
+  /** Removes the locked task. Returns false if there was nothing left to remove. */
+  readonly remove: (task: Row) => Effect.Effect<boolean, BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -83,13 +91,16 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   Row extends ScheduledRow & TaskRow,
   Listed extends TaskRow
 >({
+  definition,
   kind,
   limit,
   listed,
   repo,
   resource
 }: {
-  readonly kind: ExecutionKind
+  readonly kind: "cron" | "chain"
+  /** The definition that a row has. */
+  readonly definition: (row: Row) => Definition
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
   readonly repo: TasksRepo<Row, Listed>
@@ -99,12 +110,17 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
   const now = Effect.orDie((yield* StoreClock)(sql))
+  const changeLog = yield* ChangeLog
   const limits = yield* Limits
   const runNow = yield* runningNow
   const schedules = yield* schedulesOf(repo)
   const found = orNotFound(resource)
 
+  const changeOf = changesOf(kind === "cron" ? "cron_task" : "chain", definition)
+
   const firing: Firing<Row, Listed, Pick<TaskChanges, "paused">, QuotaExceeded, never> = {
+    changeOf,
+
     hold: schedules.beforeChange,
 
     insert: (workspaceId, { paused = false }, rowAt) =>
@@ -117,6 +133,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
             paused_reason: null,
             next_fire_at: null
           })
+          yield* changeLog.record(changeOf(undefined, row))
           return listed(row)
         })
       ),
@@ -125,16 +142,16 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
     update: schedules.update,
 
-    setPaused: (task, paused) =>
-      Effect.asVoid(paused ? schedules.pause(task) : schedules.resume(task)),
+    setPaused: (task, paused) => (paused ? schedules.pause(task) : schedules.resume(task)),
 
     isDefined: ({ status }, { paused }) => paused === undefined || paused === (status === "paused"),
 
     isOver: () => false,
 
-    remove: Effect.fnUntraced(function* (workspaceId, id) {
-      if (!(yield* repo.remove(workspaceId, id))) return yield* new NotFound({ resource })
-      yield* schedules.stop({ workspace_id: workspaceId, id })
+    remove: Effect.fnUntraced(function* (task) {
+      yield* repo.remove(task.workspace_id, task.id)
+      yield* schedules.stop(task)
+      return true
     }),
 
     run: (workspaceId, id, { input }) =>
@@ -144,22 +161,33 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       )
   }
 
-  /** Turns a change of a locked row into a request for the task with an id, answered by `get`. */
-  const locked =
-    <ChangeError>(change: (task: Row) => Effect.Effect<Row, ChangeError>) =>
-    <Task>(
-      get: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<Task, NotFound>
-    ) =>
-    (workspaceId: AuthorizedWorkspaceId, id: string) =>
-      found(repo.findForUpdate(workspaceId, id)).pipe(
-        Effect.flatMap(change),
-        Effect.andThen(get(workspaceId, id)),
-        transaction
-      )
-
-  return {
-    firing,
-    pause: locked((task) => schedules.pause(task)),
-    resume: locked(schedules.resume)
-  }
+  return firing
 })
+
+/** Describes changes of one kind of task for the log of changes. */
+export const changesOf =
+  <Row extends TaskRow>(kind: RecordedKind, definition: (row: Row) => Definition) =>
+  (before: Row | undefined, after: Row | undefined): DefinitionChange => {
+    const row = before ?? after
+    if (row === undefined) throw new Error("a change has a row before or after it")
+    return {
+      kind,
+      workspace_id: row.workspace_id,
+      id: row.id,
+      ...(before !== undefined && { before: definition(before) }),
+      ...(after !== undefined && { after: definition(after) })
+    }
+  }
+
+/** A pause counts against no plan. */
+export const neverOverQuota =
+  <Task, E>(
+    pause: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<Task, E | QuotaExceeded>
+  ) =>
+  (workspaceId: AuthorizedWorkspaceId, id: string) =>
+    pause(workspaceId, id).pipe(
+      Effect.catchIf((error) => error instanceof QuotaExceeded, Effect.die)
+    ) as Effect.Effect<Task, Exclude<E, QuotaExceeded>>

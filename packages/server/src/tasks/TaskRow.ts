@@ -1,7 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { Schema } from "effect"
+import type { Definition } from "../accounts/index.ts"
 import { fieldsCopier } from "../core/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { StoredHeaders } from "./restoreHeaders.ts"
@@ -27,6 +29,9 @@ export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "en
   readonly version: number
   readonly status: string
   readonly queue_id: string | null
+  readonly created_by: Actor | null
+  /** Null until the first change. */
+  readonly updated_by: Actor | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -36,12 +41,14 @@ export type PlainColumns<Task> = Omit<
   Task,
   | RareOption
   | "created_at"
+  | "created_by"
   | "last_run"
   | "next_run_at"
   | "paused"
   | "paused_reason"
   | "queue_key"
   | "updated_at"
+  | "updated_by"
   | "workspace_id"
 >
 
@@ -63,14 +70,15 @@ const otherFields: ReadonlySet<string> = new Set([
 
 /**
  * The columns of a kind, from the fields of its answers and the groups of rare options that it has,
- * and how an answer shows its rows.
+ * and how an answer shows its rows. `defined` are the fields of its definitions.
  */
 export const taskColumns = <
   Task extends { readonly last_run: unknown },
   Row extends Omit<TaskRow, "steps">
 >(
   { fields }: { readonly fields: Schema.Struct.Fields },
-  options: ReadonlyArray<OptionColumn>
+  options: ReadonlyArray<OptionColumn>,
+  defined: ReadonlyArray<string>
 ) => {
   const plain = Object.keys(fields).filter((name) => !otherFields.has(name))
   const times = ["run_at", "created_at", "updated_at"].filter((name) => plain.includes(name))
@@ -78,8 +86,25 @@ export const taskColumns = <
   const copied = fieldsCopier<Record<string, unknown>>(plain, unset)
   const hasSchedule = options.includes("firing_options")
   const columns = [...plain, ...options, ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])]
+  const definedColumns = plain.filter((name) => defined.includes(name))
+  const copiedDefinition = fieldsCopier<Record<string, unknown>>(
+    definedColumns,
+    Object.assign({}, ...options.map(unsetIn))
+  )
   return {
     columns,
+
+    definition: (row: TaskRow & Partial<OptionColumns>): Definition => {
+      const stored = copiedDefinition(row)
+      for (const name of times) if (name in stored) stored[name] = timestampOf(stored[name] as Date)
+      Object.assign(stored, row.call_options, row.firing_options, row.ending_options)
+      if (hasSchedule) stored["paused"] = row.status === "paused"
+      const { updated_at, version } = row
+      const updated_by = row.updated_by ?? row.created_by
+      const headers = row.headers && shownHeaders(row.headers)
+      const shown = headers === row.headers ? stored : { ...stored, headers }
+      return { version, updated_at, updated_by, stored, shown }
+    },
 
     show: (row: Row & Partial<OptionColumns>, lastRun: Task["last_run"]): Task => {
       const task = copied(row)
@@ -87,6 +112,7 @@ export const taskColumns = <
       Object.assign(task, row.call_options, row.firing_options, row.ending_options)
       if (hasSchedule) Object.assign(task, shownFiring(row as Row & FiringColumns))
       if (row.headers !== undefined) task["headers"] = shownHeaders(row.headers)
+      task["updated_by"] ??= row.created_by
       task["last_run"] = lastRun
       return task as object as Task
     }

@@ -12,7 +12,9 @@ import type {
 } from "@scheduling/domain/shared/Errors"
 import type { CountedPage, Page } from "@scheduling/domain/shared/requests/Page"
 import { Effect, Option, Struct } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { SqlClient } from "effect/sql"
+import { ChangeLog, currentAuthor } from "../accounts/index.ts"
 import {
   againIfOvertaken,
   checkVersion,
@@ -62,7 +64,7 @@ export interface TaskKind<
   readonly resource: "task" | "chain"
   readonly defaults: Omit<Partial<Input>, never>
   readonly repo: TasksRepo<Row, Listed>
-  /** Decides when a task fires, and turns it into a run. */
+  /** Decides when a task fires, turns it into a run, and says what a change of it changes. */
   readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
   /** Returns the columns for the fields of a definition or of a change. */
   readonly columnsOf: (given: Changes, before?: Row) => Partial<Row>
@@ -160,6 +162,7 @@ export const tasksOf = Effect.fnUntraced(function* <
   const { defaults, firing, name, repo } = kind
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
+  const changeLog = yield* ChangeLog
   const ids = yield* Ids
   const checkTargets = yield* targetCheck
   const withQueueId = queueByKey(sql)
@@ -223,16 +226,28 @@ export const tasksOf = Effect.fnUntraced(function* <
     const columns = columnsOf(given)
     yield* checkTargets(kind.targets(given, columns as Row))
     const id = yield* ids.next
+    const { actor } = yield* currentAuthor
     const rowAt = (at: Date) =>
       ({
         ...columns,
         id,
         workspace_id: workspaceId,
         version: 1,
+        created_by: actor,
+        updated_by: null,
         created_at: at,
         updated_at: at
       }) as Row
     return yield* show(yield* firing.insert(workspaceId, input, rowAt))
+  })
+
+  const record = (before?: Row, after?: Row) => changeLog.record(firing.changeOf(before, after))
+
+  /** Writes and records a pause or a resume of the locked task. */
+  const writePaused = Effect.fnUntraced(function* (task: Row, paused: boolean) {
+    const { actor } = yield* currentAuthor
+    yield* record(task, yield* firing.setPaused({ ...task, updated_by: actor }, paused))
+    return yield* get(task.workspace_id, task.id)
   })
 
   const change = Effect.fnUntraced(function* (task: Row, masked: Partial<Input>) {
@@ -240,23 +255,37 @@ export const tasksOf = Effect.fnUntraced(function* <
     const given = yield* restoreHeaders(masked, task)
     const { key, paused } = given
     const changes = Struct.omit(given, ["paused", "version"])
+    if (Object.keys(changes).length === 0 && paused !== undefined) {
+      return yield* writePaused(task, paused)
+    }
     const changed: Row = {
       ...task,
       ...columnsOf(given, task),
-      ...(yield* firing.moved(task, changes))
+      ...(yield* firing.moved(task, changes)),
+      updated_by: (yield* currentAuthor).actor
     }
     yield* checkCall(changed)
     yield* checkTargets(kind.targets(given, changed))
-    if (Object.keys(changes).length > 0) {
-      if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
-      if (kind.changed !== undefined) yield* kind.changed(task, changed)
-      const updated = yield* firing.update(task, changed)
-      // Both are one change, so the version grows once.
-      if (paused !== undefined)
-        yield* firing.setPaused({ ...updated, version: task.version }, paused)
-    } else if (paused !== undefined) yield* firing.setPaused(task, paused)
+    const isPaused = task.status === "paused"
+    if (isSameDefinition(task, changed) && (paused ?? isPaused) === isPaused) {
+      return yield* get(task.workspace_id, task.id)
+    }
+    if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
+    if (kind.changed !== undefined) yield* kind.changed(task, changed)
+    const updated = yield* firing.update(task, changed)
+    // Both are one change, so the version grows once.
+    const row =
+      paused === undefined || paused === isPaused
+        ? updated
+        : yield* firing.setPaused({ ...updated, version: task.version }, paused)
+    yield* record(task, row)
     return yield* get(task.workspace_id, task.id)
   })
+
+  const isSameDefinition = (one: Row, other: Row) => {
+    const { after, before } = firing.changeOf(one, other)
+    return isDeepStrictEqual(before?.stored, after?.stored)
+  }
 
   const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
     namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
@@ -316,7 +345,11 @@ export const tasksOf = Effect.fnUntraced(function* <
         const known = yield* repo.findByKey(workspaceId, key)
         const over = Option.filter(known, firing.isOver)
         const isReplaced = Option.isSome(over) && !(yield* isDefined(over.value))
-        if (isReplaced) yield* repo.giveKey(over.value, null)
+        if (isReplaced) {
+          yield* repo.giveKey(over.value, null)
+          const row = over.value as TaskRow as Row
+          yield* record(row, { ...row, key: null })
+        }
         return yield* upsertByKey(
           { key, resource: kind.resource, version: defined.version },
           {
@@ -349,11 +382,21 @@ export const tasksOf = Effect.fnUntraced(function* <
     ),
 
     remove: Effect.fn(`${name}.remove`)(function* (workspaceId, id, version) {
-      if (version !== undefined) yield* checkVersion(yield* lock(workspaceId, id), version)
-      yield* firing.remove(workspaceId, id)
+      const task = yield* lock(workspaceId, id)
+      yield* checkVersion(task, version)
+      const { actor } = yield* currentAuthor
+      if (yield* firing.remove({ ...task, updated_by: actor })) yield* record(task)
     }, transaction),
 
     run: Effect.fn(`${name}.run`)(firing.run)
   }
-  return { ...tasks, lock }
+  const setPaused = (paused: boolean) =>
+    Effect.fn(`${name}.${paused ? "pause" : "resume"}`)(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) {
+      return yield* writePaused(yield* lock(workspaceId, id), paused)
+    }, transaction)
+
+  return { ...tasks, setPaused }
 })

@@ -412,7 +412,9 @@ const json: ReadonlySet<string> = new Set([
   "run_on",
   "call_options",
   "firing_options",
-  "ending_options"
+  "ending_options",
+  "created_by",
+  "updated_by"
 ])
 
 const valuesOf = (task: object, columns: ReadonlyArray<string>) => {

@@ -15,6 +15,7 @@ import { SqlClient } from "effect/sql"
 import {
   type Actor,
   AuditLog,
+  ChangeLog,
   makeWorkspaceLock,
   Throttle,
   WorkspacesRepo
@@ -80,6 +81,7 @@ export class Workers extends Context.Service<
     Workers,
     never,
     | AuditLog
+    | ChangeLog
     | Ids
     | Limits
     | Outbox
@@ -94,6 +96,7 @@ export class Workers extends Context.Service<
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const ids = yield* Ids
       const limits = yield* Limits
       const outbox = yield* Outbox
@@ -123,7 +126,7 @@ export class Workers extends Context.Service<
       ) =>
         audit.recordInWorkspace(action, row.workspace_id, {
           actor_id: actor.user_id,
-          target_id: row.id,
+          subject_id: row.id,
           origin: actor.origin,
           details: { name: row.name, labels: row.labels, token_prefix: row.token_prefix }
         })
@@ -226,9 +229,19 @@ export class Workers extends Context.Service<
           yield* limits.hold(workspaceId)
           const row = yield* findLocked(workspaceId, id)
           yield* repo.endSession(workspaceId, id)
-          const monitorIds = yield* repo.remove(workspaceId, id)
+          const monitors = yield* repo.remove(workspaceId, id)
+          for (const { name, updated_at, version, ...monitor } of monitors) {
+            const fields = { name }
+            yield* changeLog.record({
+              kind: "monitor",
+              workspace_id: workspaceId,
+              id: monitor.id,
+              details: { kind: "process", worker_id: id },
+              before: { version, updated_at, updated_by: null, shown: fields, stored: fields }
+            })
+          }
           yield* usage.record("monitors", [workspaceId], yield* DateTime.nowAsDate)
-          for (const subject_id of [...monitorIds, id]) {
+          for (const subject_id of [...monitors.map((monitor) => monitor.id), id]) {
             yield* outbox.forget({ workspace_id: workspaceId, subject_id })
           }
           yield* record("worker.deleted", row, actor)

@@ -48,6 +48,13 @@ export const toWorker = (row: WorkerRow): Worker => ({
   updated_at: timestampOf(row.updated_at)
 })
 
+export interface RemovedMonitor {
+  readonly id: string
+  readonly name: string
+  readonly version: number
+  readonly updated_at: Date
+}
+
 export class WorkersRepo extends Context.Service<
   WorkersRepo,
   {
@@ -82,13 +89,12 @@ export class WorkersRepo extends Context.Service<
       Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
     >
     /**
-     * Deletes the worker and the process monitors of this worker, and returns the ids of the
-     * monitors.
+     * Deletes the worker and the process monitors of this worker, and returns the monitors.
      */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
-    ) => Effect.Effect<ReadonlyArray<string>>
+    ) => Effect.Effect<ReadonlyArray<RemovedMonitor>>
   }
 >()("@scheduling/server/workers/WorkersRepo") {
   static readonly layer: Layer.Layer<WorkersRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -240,15 +246,16 @@ export class WorkersRepo extends Context.Service<
             ORDER BY monitor_id
             FOR UPDATE`
           const monitorIds = watched.map(({ monitor_id }) => monitor_id)
-          yield* sql`
+          const monitors = yield* sql<RemovedMonitor>`
             DELETE FROM monitors
             WHERE workspace_id = ${workspaceId}
-              AND id = ANY (${monitorIds}::uuid[])`
+              AND id = ANY (${monitorIds}::uuid[])
+            RETURNING id, name, version, updated_at`
           yield* sql`
             DELETE FROM workers
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
-          return monitorIds
+          return monitors
         }, Effect.orDie)
       })
     })

@@ -47,7 +47,7 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
           token: member.access_token
         })
         const events = audit.data.filter(
-          ({ target_id }: { readonly target_id: string }) => target_id === first.body.id
+          ({ subject_id }: { readonly subject_id: string }) => subject_id === first.body.id
         )
         assert.isAtMost(events.length, 1)
       })

@@ -6,6 +6,9 @@ import type { CronTaskId } from "@scheduling/domain/shared/Ids"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AuditLog } from "../../src/accounts/audit/AuditLog.ts"
+import { ChangeLog } from "../../src/accounts/audit/ChangeLog.ts"
+import { makeSecrets, Secrets } from "../../src/core/Secrets.ts"
 import { CronTasks } from "../../src/tasks/cron/CronTasks.ts"
 import { DelayedTasks } from "../../src/tasks/delayed/DelayedTasks.ts"
 import { Executions } from "../../src/tasks/executions/Executions.ts"
@@ -17,6 +20,7 @@ import { fire } from "../../src/engine/transitions/fire.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { offsetClock } from "../support/offsetClock.ts"
+import { testSecret } from "../support/testSecret.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { limitsLayer, QueueLayer } from "./runner/support/engine.ts"
 import { insertWorkspace } from "./runner/support/tasks.ts"
@@ -25,6 +29,10 @@ import { settlement } from "./runner/support/settlement.ts"
 const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
   Layer.provideMerge(Executions.layer),
   Layer.provide([
+    ChangeLog.layer.pipe(
+      Layer.provide(AuditLog.layer),
+      Layer.provide([Ids.layer, Layer.succeed(Secrets, makeSecrets([testSecret]))])
+    ),
     ExecutionsRepo.layer,
     ExecutionStatsRepo.layer,
     Ids.layer,

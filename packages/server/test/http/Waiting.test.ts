@@ -52,6 +52,7 @@ const startServer = Effect.gen(function* () {
           api_key_id: ApiKeyId.make(`${workspace.slice(0, -1)}${key}`),
           workspace_id: authorize(workspace),
           lane: BigInt(account.charCodeAt(0)) << 32n,
+          name: principal,
           key_prefix: principal,
           scopes: [],
           expires_at: null

@@ -80,7 +80,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       workspace_id: null,
       user_id,
       actor_id: user_id,
-      target_id: null,
+      subject_id: null,
       ip,
       created_at: now
     }
@@ -107,7 +107,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       action: "workspace.created",
       workspace_id,
       user_id: null,
-      target_id: workspace_id
+      subject_id: workspace_id
     }
     const session = {
       id: SessionId.make(yield* nextId),
@@ -124,7 +124,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       ...registered,
       id: yield* nextId,
       action: "session.started",
-      target_id: session.id
+      subject_id: session.id
     }
     yield* sql`
       WITH

@@ -74,7 +74,7 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${workspace}, 'hash', 'k.sealed', ${t}, ${t}, ${t}, ${odd})`,
     `INSERT INTO audit_head (ordinal, hash, at, mac) VALUES (1, 'h', ${t}, 'k.m')`,
     `INSERT INTO audit_erasures (owner_id) VALUES (${id(23)})`,
-    `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_salt, details_hash, hash, mac)
+    `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_salt, details_hash, hash, mac)
      VALUES (${id(24)}, 'workspace.created', ${workspace}, NULL, ${user}, ${odd}, '::1', 'r', ${json}, ${t}, 1, NULL, NULL, 's', 'd', 'h', 'k.m')`,
     `INSERT INTO fired_ahead (until) VALUES (${t})`,
     `INSERT INTO billing_events (id, received_at) VALUES ('evt_1', ${t})`,

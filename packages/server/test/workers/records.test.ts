@@ -155,7 +155,7 @@ layer(testAppLayer())("a worker", (it) => {
       yield* workers.remove(id)
       const audit = yield* ask("GET", `${member.workspace}/audit`, { token: member.access_token })
       const actions = audit.body.data
-        .filter(({ target_id }: { readonly target_id: string }) => target_id === id)
+        .filter(({ subject_id }: { readonly subject_id: string }) => subject_id === id)
         .map(({ action }: { readonly action: string }) => action)
       assert.sameMembers(actions, [
         "worker.created",

@@ -37,7 +37,7 @@ export interface LockedKeyRow extends ApiKeyRow {
 
 export interface VerifiedRow extends Omit<
   ApiKeyRow,
-  "id" | "workspace_id" | "name" | "created_by" | "created_at"
+  "id" | "workspace_id" | "created_by" | "created_at"
 > {
   readonly id: ApiKeyId
   readonly workspace_id: string
@@ -252,6 +252,7 @@ const verifiedColumns = [
   "id",
   "workspace_id",
   "lane",
+  "name",
   "key_hash",
   "key_prefix",
   "scopes",

@@ -127,7 +127,7 @@ export class ApiKeys extends Context.Service<
       ) =>
         audit.recordInWorkspace(action, row.workspace_id, {
           actor_id: user_id,
-          target_id: row.id,
+          subject_id: row.id,
           origin,
           details: { name: row.name, key_prefix: row.key_prefix, scopes: row.scopes, ...more }
         })

@@ -70,7 +70,7 @@ export class AuditChainRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const content = sql.literal(
-        "id, action, workspace_id, user_id, actor_id, target_id, ip, details_hash, created_at"
+        "id, action, workspace_id, user_id, actor_id, subject_id, ip, details_hash, created_at"
       )
       const selectEnd = sql`
         SELECT ordinal::float8 AS ordinal, hash, at, mac

@@ -1,19 +1,23 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Actor } from "@scheduling/domain/shared/Actor"
+import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
 import {
   actionsOf,
+  type AuditAction,
   type AuditEvent,
-  type AuditFilters
+  type AuditFilters,
+  type FieldChange,
+  subjectKindOf
 } from "@scheduling/domain/workspaces/AuditEvent"
-import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
-import { Principal } from "@scheduling/domain/auth/Principal"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Ids, Secrets, Waker } from "../../core/index.ts"
 import { firstIdAt } from "../../engine/index.ts"
-import { type PageRequest, timestampOf } from "../../store/index.ts"
+import { columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { attest, hashDetails, writtenEvent } from "./chainHashes.ts"
+import { attest, type EventContent, hashDetails, writtenEvent } from "./chainHashes.ts"
+import { namedActor } from "./currentAuthor.ts"
 
 export type AccountAction =
   | "account.registered"
@@ -36,9 +40,20 @@ export type AccountAction =
 
 interface Subject {
   readonly actor_id: UserId | null
-  readonly target_id?: string
+  readonly subject_id?: string
   readonly origin: RequestOrigin
   readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** What an event says, before it gets its id, its time and its MAC. */
+export interface NewEvent {
+  readonly action: AuditAction | AccountAction
+  readonly workspace_id: AuthorizedWorkspaceId | null
+  readonly user_id: string | null
+  readonly actor: Actor | null
+  readonly subject_id: string | null
+  readonly origin: Pick<RequestOrigin, "ip" | "request_id">
+  readonly details: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -49,7 +64,7 @@ export class AuditLog extends Context.Service<
   AuditLog,
   {
     readonly recordInWorkspace: (
-      action: AuditEvent["action"],
+      action: AuditAction,
       workspaceId: AuthorizedWorkspaceId,
       subject: Subject
     ) => Effect.Effect<void>
@@ -58,6 +73,19 @@ export class AuditLog extends Context.Service<
       userId: string,
       subject: Subject
     ) => Effect.Effect<void>
+    readonly record: (event: NewEvent) => Effect.Effect<void>
+    /**
+     * Records with the statement that makes the change. `write` gets the insertion of the event, or
+     * undefined if the event is written later, by `together`.
+     */
+    readonly recordBy: <A, E, R>(
+      event: NewEvent,
+      write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
+    /** Writes all events of an effect with one statement at its end, in the same transaction. */
+    readonly together: <A, E, R>(changes: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Forgets the events of a change that fails and is rolled back alone, within `together`. */
+    readonly orForget: <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
      * Erases all text of the events of a deleted workspace or account. Their actions and ids stay.
      */
@@ -80,53 +108,125 @@ export class AuditLog extends Context.Service<
         const ring = (yield* Secrets).keys("audit-chain")
         const recorded = new Waker()
 
-        const insert = Effect.fn("AuditLog.record")(function* (
-          action: string,
-          owner: { readonly workspace_id: string | null; readonly user_id: string | null },
-          { actor_id, details = {}, origin, target_id }: Subject
-        ) {
-          const { ip, request_id } = origin
-          const json = JSON.stringify({ ...details, ...(yield* namedActor) })
+        const toRow = Effect.fnUntraced(function* (event: NewEvent) {
+          const { action, actor, origin, subject_id, user_id, workspace_id } = event
+          const details = JSON.stringify({ ...event.details, ...(actor && shownIn(actor)) })
           const details_salt = randomBytes(16).toString("base64url")
-          const event = {
+          const { request_id } = origin
+          const content: EventContent = {
             id: yield* ids.next,
             action,
-            ...owner,
-            actor_id,
-            target_id: target_id ?? null,
-            ip,
-            details_hash: hashDetails(details_salt, request_id, JSON.parse(json)),
+            workspace_id,
+            user_id,
+            actor_id: actor?.id ?? null,
+            subject_id,
+            ip: origin.ip,
+            details_hash: hashDetails(details_salt, request_id, JSON.parse(details)),
             created_at: yield* DateTime.nowAsDate
           }
-          yield* sql`
-          INSERT INTO audit_events
-            (id, action, workspace_id, user_id, actor_id, target_id, ip, request_id,
-             details, details_salt, details_hash, mac, created_at)
-          VALUES
-            (${event.id}, ${action}, ${owner.workspace_id}, ${owner.user_id}, ${actor_id},
-             ${event.target_id}, ${ip}, ${request_id}, ${json}::jsonb, ${details_salt},
-             ${event.details_hash}, ${attest(ring, writtenEvent(event))}, ${event.created_at})`
-          const written = Effect.logInfo(action).pipe(
-            Effect.annotateLogs({
-              ...(owner.workspace_id !== null && { workspace_id: owner.workspace_id }),
-              ...(owner.user_id !== null && { user_id: owner.user_id }),
-              ...(actor_id !== null && { actor_id }),
-              ...(target_id !== undefined && { target_id }),
-              ip,
-              request_id
-            }),
-            Effect.andThen(Effect.sync(() => recorded.wake()))
+          const mac = attest(ring, writtenEvent(content))
+          return { ...content, request_id, details, details_salt, mac }
+        })
+
+        const insertionOf = (rows: ReadonlyArray<NewRow>) => {
+          const column = columnsOf(rows)
+          return sql`
+            INSERT INTO audit_events (
+              id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id,
+              details, details_salt, details_hash, mac, created_at
+            )
+            SELECT *
+            FROM unnest(
+              ${column("uuid", ({ id }) => id)}, ${column("text", ({ action }) => action)},
+              ${column("uuid", ({ workspace_id }) => workspace_id)},
+              ${column("uuid", ({ user_id }) => user_id)},
+              ${column("uuid", ({ actor_id }) => actor_id)},
+              ${column("text", ({ subject_id }) => subject_id)}, ${column("text", ({ ip }) => ip)},
+              ${column("text", ({ request_id }) => request_id)},
+              ${column("jsonb", ({ details }) => details)},
+              ${column("text", ({ details_salt }) => details_salt)},
+              ${column("text", ({ details_hash }) => details_hash)},
+              ${column("text", ({ mac }) => mac)},
+              ${column("timestamptz", ({ created_at }) => created_at)}
+            )`
+        }
+
+        const wake = Effect.sync(() => recorded.wake())
+        const wakeAfterCommit = Effect.orDie(sql.afterCommit(wake))
+
+        const write = (rows: ReadonlyArray<NewRow>) =>
+          rows.length === 0
+            ? Effect.void
+            : Effect.andThen(Effect.orDie(insertionOf(rows)), wakeAfterCommit)
+
+        const record = Effect.fn("AuditLog.record")(function* (event: NewEvent) {
+          const row = yield* toRow(event)
+          const later = yield* Later
+          if (later === undefined) return yield* write([row])
+          later.push(row)
+        })
+
+        /** Records a change that the log of the service names, too. */
+        const announce = Effect.fnUntraced(function* (event: NewEvent) {
+          yield* record(event)
+          const { action, actor, origin, subject_id, user_id, workspace_id } = event
+          yield* sql.afterCommit(
+            Effect.annotateLogs(Effect.logInfo(action), {
+              ...(workspace_id !== null && { workspace_id }),
+              ...(user_id !== null && { user_id }),
+              ...(actor !== null && actor.id !== null && { actor_id: actor.id }),
+              ...(subject_id !== null && { subject_id }),
+              ...origin
+            })
           )
-          yield* sql.afterCommit(written)
         }, Effect.orDie)
+
+        const announced = Effect.fnUntraced(function* (
+          action: NewEvent["action"],
+          owner: Pick<NewEvent, "workspace_id" | "user_id">,
+          { actor_id, details = {}, origin: { ip, request_id }, subject_id }: Subject
+        ) {
+          const actor = yield* namedActor(actor_id)
+          const origin = { ip, request_id }
+          const event = { action, ...owner, actor, origin, details }
+          yield* announce({ ...event, subject_id: subject_id ?? null })
+        })
 
         return AuditLog.of({
           recorded,
 
           recordInWorkspace: (action, workspace_id, subject) =>
-            insert(action, { workspace_id, user_id: null }, subject),
+            announced(action, { workspace_id, user_id: null }, subject),
           recordForAccount: (action, user_id, subject) =>
-            insert(action, { workspace_id: null, user_id }, subject),
+            announced(action, { workspace_id: null, user_id }, subject),
+          record,
+
+          recordBy: (event, writeWith) =>
+            Effect.gen(function* () {
+              const row = yield* toRow(event)
+              const later = yield* Later
+              const written = yield* writeWith(later === undefined ? insertionOf([row]) : undefined)
+              if (later === undefined) yield* wakeAfterCommit
+              else later.push(row)
+              return written
+            }),
+
+          together: (changes) =>
+            Effect.gen(function* () {
+              const outer = yield* Later
+              const rows: Array<NewRow> = []
+              const result = yield* Effect.provideService(changes, Later, rows)
+              if (outer === undefined) yield* write(rows)
+              else outer.push(...rows)
+              return result
+            }),
+
+          orForget: (change) =>
+            Effect.flatMap(Later, (later) => {
+              const kept = later?.length ?? 0
+              const forget = Effect.sync(() => later?.splice(kept))
+              return Effect.tapError(change, () => forget)
+            }),
 
           erase: Effect.fn("AuditLog.erase")(function* (ownerId) {
             yield* sql`
@@ -136,35 +236,63 @@ export class AuditLog extends Context.Service<
           }, Effect.orDie),
 
           list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
-            const { actor_id, from, target_id, to } = filters
-            const matchesFilters = sql.and([
-              sql`action = ANY (${actionsOf(filters)}::text[])`,
+            const { actor_id, from, subject_id, to } = filters
+            const actions = actionsOf(filters)
+            const columns = sql`
+              id, action, actor_id, subject_id, ip, request_id, details, hash, previous_hash,
+              created_at`
+            const matches = sql.and([
+              sql`workspace_id = ${workspaceId}`,
+              sql`id < ${page.before}`,
               ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
-              ...(target_id === undefined ? [] : [sql`target_id = ${target_id}`]),
+              ...(subject_id === undefined ? [] : [sql`subject_id = ${subject_id}`]),
               ...(from === undefined ? [] : createdSince(sql, Date.parse(from))),
               ...(to === undefined ? [] : createdBefore(sql, Date.parse(to)))
             ])
+            const newest = sql`ORDER BY id DESC LIMIT ${page.limit + 1}`
+            if (actor_id !== undefined || subject_id !== undefined) {
+              return yield* sql<AuditRow>`
+                SELECT ${columns}
+                FROM audit_events
+                WHERE ${matches}
+                  AND action = ANY (${actions}::text[])
+                ${newest}`
+            }
+            // One page of each action, from the end of the index, and one page of these. A rare
+            // action is found at once among millions of others.
             return yield* sql<AuditRow>`
-            SELECT id, action, actor_id, target_id, ip, details, hash, previous_hash, created_at
-            FROM audit_events
-            WHERE workspace_id = ${workspaceId}
-              AND ${matchesFilters}
-              AND id < ${page.before}
-            ORDER BY id DESC
-            LIMIT ${page.limit + 1}`
+              SELECT ${columns}
+              FROM unnest(${actions}::text[]) AS asked (asked_action)
+              CROSS JOIN LATERAL (
+                SELECT ${columns}
+                FROM audit_events
+                WHERE ${matches}
+                  AND action = asked_action
+                ${newest}
+              ) AS events
+              ${newest}`
           }, Effect.orDie)
         })
       })
     )
 }
 
-/** The name of the service account that makes the request, if one does. */
-const namedActor = Effect.map(Effect.serviceOption(Principal), (found) => {
-  const principal = Option.getOrUndefined(found)
-  return principal?.kind === "jwt" && principal.service_account !== null
-    ? { actor: { kind: "service_account", name: principal.service_account } }
-    : {}
-})
+/** The events that are written later, with one statement. Undefined if each is written at once. */
+const Later = Context.Reference<Array<NewRow> | undefined>(
+  "@scheduling/server/accounts/audit/AuditLog/Later",
+  { defaultValue: () => undefined }
+)
+
+interface NewRow extends EventContent {
+  readonly request_id: string | null
+  readonly details: string
+  readonly details_salt: string
+  readonly mac: string
+}
+
+/** The actor as the details keep it. The id of a user without a name says enough by itself. */
+const shownIn = ({ kind, name }: Actor) =>
+  kind === "user" && name === null ? {} : { actor: { kind, name } }
 
 /**
  * The margin for a range of ids. An id is generated shortly before its event is written, so a range
@@ -184,18 +312,36 @@ const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
 
 export interface AuditRow {
   readonly id: string
-  readonly action: AuditEvent["action"]
-  readonly actor_id: UserId | null
-  readonly target_id: string | null
+  readonly action: AuditAction
+  readonly actor_id: string | null
+  readonly subject_id: string | null
   readonly ip: string | null
-  readonly details: Readonly<Record<string, unknown>>
+  readonly request_id: string | null
+  readonly details: {
+    readonly actor?: Omit<Actor, "id">
+    readonly changes?: ReadonlyArray<FieldChange>
+    readonly [name: string]: unknown
+  }
   readonly hash: string | null
   readonly previous_hash: string | null
   readonly created_at: Date
 }
 
-export const toAuditEvent = (row: AuditRow): AuditEvent => ({
-  ...row,
-  id: AuditEventId.make(row.id),
-  created_at: timestampOf(row.created_at)
-})
+export const toAuditEvent = (row: AuditRow): AuditEvent => {
+  const { actor, changes = [], ...details } = row.details
+  const known = actor ?? (row.actor_id === null ? null : { kind: "user", name: null })
+  return {
+    id: AuditEventId.make(row.id),
+    action: row.action,
+    subject_kind: subjectKindOf(row.action),
+    subject_id: row.subject_id,
+    actor: known && ({ ...known, id: row.actor_id } as Actor),
+    request_id: row.request_id,
+    ip: row.ip,
+    changes,
+    details,
+    hash: row.hash,
+    previous_hash: row.previous_hash,
+    created_at: timestampOf(row.created_at)
+  }
+}

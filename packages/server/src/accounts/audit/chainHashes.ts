@@ -8,7 +8,7 @@ export interface EventContent {
   readonly workspace_id: string | null
   readonly user_id: string | null
   readonly actor_id: string | null
-  readonly target_id: string | null
+  readonly subject_id: string | null
   readonly ip: string | null
   /** Null for events written by an older version. */
   readonly details_hash: string | null
@@ -51,7 +51,7 @@ const hashedFields = (event: EventContent) => [
   event.workspace_id,
   event.user_id,
   event.actor_id,
-  event.target_id,
+  event.subject_id,
   event.ip,
   event.details_hash,
   event.created_at

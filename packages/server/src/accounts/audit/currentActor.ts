@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
 /** The user or service account that makes a change, with their address, for the audit log. */
-export interface Actor extends Omit<UserPrincipal, "lane" | "role" | "service_account"> {
+export interface Actor extends Omit<UserPrincipal, "lane" | "name" | "role" | "service_account"> {
   readonly origin: RequestOrigin
 }
 

@@ -1,24 +1,58 @@
-import { Principal } from "@scheduling/domain/auth/Principal"
-import type { UserId } from "@scheduling/domain/shared/Ids"
-import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
+import { actorOf, Principal } from "@scheduling/domain/auth/Principal"
+import type { Actor } from "@scheduling/domain/shared/Actor"
+import { Context, Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { type RequestOrigin, originOf } from "../../http/index.ts"
 
-/** The user or the API key that makes a change. The details of the event name the key. */
+/** Who makes a change, and from where. */
 export interface Author {
-  readonly actor_id: UserId | null
-  readonly api_key_id: string | null
-  readonly origin: RequestOrigin
+  readonly actor: Actor
+  readonly origin: Pick<RequestOrigin, "ip" | "request_id">
 }
 
-export const currentAuthor: Effect.Effect<
-  Author,
-  never,
-  Principal | HttpServerRequest.HttpServerRequest
-> = Effect.gen(function* () {
-  const principal = yield* Principal
-  const origin = yield* requestOrigin
-  return principal.kind === "jwt"
-    ? { actor_id: principal.user_id, api_key_id: null, origin }
-    : { actor_id: null, api_key_id: principal.api_key_id, origin }
+/**
+ * Makes the service the author of the changes of an effect, also where a request causes them.
+ * `cause` says in place of a request id what made the service act.
+ */
+export const actingAs = (kind: "plan" | "system", cause: string) =>
+  Effect.provideService(Override, {
+    actor: { kind, id: null, name: null },
+    origin: { ip: null, request_id: cause }
+  })
+
+const Override = Context.Reference<Author | undefined>(
+  "@scheduling/server/accounts/audit/currentAuthor/Override",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The author of the changes that the current request makes. It is found in the context, so that a
+ * service which changes a definition need not be told. Without a request it is the service.
+ */
+export const currentAuthor: Effect.Effect<Author> = Effect.withFiber(({ context }) => {
+  const override = Context.get(context, Override)
+  if (override !== undefined) return Effect.succeed(override)
+  const principal = Context.getOrUndefined(context, Principal)
+  const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
+  return Effect.succeed({
+    actor: principal === undefined ? theService : actorOf(principal),
+    origin: request === undefined ? nowhere : originOf(request)
+  })
 })
+
+const theService: Actor = { kind: "system", id: null, name: null }
+
+const nowhere = { ip: null, request_id: "service" }
+
+/**
+ * The actor with an id. Its name is known if it makes the request. Without an id it is the API key
+ * of the request, the service, or nobody who is known.
+ */
+export const namedActor = (id: string | null): Effect.Effect<Actor | null> =>
+  Effect.withFiber(({ context }) => {
+    const principal = Context.getOrUndefined(context, Principal)
+    const current = principal && actorOf(principal)
+    const acting = Context.get(context, Override)?.actor ?? current
+    if (id === null) return Effect.succeed(acting ?? null)
+    return Effect.succeed(acting?.id === id ? acting : { kind: "user", id, name: null })
+  })

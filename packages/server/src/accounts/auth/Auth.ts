@@ -100,6 +100,7 @@ export class Auth extends Context.Service<
             ...claims,
             lane: session.lane,
             role: session.role,
+            name: session.name,
             service_account: session.service_account
           } satisfies UserPrincipal
         }
@@ -132,6 +133,7 @@ const toPrincipal = (row: VerifiedRow): ApiKeyPrincipal => ({
   api_key_id: row.id,
   workspace_id: authorize(row.workspace_id),
   lane: row.lane,
+  name: row.name,
   key_prefix: row.key_prefix,
   scopes: row.scopes,
   expires_at: row.expires_at

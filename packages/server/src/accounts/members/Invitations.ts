@@ -153,7 +153,7 @@ export class Invitations extends Context.Service<
           // The event has no email, because it outlives the account.
           yield* audit.recordInWorkspace("invitation.created", workspaceId, {
             actor_id: actor.user_id,
-            target_id: row.id,
+            subject_id: row.id,
             origin: actor.origin,
             details: { role }
           })
@@ -167,7 +167,7 @@ export class Invitations extends Context.Service<
           const { role } = yield* found(repo.remove(workspaceId, id))
           yield* audit.recordInWorkspace("invitation.removed", workspaceId, {
             actor_id: actor.user_id,
-            target_id: id,
+            subject_id: id,
             origin: actor.origin,
             details: { role }
           })
@@ -204,7 +204,7 @@ export class Invitations extends Context.Service<
           yield* usage.record("seats", [workspaceId], now)
           yield* audit.recordInWorkspace("member.added", workspaceId, {
             actor_id: actor.user_id,
-            target_id: actor.user_id,
+            subject_id: actor.user_id,
             origin: actor.origin,
             details: { role, invitation_id: invitation.id, invited_by: invitation.invited_by }
           })

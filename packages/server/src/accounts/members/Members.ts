@@ -105,7 +105,7 @@ export class Members extends Context.Service<
       ) =>
         audit.recordInWorkspace(action, workspaceId, {
           actor_id: user_id,
-          target_id: member.id,
+          subject_id: member.id,
           origin,
           details: { role: member.role, ...details }
         })

@@ -131,7 +131,7 @@ export class ServiceAccounts extends Context.Service<
       ) =>
         audit.recordInWorkspace(action, workspace_id, {
           actor_id: user_id,
-          target_id: id,
+          subject_id: id,
           origin,
           details: { name, role, ...details }
         })
@@ -190,7 +190,7 @@ export class ServiceAccounts extends Context.Service<
         yield* repo.insertToken(session)
         yield* audit.recordForAccount("session.started", row.id, {
           actor_id: session.user_id,
-          target_id: session.id,
+          subject_id: session.id,
           origin
         })
         return session

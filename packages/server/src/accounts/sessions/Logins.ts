@@ -134,7 +134,7 @@ export class Logins extends Context.Service<
             if (!(yield* sessions.remove(session.user_id, session.id))) return
             yield* audit.recordForAccount("session.reuse_detected", session.user_id, {
               actor_id: null,
-              target_id: session.id,
+              subject_id: session.id,
               origin
             })
           })
@@ -162,7 +162,7 @@ export class Logins extends Context.Service<
         if (!isInserted) return yield* new PasswordReplaced()
         yield* audit.recordForAccount("session.started", user.id, {
           actor_id: UserId.make(user.id),
-          target_id: session.id,
+          subject_id: session.id,
           origin
         })
         return session
@@ -231,7 +231,7 @@ export class Logins extends Context.Service<
             return yield* new NotFound({ resource: "session" })
           yield* audit.recordForAccount("session.ended", actor.user_id, {
             actor_id: actor.user_id,
-            target_id: id,
+            subject_id: id,
             origin: actor.origin
           })
         }, transaction)

@@ -38,6 +38,7 @@ export interface LiveSession {
   readonly lane: bigint
   readonly expires_at: Date
   readonly role: Role | null
+  readonly name: string | null
   /** The name of the service account. Null for a person. */
   readonly service_account: string | null
 }
@@ -178,7 +179,7 @@ const findAllLive = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Requeste
   return sql<LiveSession & { readonly nr: number }>`
     SELECT
       asked.nr::int, sessions.user_id, sessions.lane, sessions.expires_at, memberships.role,
-      CASE WHEN users.workspace_id IS NOT NULL THEN users.name END AS service_account
+      users.name, CASE WHEN users.workspace_id IS NOT NULL THEN users.name END AS service_account
     FROM unnest(
       ${column("uuid", ({ id }) => id)}, ${column("uuid", ({ workspaceId }) => workspaceId)}
     ) WITH ORDINALITY AS asked (id, workspace_id, nr)

@@ -98,7 +98,7 @@ export class Workspaces extends Context.Service<
         yield* secrets.insert(row.id)
         yield* audit.recordInWorkspace("workspace.created", row.id, {
           actor_id: userId,
-          target_id: row.id,
+          subject_id: row.id,
           origin,
           details: { name }
         })
@@ -112,7 +112,7 @@ export class Workspaces extends Context.Service<
         yield* audit.erase(id)
         yield* audit.recordForAccount("workspace.deleted", actor.user_id, {
           actor_id: actor.user_id,
-          target_id: id,
+          subject_id: id,
           origin: actor.origin
         })
       })
@@ -137,7 +137,7 @@ export class Workspaces extends Context.Service<
           const row = yield* found(repo.updateName(id, name))
           yield* audit.recordInWorkspace("workspace.renamed", id, {
             actor_id: actor.user_id,
-            target_id: id,
+            subject_id: id,
             origin: actor.origin,
             details: { name }
           })
@@ -164,7 +164,7 @@ export class Workspaces extends Context.Service<
           const secret = yield* secrets.rotate(id)
           yield* audit.recordInWorkspace("signing_secret.rotated", id, {
             actor_id: actor.user_id,
-            target_id: secret.id,
+            subject_id: secret.id,
             origin: actor.origin
           })
           return secret

@@ -41,6 +41,8 @@ export const enqueue = Effect.fnUntraced(function* (
     readonly run_at: Date | null
     /** A statement that makes its task, or locks it, and returns `columnsForRuns`. Both are one. */
     readonly task?: Statement.Fragment
+    /** A statement that records how its task was created. */
+    readonly event?: Statement.Fragment | undefined
     readonly most?: number
     /** What somebody started the run with. Null is the same as none. */
     readonly input?: Json | undefined
@@ -68,8 +70,11 @@ export const enqueue = Effect.fnUntraced(function* (
     RETURNING
       id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step,
       'queued' AS status, scheduled_for, queue_id`
-  const [inserted] = yield* sql<InsertedRun>`
-    ${withParts(sql, run.task === undefined ? [] : [sql`tasks AS (${run.task})`], insert, run.input)}`
+  const parts = [
+    ...(run.task === undefined ? [] : [sql`tasks AS (${run.task})`]),
+    ...(run.event === undefined ? [] : [sql`recorded AS (${run.event})`])
+  ]
+  const [inserted] = yield* sql<InsertedRun>`${withParts(sql, parts, insert, run.input)}`
   return inserted ?? null
 })
 

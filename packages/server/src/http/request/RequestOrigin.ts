@@ -9,12 +9,14 @@ export interface RequestOrigin {
   readonly request_id: string
 }
 
+export const originOf = (request: HttpServerRequest.HttpServerRequest): RequestOrigin => ({
+  ip: Option.getOrNull(request.remoteAddress),
+  user_agent: request.headers["user-agent"]?.slice(0, 500) ?? null,
+  request_id: requestId(request)
+})
+
 export const requestOrigin: Effect.Effect<
   RequestOrigin,
   never,
   HttpServerRequest.HttpServerRequest
-> = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
-  ip: Option.getOrNull(request.remoteAddress),
-  user_agent: request.headers["user-agent"]?.slice(0, 500) ?? null,
-  request_id: requestId(request)
-}))
+> = Effect.map(HttpServerRequest.HttpServerRequest, originOf)

@@ -71,6 +71,7 @@ export const checkedKind = <
     return {
       table: checkedTable<Target>(of.kind),
       rows: repo.rowsOf<Target>(of.kind),
+      stored: ({ target }) => target as object,
       toSettings: (input, before) => {
         const { key, tags, ...rules } = of.defaults
         return settingsWith(of.toTarget(input, before?.target), {

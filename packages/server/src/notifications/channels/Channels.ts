@@ -8,10 +8,10 @@ import {
 import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog, type Author } from "../../accounts/index.ts"
+import { ChangeLog, currentAuthor } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
@@ -25,7 +25,7 @@ import {
 } from "../../core/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
-import { type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
+import { channelDefinition, type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
 import { changeConfig, decodeConfig, openConfig, sealConfig } from "./ChannelSecrets.ts"
 import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
@@ -40,7 +40,7 @@ export class Channels extends Context.Service<Channels>()(
   {
     make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
-      const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const checkTargets = yield* targetCheck
       const consent = yield* Consent
       const deliveries = yield* DeliveriesRepo
@@ -69,22 +69,18 @@ export class Channels extends Context.Service<Channels>()(
         return decoded
       })
 
-      const record = (
-        action:
-          | "notification_channel.created"
-          | "notification_channel.updated"
-          | "notification_channel.deleted",
-        workspaceId: AuthorizedWorkspaceId,
-        id: string,
-        author: Author,
-        details: Readonly<Record<string, unknown>> = {}
-      ) =>
-        audit.recordInWorkspace(action, workspaceId, {
-          actor_id: author.actor_id,
-          target_id: id,
-          origin: author.origin,
-          details: { ...details, api_key_id: author.api_key_id }
-        })
+      const record = (before: DefinedChannel | undefined, after?: DefinedChannel) => {
+        const row = before ?? after
+        return row === undefined
+          ? Effect.void
+          : changeLog.record({
+              kind: "notification_channel",
+              workspace_id: row.workspace_id,
+              id: row.id,
+              ...(before !== undefined && { before: channelDefinition(before) }),
+              ...(after !== undefined && { after: channelDefinition(after) })
+            })
+      }
 
       const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
 
@@ -98,8 +94,7 @@ export class Channels extends Context.Service<Channels>()(
 
       const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        input: NotificationChannelInput,
-        author: Author
+        input: NotificationChannelInput
       ) {
         const config = yield* checked(input.kind, input.config)
         yield* limits.allowOneMore(workspaceId, "notification_channels")
@@ -119,28 +114,32 @@ export class Channels extends Context.Service<Channels>()(
           paused: input.paused ?? false,
           paused_reason: null,
           ...(yield* consent.agreed({ ...sealed, workspace_id: workspaceId, kind })),
+          created_by: (yield* currentAuthor).actor,
+          updated_by: null,
           created_at: now,
           updated_at: now
         }
         yield* repo.insert(defined)
         const row = { ...defined, ...neverSent }
         if (!row.confirmed) yield* consent.ask(row, "new")
-        yield* record("notification_channel.created", workspaceId, id, author, { kind })
+        yield* record(undefined, defined)
         return toChannel(row)
       })
 
       /** The row must be locked. */
       const change = Effect.fnUntraced(function* (
         row: ChannelRow,
-        { version, ...changes }: NotificationChannelUpdate,
-        author: Author
+        { version, ...changes }: NotificationChannelUpdate
       ) {
         yield* checkVersion(row, version)
         const { id, workspace_id } = row
+        const before = opened(row)
+        const after = changes.config === undefined ? before : yield* changed(row, changes.config)
+        const isSameConfig = changes.config === undefined || isDeepStrictEqual(before, after)
+        if (isSameConfig && isDefinedAs(row, Struct.omit(changes, ["config"])))
+          return toChannel(row)
         const sealed =
-          changes.config === undefined
-            ? row
-            : sealConfig(ring, id, kinds[row.kind], yield* changed(row, changes.config))
+          isSameConfig || after === undefined ? row : sealConfig(ring, id, kinds[row.kind], after)
         const { config, sealed_secrets } = sealed
         const paused = changes.paused ?? row.paused
         const isMoved = config["to"] !== row.config["to"]
@@ -160,6 +159,7 @@ export class Channels extends Context.Service<Channels>()(
           paused_reason: paused ? row.paused_reason : null,
           confirmed,
           by_membership,
+          updated_by: (yield* currentAuthor).actor,
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(workspace_id, updated)
@@ -167,9 +167,7 @@ export class Channels extends Context.Service<Channels>()(
           yield* deliveries.cancel(workspace_id, id, "all", updated.updated_at)
         }
         if (isAsked && !confirmed) yield* consent.ask(updated, isMoved ? "new" : "known")
-        yield* record("notification_channel.updated", workspace_id, id, author, {
-          fields: Object.keys(changes)
-        })
+        yield* record(row, updated)
         return toChannel(updated)
       })
 
@@ -208,15 +206,14 @@ export class Channels extends Context.Service<Channels>()(
           (
             workspaceId: AuthorizedWorkspaceId,
             key: string,
-            { config: given, version, ...definition }: NotificationChannelDefinition,
-            author: Author
+            { config: given, version, ...definition }: NotificationChannelDefinition
           ) => {
             const named = { tags: [], ...definition }
             return upsertByKey(
               { key, resource: "notification_channel", version },
               {
                 find: repo.findByKey(workspaceId, key),
-                make: create(workspaceId, { ...named, config: given, key }, author),
+                make: create(workspaceId, { ...named, config: given, key }),
                 isDefined: Effect.fnUntraced(function* (row) {
                   if (row.kind !== named.kind) return yield* otherKind(row)
                   const config = yield* changed(row, onlyThese(row, given))
@@ -224,7 +221,7 @@ export class Channels extends Context.Service<Channels>()(
                 }),
                 show: (row) => Effect.succeed(toChannel(row)),
                 lock: ({ id }) => repo.findForUpdate(workspaceId, id),
-                change: (row) => change(row, { ...named, config: onlyThese(row, given) }, author)
+                change: (row) => change(row, { ...named, config: onlyThese(row, given) })
               }
             )
           },
@@ -236,10 +233,9 @@ export class Channels extends Context.Service<Channels>()(
           function* (
             workspaceId: AuthorizedWorkspaceId,
             id: NotificationChannelId,
-            changes: NotificationChannelUpdate,
-            author: Author
+            changes: NotificationChannelUpdate
           ) {
-            return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes, author)
+            return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
           },
           transaction,
           (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
@@ -248,14 +244,14 @@ export class Channels extends Context.Service<Channels>()(
         remove: Effect.fn("Channels.remove")(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: NotificationChannelId,
-          author: Author,
           version?: number
         ) {
-          yield* checkVersion(yield* found(repo.findForUpdate(workspaceId, id)), version)
+          const row = yield* found(repo.findForUpdate(workspaceId, id))
+          yield* checkVersion(row, version)
           yield* deliveries.cancel(workspaceId, id, "all", yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
           yield* settings.removeChannel(workspaceId, id)
-          yield* record("notification_channel.deleted", workspaceId, id, author)
+          yield* record(row)
         }, transaction),
 
         kinds: {
@@ -269,6 +265,8 @@ export class Channels extends Context.Service<Channels>()(
 ) {
   static readonly layer = Layer.effect(this, this.make)
 }
+
+type DefinedChannel = Parameters<typeof channelDefinition>[0]
 
 /** The configuration as changes that also remove the other fields. */
 const onlyThese = (row: ChannelRow, config: Fields): Fields => ({

@@ -3,9 +3,11 @@ import type {
   NotificationChannel,
   NotificationKind
 } from "@scheduling/domain/notifications/NotificationChannel"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import type { Definition } from "../../accounts/index.ts"
 import { keyIsTaken } from "../../core/index.ts"
 import {
   countRows,
@@ -39,6 +41,8 @@ export interface ChannelRow extends SealedConfig {
   readonly last_status: "delivered" | "again" | "never" | null
   readonly last_error: string | null
   readonly last_at: Date | null
+  readonly created_by: Actor | null
+  readonly updated_by: Actor | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -63,9 +67,21 @@ export const toChannel = (row: ChannelRow): NotificationChannel => ({
           delivered: row.last_status === "delivered",
           error: row.last_error
         },
+  created_by: row.created_by,
+  updated_by: row.updated_by ?? row.created_by,
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
 })
+
+/** The configuration is kept with its sealed secrets, and shown with masks. */
+export const channelDefinition = (
+  row: Omit<ChannelRow, "last_status" | "last_error" | "last_at">
+): Definition => {
+  const { config, key, kind, name, paused, sealed_secrets, tags, updated_at, version } = row
+  const shown = { name, key, tags, kind, config, paused }
+  const stored = { ...shown, config: { shown: config, sealed_secrets } }
+  return { version, updated_at, updated_by: row.updated_by ?? row.created_by, shown, stored }
+}
 
 export interface RefusalRow {
   readonly refused_at: Date
@@ -102,7 +118,9 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               ${sql.insert({
                 ...channel,
                 tags: textArray(channel.tags),
-                config: JSON.stringify(channel.config)
+                config: JSON.stringify(channel.config),
+                created_by: JSON.stringify(channel.created_by),
+                updated_by: null
               })}`
           },
           (insertion, { key }) =>
@@ -172,6 +190,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
                 paused_reason = ${channel.paused_reason},
                 confirmed = ${channel.confirmed},
                 by_membership = ${channel.by_membership},
+                updated_by = ${JSON.stringify(channel.updated_by)}::jsonb,
                 updated_at = ${channel.updated_at}
               WHERE workspace_id = ${workspaceId}
                 AND id = ${channel.id}`

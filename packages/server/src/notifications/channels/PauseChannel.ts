@@ -1,7 +1,7 @@
 import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuditLog } from "../../accounts/index.ts"
+import { actingAs, ChangeLog, currentAuthor } from "../../accounts/index.ts"
 import { Outbox } from "../../events/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
@@ -16,30 +16,30 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const deliveries = yield* DeliveriesRepo
       const outbox = yield* Outbox
 
-      return Effect.fn("PauseChannel")(function* (
+      const pause = Effect.fn("PauseChannel")(function* (
         channel: Pick<ChannelRow, "id" | "workspace_id" | "name" | "kind">,
         reason: string,
-        /** The id of the delivery or of the request that found it out. */
-        foundBy: string,
         now: Date
       ) {
         const { id, kind, name, workspace_id } = channel
-        const paused = yield* sql`
+        const updated_by = (yield* currentAuthor).actor
+        const [paused] = yield* sql<{ readonly version: number }>`
           UPDATE notification_channels
           SET
             paused = true,
             paused_reason = ${reason},
             version = version + 1,
+            updated_by = ${JSON.stringify(updated_by)}::jsonb,
             updated_at = ${now}
           WHERE id = ${id}
             AND workspace_id = ${workspace_id}
             AND NOT paused
-          RETURNING id`
-        if (paused.length === 0) return
+          RETURNING version`
+        if (paused === undefined) return
         yield* deliveries.cancel(workspace_id, id, "all", now)
         yield* outbox.announce({
           workspace_id,
@@ -53,13 +53,27 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
             about: { channel: { id: NotificationChannelId.make(id) } }
           }
         })
-        yield* audit.recordInWorkspace("notification_channel.paused", workspace_id, {
-          actor_id: null,
-          target_id: id,
-          origin: { ip: null, user_agent: null, request_id: foundBy },
+        const definitionOf = (version: number, isPaused: boolean) => {
+          const fields = { name, paused: isPaused }
+          return { version, updated_at: now, updated_by, shown: fields, stored: fields }
+        }
+        yield* changeLog.record({
+          kind: "notification_channel",
+          workspace_id,
+          id,
+          before: definitionOf(paused.version - 1, false),
+          after: definitionOf(paused.version, true),
           details: { reason }
         })
       }, Effect.orDie)
+
+      return (
+        channel: Parameters<typeof pause>[0],
+        reason: string,
+        /** The id of the delivery or of the request that found it out. */
+        foundBy: string,
+        now: Date
+      ) => pause(channel, reason, now).pipe(actingAs("system", foundBy))
     })
   }
 ) {

@@ -2,13 +2,13 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { NotificationChannelId, type UserId } from "@scheduling/domain/shared/Ids"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { AccountEvents, UsersRepo } from "../../accounts/index.ts"
+import { AccountEvents, ChangeLog, currentAuthor, UsersRepo } from "../../accounts/index.ts"
 import { Ids, Secrets } from "../../core/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { kinds } from "../kinds/kinds.ts"
-import { SettingsRepo } from "../settings/SettingsRepo.ts"
+import { noSettings, settingsChange, SettingsRepo } from "../settings/SettingsRepo.ts"
 import { sealConfig } from "./ChannelSecrets.ts"
-import { ChannelsRepo } from "./ChannelsRepo.ts"
+import { channelDefinition, ChannelsRepo } from "./ChannelsRepo.ts"
 import { Consent } from "./Consent.ts"
 
 /** Keeps the email channels of workspaces in step with their owners' and members' addresses. */
@@ -28,6 +28,7 @@ export const FollowAccountsLayer = Layer.effectDiscard(
  * server. Runs within the transaction that creates the workspace.
  */
 const firstChannel = Effect.gen(function* () {
+  const changeLog = yield* ChangeLog
   const channels = yield* ChannelsRepo
   const ids = yield* Ids
   const mailer = yield* Mailer
@@ -42,24 +43,35 @@ const firstChannel = Effect.gen(function* () {
     const id = yield* ids.next
     const now = yield* DateTime.nowAsDate
     const isVerified = owner.email_verified_at !== null
-    yield* channels.insert({
+    const channel = {
       ...sealConfig(ring, id, kinds.email, { to: owner.email }),
       id,
       workspace_id: workspaceId,
       key: null,
       name: "Owner",
-      kind: "email",
+      kind: "email" as const,
       tags: [],
       version: 1,
       paused: false,
       paused_reason: null,
       confirmed: isVerified,
       by_membership: isVerified,
+      created_by: (yield* currentAuthor).actor,
+      updated_by: null,
       created_at: now,
       updated_at: now
+    }
+    yield* channels.insert(channel)
+    yield* changeLog.record({
+      kind: "notification_channel",
+      workspace_id: workspaceId,
+      id,
+      after: channelDefinition(channel)
     })
     const rules = [{ events: firstEvents, channel_ids: [NotificationChannelId.make(id)] }]
-    yield* settings.update(workspaceId, 0, { ...settingsDefaults, rules }, now)
+    const first = { ...settingsDefaults, rules }
+    yield* settings.update(workspaceId, 0, first, now)
+    yield* changeLog.record(settingsChange(workspaceId, noSettings, { ...first, version: 1 }, now))
   }, Effect.orDie)
 })
 

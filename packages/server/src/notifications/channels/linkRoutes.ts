@@ -40,7 +40,7 @@ export const linkRoutesLayer = Layer.unwrap(
       yield* consent.confirm(channel, now)
       yield* audit.recordInWorkspace("notification_channel.confirmed", channel.workspace_id, {
         actor_id: null,
-        target_id: channel.id,
+        subject_id: channel.id,
         origin: yield* requestOrigin
       })
     }, transaction)

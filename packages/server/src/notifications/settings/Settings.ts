@@ -12,7 +12,7 @@ import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog, type Author } from "../../accounts/index.ts"
+import { ChangeLog } from "../../accounts/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { ruleSubjects } from "./RuleSubjectsRepo.ts"
@@ -20,6 +20,7 @@ import { keysIn, rulesById } from "./rulesById.ts"
 import {
   keptOf,
   type Rules,
+  settingsChange,
   SettingsRepo,
   type StoredRule,
   type StoredSettings
@@ -33,7 +34,7 @@ export class Settings extends Context.Service<Settings>()(
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const subjects = ruleSubjects(sql)
-      const audit = yield* AuditLog
+      const changeLog = yield* ChangeLog
       const channels = yield* ChannelsRepo
       const repo = yield* SettingsRepo
 
@@ -90,19 +91,16 @@ export class Settings extends Context.Service<Settings>()(
       const write = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         version: number,
-        settings: Rules,
-        author: Author
+        settings: Rules
       ) {
         const now = yield* DateTime.nowAsDate
+        const before = yield* repo.findForUpdate(workspaceId)
         if (!(yield* repo.update(workspaceId, version, settings, now))) {
           const { version: current } = yield* repo.find(workspaceId)
           return yield* new Stale({ version: current })
         }
-        yield* audit.recordInWorkspace("notification_settings.updated", workspaceId, {
-          actor_id: author.actor_id,
-          origin: author.origin,
-          details: { version: version + 1, api_key_id: author.api_key_id }
-        })
+        const after = { ...settings, version: version + 1 }
+        yield* changeLog.record(settingsChange(workspaceId, before, after, now))
         return yield* get(workspaceId)
       })
 
@@ -111,17 +109,15 @@ export class Settings extends Context.Service<Settings>()(
 
         replace: Effect.fn("Settings.replace")(function* (
           workspaceId: AuthorizedWorkspaceId,
-          { version, ...given }: NotificationSettingsInput,
-          author: Author
+          { version, ...given }: NotificationSettingsInput
         ) {
-          return yield* write(workspaceId, version, yield* checked(workspaceId, given), author)
+          return yield* write(workspaceId, version, yield* checked(workspaceId, given))
         }, transaction),
 
         /** Replaces the settings, whatever their version. Equal settings are not written. */
         define: Effect.fn("Settings.define")(function* (
           workspaceId: AuthorizedWorkspaceId,
-          given: Omit<NotificationSettingsInput, "version">,
-          author: Author
+          given: Omit<NotificationSettingsInput, "version">
         ) {
           const current = yield* repo.findForUpdate(workspaceId)
           const before = yield* show(workspaceId, current)
@@ -129,7 +125,7 @@ export class Settings extends Context.Service<Settings>()(
           if (isDeepStrictEqual(keptOf(defined), keptOf(current))) {
             return { isNew: false, record: before }
           }
-          const record = yield* write(workspaceId, current.version, defined, author)
+          const record = yield* write(workspaceId, current.version, defined)
           return { isNew: false, record, before }
         }, transaction),
 
@@ -147,7 +143,9 @@ export class Settings extends Context.Service<Settings>()(
             }))
             .filter(({ channel_ids }) => channel_ids.length > 0)
           const now = yield* DateTime.nowAsDate
-          yield* repo.update(workspaceId, settings.version, { ...settings, rules }, now)
+          const after = { ...settings, rules, version: settings.version + 1 }
+          yield* repo.update(workspaceId, settings.version, after, now)
+          yield* changeLog.record(settingsChange(workspaceId, settings, after, now))
         })
       }
     })

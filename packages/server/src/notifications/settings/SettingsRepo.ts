@@ -6,6 +6,7 @@ import {
 } from "@scheduling/domain/notifications/NotificationSettings"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { DefinitionChange } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
 /** A rule as it is stored: by ids, and without what it does not restrict. */
@@ -49,6 +50,26 @@ export const keptOf = (settings: Rules): Rules => ({
   quiet_hours: settings.quiet_hours,
   group_seconds: settings.group_seconds
 })
+
+/** Describes a change for the log of changes. A workspace has its settings from the beginning. */
+export const settingsChange = (
+  workspace_id: AuthorizedWorkspaceId,
+  before: Rules & { readonly version: number },
+  after: Rules & { readonly version: number },
+  now: Date
+): DefinitionChange => {
+  const definitionOf = ({ version, ...rules }: typeof before) => {
+    const fields = { ...keptOf(rules) }
+    return { version, updated_at: now, updated_by: null, shown: fields, stored: fields }
+  }
+  return {
+    kind: "notification_settings",
+    workspace_id,
+    id: null,
+    before: definitionOf(before),
+    after: definitionOf(after)
+  }
+}
 
 const toSettings = (row: SettingsRow): StoredSettings => ({
   ...noSettings,

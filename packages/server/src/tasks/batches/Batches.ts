@@ -17,7 +17,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Layer, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { RequestRates } from "../../accounts/index.ts"
+import { AuditLog, RequestRates } from "../../accounts/index.ts"
 import { Idempotency, issuesIn } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
@@ -38,7 +38,8 @@ export class Batches extends Context.Service<
   {
     /**
      * Creates one item after the other in one transaction. Each create has a savepoint of its own,
-     * so a refused item leaves nothing behind and does not stop the others. The batch counts as many
+     * so a refused item leaves nothing behind and does not stop the others. Their audit events are
+     * written with one statement. The batch counts as many
      * requests as it has items. `before` is called for each item before the transaction.
      */
     readonly create: <Input, Record, Encoded, E, R>(
@@ -55,11 +56,12 @@ export class Batches extends Context.Service<
   static readonly layer: Layer.Layer<
     Batches,
     never,
-    Idempotency | RequestRates | SqlClient.SqlClient
+    AuditLog | Idempotency | RequestRates | SqlClient.SqlClient
   > = Layer.effect(
     Batches,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const audit = yield* AuditLog
       const idempotency = yield* Idempotency
       const rates = yield* RequestRates
 
@@ -75,8 +77,11 @@ export class Batches extends Context.Service<
           const read = items.map(readItem)
           const ready =
             before === undefined ? read : yield* Effect.forEach(read, yield* readyBy(before))
-          return yield* Effect.forEach(ready, (item) => outcomeOf(item, create)).pipe(
+          return yield* Effect.forEach(ready, (item) =>
+            outcomeOf(item, (input: (typeof items)[number]) => audit.orForget(create(input)))
+          ).pipe(
             Effect.map((outcomes) => ({ items: outcomes })),
+            audit.together,
             transaction,
             idempotency.once({ ...request, payload: read, answer })
           )

@@ -18,16 +18,17 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { type Ids, orNotFound } from "../../core/index.ts"
+import type { ChangeLog } from "../../accounts/index.ts"
 import { RunQueue, type StoredStep } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, nameOfRow, timeOfRow } from "../../store/index.ts"
-import { scheduledFiring } from "../Firing.ts"
+import { neverOverQuota, scheduledFiring } from "../Firing.ts"
 import { callbackTargets, keptOptions } from "../TaskOptions.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
 import { justQueued, toChainRun, toChainRunDetail } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
-import { chainOptions, type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
+import { chainDefinition, chainOptions, type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
 
 export class Chains extends Context.Service<
   Chains,
@@ -47,7 +48,7 @@ export class Chains extends Context.Service<
   static readonly layer: Layer.Layer<
     Chains,
     never,
-    ChainRunsRepo | ChainsRepo | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+    ChainRunsRepo | ChainsRepo | ChangeLog | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     Chains,
     Effect.gen(function* () {
@@ -57,18 +58,16 @@ export class Chains extends Context.Service<
       const runsRepo = yield* ChainRunsRepo
       const scheduled = yield* scheduledFiring({
         kind: "chain",
+        definition: chainDefinition,
         resource: "chain",
         limit: "chains",
         repo: chains,
         listed: (row: ChainRow) => ({ ...row, last_run: null })
       })
-      const firing: typeof scheduled.firing = {
-        ...scheduled.firing,
-        remove: (workspaceId, id) =>
-          Effect.andThen(
-            scheduled.firing.remove(workspaceId, id),
-            chains.removeSteps(workspaceId, id)
-          )
+      const firing: typeof scheduled = {
+        ...scheduled,
+        remove: (task) =>
+          Effect.tap(scheduled.remove(task), chains.removeSteps(task.workspace_id, task.id))
       }
       const tasks = yield* tasksOf({
         name: "Chains",
@@ -105,9 +104,9 @@ export class Chains extends Context.Service<
           return toChainRun({ id: run.id, chain_id: id, steps: [head] }, names)
         }),
 
-        pause: Effect.fn("Chains.pause")(scheduled.pause(tasks.get)),
+        pause: neverOverQuota(tasks.setPaused(true)),
 
-        resume: Effect.fn("Chains.resume")(scheduled.resume(tasks.get)),
+        resume: tasks.setPaused(false),
 
         runs: Effect.fn("Chains.runs")(function* (workspaceId, id, query) {
           const names = yield* namesOf(workspaceId, id)

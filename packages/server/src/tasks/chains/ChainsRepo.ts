@@ -2,9 +2,11 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { callOptions } from "@scheduling/domain/calls/CallOptions"
 import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { Chain, type ChainStep } from "@scheduling/domain/chains/Chain"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Definition } from "../../accounts/index.ts"
 import { insertVersion, removeReplaced, type StoredStep } from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
@@ -154,10 +156,15 @@ export const chainOptions = [
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, show } = taskColumns<Chain, Omit<ChainRow, "steps"> & Pick<Chain, "steps">>(
+const { columns, definition, show } = taskColumns<
   Chain,
-  chainOptions
-)
+  Omit<ChainRow, "steps"> & Pick<Chain, "steps">
+>(Chain, chainOptions, definedFields("chain"))
+
+export const chainDefinition = (row: ChainRow): Definition => {
+  const { shown, ...defined } = definition(row)
+  return { ...defined, shown: { ...shown, steps: row.steps.map(toStep) } }
+}
 
 export const toChain = (row: ListedChain): Chain =>
   show({ ...row, steps: row.steps.map(toStep) }, row.last_run)

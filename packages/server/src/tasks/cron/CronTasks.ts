@@ -9,10 +9,12 @@ import {
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import type { NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ChangeLog } from "../../accounts/index.ts"
 import type { Ids } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
@@ -20,7 +22,7 @@ import type { Limits } from "../../plans/index.ts"
 import { nameOfRow, timeOfRow } from "../../store/index.ts"
 import { callTargets, longInCall, whereMoved } from "../callTask.ts"
 import { Executions, type ExecutionsQuery } from "../executions/Executions.ts"
-import { scheduledFiring } from "../Firing.ts"
+import { neverOverQuota, scheduledFiring } from "../Firing.ts"
 import {
   isOlderThanRecent,
   type LastRunRow,
@@ -67,7 +69,7 @@ export class CronTasks extends Context.Service<
   static readonly layer: Layer.Layer<
     CronTasks,
     never,
-    Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+    ChangeLog | Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     CronTasks,
     Effect.gen(function* () {
@@ -84,8 +86,9 @@ export class CronTasks extends Context.Service<
             isOlderThanRecent(created_at, now)
           )
       })
-      const { firing, pause, resume } = yield* scheduledFiring({
+      const firing = yield* scheduledFiring({
         kind: "cron",
+        definition,
         resource: "task",
         limit: "cron_tasks",
         repo,
@@ -112,9 +115,9 @@ export class CronTasks extends Context.Service<
         run: (workspaceId, id, request) =>
           Effect.map(tasks.run(workspaceId, id, request), executions.queued),
 
-        pause: Effect.fn("CronTasks.pause")(pause(tasks.get)),
+        pause: neverOverQuota(tasks.setPaused(true)),
 
-        resume: Effect.fn("CronTasks.resume")(resume(tasks.get)),
+        resume: tasks.setPaused(false),
 
         executions: Effect.fn("CronTasks.executions")(function* (workspaceId, id, query) {
           const task = yield* tasks.get(workspaceId, id)
@@ -133,4 +136,8 @@ const options = [
   "ending_options"
 ] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, show } = taskColumns<CronTask, CronTaskRow>(CronTask, options)
+const { columns, definition, show } = taskColumns<CronTask, CronTaskRow>(
+  CronTask,
+  options,
+  definedFields("cron")
+)

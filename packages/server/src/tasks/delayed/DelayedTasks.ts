@@ -9,9 +9,11 @@ import {
 } from "@scheduling/domain/delayed/DelayedTask"
 import type { Execution } from "@scheduling/domain/executions/Execution"
 import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import type { Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ChangeLog } from "../../accounts/index.ts"
 import type { Ids } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import type { Limits } from "../../plans/index.ts"
@@ -63,7 +65,7 @@ export class DelayedTasks extends Context.Service<
   static readonly layer: Layer.Layer<
     DelayedTasks,
     never,
-    Executions | Ids | Limits | RunQueue | SqlClient.SqlClient
+    ChangeLog | Executions | Ids | Limits | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     DelayedTasks,
     Effect.gen(function* () {
@@ -85,7 +87,11 @@ export class DelayedTasks extends Context.Service<
         resource: "task",
         defaults: delayedTaskDefaults,
         repo,
-        firing: yield* pendingFiring(repo, (row, status, run) => ({ ...row, ...run, status })),
+        firing: yield* pendingFiring(repo, definition, (row, status, run) => ({
+          ...row,
+          ...run,
+          status
+        })),
         columnsOf: (given: Partial<DelayedTaskInput>, before?: DelayedTaskRow) =>
           keptOptions(options, Struct.omit(given, dueFields), before),
         merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
@@ -107,7 +113,11 @@ export class DelayedTasks extends Context.Service<
 
 const options = ["call_options", "ending_options"] satisfies ReadonlyArray<OptionColumn>
 
-const { columns, show } = taskColumns<DelayedTask, ListedDelayedTask>(DelayedTask, options)
+const { columns, definition, show } = taskColumns<DelayedTask, ListedDelayedTask>(
+  DelayedTask,
+  options,
+  definedFields("delayed")
+)
 
 const statusAt = (sql: SqlClient.SqlClient, now: Date) => sql`
   CASE

@@ -7,11 +7,12 @@ import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ChangeLog, currentAuthor, type Definition } from "../../accounts/index.ts"
 import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { inSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
-import type { Firing } from "../Firing.ts"
+import { changesOf, type Firing } from "../Firing.ts"
 import type { LastRunRow } from "../LastRunRepo.ts"
 import { queueCheck } from "../queueCheck.ts"
 import type { TaskRow } from "../TaskRow.ts"
@@ -40,12 +41,14 @@ export const pendingFiring = Effect.fnUntraced(function* <
   Listed extends TaskRow & Pick<PendingRow, "run_at">
 >(
   repo: TasksRepo<Row, Listed> & InsertsBy<Row>,
+  definition: (row: Row) => Definition,
   listed: (row: Row, status: DelayedTaskStatus, run: LastRunRow) => Listed
 ) {
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
   const alone = inSavepoint(sql)
   const now = Effect.orDie((yield* StoreClock)(sql))
+  const changeLog = yield* ChangeLog
   const limits = yield* Limits
   const queue = yield* RunQueue
   const checkQueue = yield* queueCheck
@@ -56,7 +59,11 @@ export const pendingFiring = Effect.fnUntraced(function* <
       moved === null ? notPending : Effect.succeed(moved)
     )
 
+  const changeOf = changesOf("delayed_task", definition)
+
   const firing: Firing<Row, Listed, DelayedTaskDefinition, never, Conflict> = {
+    changeOf,
+
     hold: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
 
     // Most are created with one statement and no transaction. On a busy node every statement waits
@@ -65,8 +72,10 @@ export const pendingFiring = Effect.fnUntraced(function* <
       const at = yield* now
       const run_at = (yield* runAtOf(input, at)) ?? at
       const row: Row = { ...rowAt(at), status: "pending", run_at }
-      const inserted = repo.insertBy(row, (insertion) =>
-        queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at, insertion })
+      const inserted = changeLog.recordBy(changeOf(undefined, row), (event) =>
+        repo.insertBy(row, (insertion) =>
+          queue.schedule({ workspace_id: workspaceId, task_id: row.id, run_at, insertion, event })
+        )
       )
       const isAllowed =
         row.queue_id === null && (yield* limits.takeOneOfMany(workspaceId, "pending_delayed_tasks"))
@@ -104,17 +113,17 @@ export const pendingFiring = Effect.fnUntraced(function* <
       return changed
     }),
 
-    setPaused: () => Effect.void,
+    setPaused: Effect.succeed,
 
     isDefined: (row, given) => row.status !== "cancelled" && isDueAs(row, given),
 
     isOver: ({ status }) => status !== "pending",
 
     /** The task stays on record as cancelled. */
-    remove: Effect.fnUntraced(function* (workspaceId, id) {
-      const task = yield* found(repo.findForUpdate(workspaceId, id))
+    remove: Effect.fnUntraced(function* (task) {
+      const { id, workspace_id } = task
       const at = yield* now
-      if (task.status === "cancelled") return
+      if (task.status === "cancelled") return false
       if (!isPending(task, at)) return yield* notPending
       yield* repo.update({
         ...task,
@@ -122,8 +131,8 @@ export const pendingFiring = Effect.fnUntraced(function* <
         version: task.version + 1,
         updated_at: at
       })
-      const withdrawn = yield* queue.withdraw({ workspace_id: workspaceId, task_id: id })
-      if (!withdrawn) return yield* notPending
+      const withdrawn = yield* queue.withdraw({ workspace_id, task_id: id })
+      return withdrawn || (yield* notPending)
     }),
 
     run: (workspaceId, id, { input }) =>
@@ -133,7 +142,11 @@ export const pendingFiring = Effect.fnUntraced(function* <
           const at = yield* now
           const ref = { workspace_id: workspaceId, task_id: id }
           if (isPending(task, at)) {
-            yield* repo.update({ ...task, run_at: at, version: task.version + 1, updated_at: at })
+            const updated_by = (yield* currentAuthor).actor
+            const version = task.version + 1
+            const moved = { ...task, run_at: at, version, updated_by, updated_at: at }
+            yield* repo.update(moved)
+            yield* changeLog.record(changeOf(task, moved))
             return yield* reschedule({ ...ref, run_at: at, trigger: "manual", input })
           }
           const { status } = yield* found(repo.find(workspaceId, id))

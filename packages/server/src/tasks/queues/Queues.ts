@@ -19,6 +19,7 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { ChangeLog, currentAuthor } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
@@ -32,7 +33,13 @@ import {
 } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
-import { type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
+import {
+  queueDefinition,
+  type QueueRow,
+  QueuesRepo,
+  type StoredQueue,
+  toQueue
+} from "./QueuesRepo.ts"
 
 /** Named queues of users. The runner admits their runs. */
 export class Queues extends Context.Service<
@@ -83,15 +90,29 @@ export class Queues extends Context.Service<
   static readonly layer: Layer.Layer<
     Queues,
     never,
-    Ids | Limits | QueuesRepo | RunQueue | SqlClient.SqlClient
+    ChangeLog | Ids | Limits | QueuesRepo | RunQueue | SqlClient.SqlClient
   > = Layer.effect(
     Queues,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const changeLog = yield* ChangeLog
       const ids = yield* Ids
       const limits = yield* Limits
       const repo = yield* QueuesRepo
       const runQueue = yield* RunQueue
+
+      const record = (before: StoredQueue | undefined, after?: StoredQueue) => {
+        const row = before ?? after
+        return row === undefined
+          ? Effect.void
+          : changeLog.record({
+              kind: "queue",
+              workspace_id: row.workspace_id,
+              id: row.id,
+              ...(before !== undefined && { before: queueDefinition(before) }),
+              ...(after !== undefined && { after: queueDefinition(after) })
+            })
+      }
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
         found(repo.find(workspaceId, id))
@@ -117,11 +138,14 @@ export class Queues extends Context.Service<
           return yield* noLimit
         }
         if (isDefinedAs(before, changes)) return toQueue(before)
-        yield* repo.update({
+        const after = {
           ...changed,
           version: before.version + 1,
+          updated_by: (yield* currentAuthor).actor,
           updated_at: yield* DateTime.nowAsDate
-        })
+        }
+        yield* repo.update(after)
+        yield* record(before, after)
         yield* runQueue.admit(workspace_id, id)
         return toQueue(yield* find(workspace_id, id))
       })
@@ -157,10 +181,13 @@ export class Queues extends Context.Service<
           ...queueDefaults,
           paused: false,
           ...input,
+          created_by: (yield* currentAuthor).actor,
+          updated_by: null,
           created_at: now,
           updated_at: now
         }
         yield* repo.insert(queue)
+        yield* record(undefined, queue)
         return toQueue({ ...queue, running: 0, waiting: 0 })
       })
 
@@ -217,9 +244,11 @@ export class Queues extends Context.Service<
         resume: Effect.fn("Queues.resume")(setPaused(false)),
 
         remove: Effect.fn("Queues.remove")(function* (workspaceId, id, version) {
-          yield* checkVersion(yield* findLocked(workspaceId, id), version)
+          const queue = yield* findLocked(workspaceId, id)
+          yield* checkVersion(queue, version)
           if (yield* repo.isUsed(workspaceId, id)) return yield* isUsed
           yield* repo.remove(workspaceId, id)
+          yield* record(queue)
           yield* runQueue.admit(workspaceId, id)
         }, transaction)
       })

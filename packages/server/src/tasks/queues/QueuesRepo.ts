@@ -2,8 +2,11 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Conflict } from "@scheduling/domain/shared/Errors"
 import type { QueueId } from "@scheduling/domain/shared/Ids"
 import { countRunsTo, type Queue } from "@scheduling/domain/queues/Queue"
+import type { Actor } from "@scheduling/domain/shared/Actor"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import type { Definition } from "../../accounts/index.ts"
 import { keyIsTaken } from "../../core/index.ts"
 import { isInPhase } from "../../engine/index.ts"
 import {
@@ -30,13 +33,15 @@ export interface QueueRow {
   readonly paused: boolean
   readonly running: number
   readonly waiting: number
+  readonly created_by: Actor | null
+  readonly updated_by: Actor | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
 type QueueFilters = ListFilters
 
-type StoredQueue = Omit<QueueRow, "running" | "waiting">
+export type StoredQueue = Omit<QueueRow, "running" | "waiting">
 
 export const toQueue = (row: QueueRow): Queue => ({
   id: row.id,
@@ -50,9 +55,26 @@ export const toQueue = (row: QueueRow): Queue => ({
   paused: row.paused,
   running: row.running,
   waiting: row.waiting,
+  created_by: row.created_by,
+  updated_by: row.updated_by ?? row.created_by,
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
 })
+
+const defined = definedFields("queue")
+
+export const queueDefinition = (row: StoredQueue): Definition => {
+  const fields = new Map<string, unknown>(Object.entries(row))
+  const stored = Object.fromEntries(defined.map((name) => [name, fields.get(name)]))
+  const { updated_at, version } = row
+  return {
+    version,
+    updated_at,
+    updated_by: row.updated_by ?? row.created_by,
+    stored,
+    shown: stored
+  }
+}
 
 export class QueuesRepo extends Context.Service<
   QueuesRepo,
@@ -90,7 +112,7 @@ export class QueuesRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql`
         id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused,
-        created_at, updated_at,
+        created_by, updated_by, created_at, updated_at,
         (
           (
             SELECT count(*)
@@ -132,13 +154,14 @@ export class QueuesRepo extends Context.Service<
             yield* sql`
               INSERT INTO queues (
                 id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused, next_at,
-                created_at, updated_at
+                created_by, created_at, updated_at
               )
               VALUES (
                 ${queue.id}, ${queue.workspace_id}, ${queue.key}, ${queue.version}, ${queue.name},
                 ${queue.tags}::text[],
                 ${queue.max_concurrency}::integer, ${queue.rate_per_second}::float8, ${queue.paused},
-                now(), ${queue.created_at}, ${queue.updated_at}
+                now(), ${JSON.stringify(queue.created_by)}::jsonb, ${queue.created_at},
+                ${queue.updated_at}
               )`
           },
           (insertion, { key }) => keyIsTaken("queue", "A queue", key)(insertion),
@@ -197,6 +220,7 @@ export class QueuesRepo extends Context.Service<
                 next_at,
                 now() + interval '1 second' / ${queue.rate_per_second}::float8
               ),
+              updated_by = ${JSON.stringify(queue.updated_by)}::jsonb,
               updated_at = ${queue.updated_at}
             WHERE workspace_id = ${workspace_id}
               AND id = ${id}`

@@ -106,7 +106,7 @@ layer(testAppLayer())("API keys", (it) => {
       const events = yield* sql`
         SELECT id
         FROM audit_events
-        WHERE target_id = ${key.id} AND action = 'api_key.revoked'`
+        WHERE subject_id = ${key.id} AND action = 'api_key.revoked'`
       assert.strictEqual(events.length, 1)
     })
   )

@@ -153,7 +153,7 @@ layer(testNodesLayer())("a leaked key", (it) => {
       assert.deepInclude(event, {
         action: "api_key.revoked",
         actor_id: null,
-        target_id: id,
+        subject_id: id,
         ip: "203.0.113.5"
       })
       assert.isTrue(event.details.was_leaked)

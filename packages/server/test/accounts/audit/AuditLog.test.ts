@@ -51,7 +51,7 @@ layer(testAppLayer())("the audit log", (it) => {
       assert.deepStrictEqual(yield* list({ action: "api_key.created" }), ["api_key.created"])
       assert.deepStrictEqual(yield* list({ resource: "api_key" }), all.slice(0, 2))
       assert.deepStrictEqual(yield* list({ resource: "worker", action: "api_key.created" }), [])
-      assert.deepStrictEqual(yield* list({ target_id: key.id }), all.slice(0, 2))
+      assert.deepStrictEqual(yield* list({ subject_id: key.id }), all.slice(0, 2))
       const at = key.created_at
       const next = new Date(Date.parse(at) + 1).toISOString()
       assert.deepStrictEqual(yield* list({ from: at }), all.slice(0, 2))
@@ -110,14 +110,14 @@ layer(testAppLayer())("the audit log", (it) => {
             "id",
             "action",
             "actor_id",
-            "target_id",
+            "subject_id",
             "ip",
             "details",
             "hash",
             "previous_hash",
             "created_at"
           ])
-          return [event["action"], event["target_id"], event["details"]]
+          return [event["action"], event["subject_id"], event["details"]]
         }),
         expected
       )
@@ -175,10 +175,10 @@ layer(testAppLayer())("the audit log", (it) => {
       const events = yield* sql<{
         action: string
         actor_id: string
-        target_id: string
+        subject_id: string
         ip: string
       }>`
-        SELECT action, actor_id, target_id, ip, details
+        SELECT action, actor_id, subject_id, ip, details
         FROM audit_events
         WHERE user_id = ${member.user_id}
         ORDER BY id`
@@ -191,10 +191,10 @@ layer(testAppLayer())("the audit log", (it) => {
           ["password.changed", null, { sessions_ended: 1 }],
           ["session.started", open(renewed).claims["sid"], {}],
           ["session.ended", open(renewed).claims["sid"], {}]
-        ].map(([action, target_id, details]) => ({
+        ].map(([action, subject_id, details]) => ({
           action,
           actor_id: member.user_id,
-          target_id,
+          subject_id,
           ip: "198.51.100.7",
           details
         })) as never

@@ -16,6 +16,7 @@ const user: UserPrincipal = {
   session_id: SessionId.make(own),
   lane: 0n,
   role: null,
+  name: null,
   service_account: null
 }
 
@@ -24,6 +25,7 @@ const key = (granted: ReadonlyArray<Scope>): ApiKeyPrincipal => ({
   api_key_id: ApiKeyId.make(own),
   workspace_id: authorize(own),
   lane: 0n,
+  name: "CI",
   key_prefix: "pak_AAAAAAAA",
   scopes: granted,
   expires_at: null

@@ -194,7 +194,7 @@ layer(testAppLayer())("A service account", (it) => {
       yield* ask("PATCH", pathOf(member, id), as(member, { role: "editor" }))
       yield* ask("POST", pathOf(member, id, "rotate"), as(member, { grace_seconds: 60 }))
       yield* ask("DELETE", pathOf(member, id), as(member))
-      const own = yield* ask("GET", `${member.workspace}/audit?target_id=${id}`, as(member))
+      const own = yield* ask("GET", `${member.workspace}/audit?subject_id=${id}`, as(member))
       assert.deepStrictEqual(
         own.body.data.map(({ action, details }: Record<string, unknown>) => [action, details]),
         [

@@ -111,11 +111,11 @@ layer(testNodesLayer())("a session", (it) => {
         assert.strictEqual(outcome(yield* refresh(rotated.refresh_token, at)), refused)
       }
       const events = yield* sql`
-        SELECT actor_id, target_id, ip
+        SELECT actor_id, subject_id, ip
         FROM audit_events
         WHERE user_id = ${user_id} AND action = 'session.reuse_detected'`
       const sid = open(refresh_token).claims["sid"]
-      assert.deepStrictEqual(events, [{ actor_id: null, target_id: sid, ip: ownAddress }])
+      assert.deepStrictEqual(events, [{ actor_id: null, subject_id: sid, ip: ownAddress }])
     })
   )
 

@@ -3,6 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { AuditLog } from "../../../src/accounts/audit/AuditLog.ts"
+import { ChangeLog } from "../../../src/accounts/audit/ChangeLog.ts"
 import { AppConfig } from "../../../src/core/config/Config.ts"
 import { LimitsRepo } from "../../../src/plans/LimitsRepo.ts"
 import { Limits } from "../../../src/plans/Limits.ts"
@@ -50,7 +51,7 @@ const Repositories = Layer.mergeAll(
   SettingsRepo.layer,
   LimitsRepo.layer,
   UsageRepo.layer,
-  AuditLog.layer,
+  ChangeLog.layer.pipe(Layer.provideMerge(AuditLog.layer)),
   CallSecrets.layer,
   SigningSecrets.layer,
   Outbox.layer

@@ -205,7 +205,7 @@ export const accounts = Effect.gen(function* () {
       workspace_id uuid,
       user_id uuid,
       actor_id uuid,
-      target_id text,
+      subject_id text,
       ip text,
       request_id text,
       details jsonb NOT NULL,
@@ -218,11 +218,13 @@ export const accounts = Effect.gen(function* () {
       previous_at timestamptz,
       hash text
     )`
-  yield* sql`CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id DESC)`
+  // An unfiltered list reads the newest events of each action: see `AuditLog`.
+  yield* sql`
+    CREATE INDEX audit_events_by_action ON audit_events (workspace_id, action, id DESC)`
   yield* sql`
     CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_id, id DESC)`
   yield* sql`
-    CREATE INDEX audit_events_by_target ON audit_events (workspace_id, target_id, id DESC)`
+    CREATE INDEX audit_events_by_subject ON audit_events (workspace_id, subject_id, id DESC)`
   yield* sql`
     CREATE INDEX audit_events_by_user ON audit_events (user_id)
     WHERE user_id IS NOT NULL`

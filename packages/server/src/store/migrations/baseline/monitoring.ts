@@ -22,6 +22,8 @@ export const monitoring = Effect.gen(function* () {
       status text NOT NULL CHECK (status IN ('new', 'up', 'warning', 'down', 'paused')),
       changed_at timestamptz NOT NULL,
       open_incident_id uuid,
+      created_by jsonb,
+      updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
       CHECK (open_incident_id IS NULL OR status = 'down')

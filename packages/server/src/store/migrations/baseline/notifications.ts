@@ -29,6 +29,8 @@ export const notifications = Effect.gen(function* () {
       last_status text,
       last_error text,
       last_at timestamptz,
+      created_by jsonb,
+      updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
       held_until timestamptz,

@@ -66,6 +66,8 @@ export const tasks = Effect.gen(function* () {
       paused boolean NOT NULL DEFAULT false,
       next_at timestamptz NOT NULL,
       held_until timestamptz[] NOT NULL DEFAULT '{}',
+      created_by jsonb,
+      updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
       CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL)
@@ -106,7 +108,7 @@ export const tasks = Effect.gen(function* () {
   // schedules have, and `ending_options` say who is notified when a run has finished. `bytes`
   // limits the pages of lists, because a hundred chains may have a hundred megabytes, and the calls
   // in memory. `ended_at` is when the run of a delayed task finished, which may be long after it
-  // was due.
+  // was due. `updated_by` is null until the first change, and the author is that of the creation.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -160,6 +162,8 @@ export const tasks = Effect.gen(function* () {
       lane bigint NOT NULL,
       run_at timestamptz,
       ended_at timestamptz,
+      created_by jsonb,
+      updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
       CHECK (CASE kind WHEN 'chain' THEN version_id IS NOT NULL ELSE url IS NOT NULL END),

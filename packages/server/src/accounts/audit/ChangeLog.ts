@@ -1,0 +1,137 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Actor } from "@scheduling/domain/shared/Actor"
+import type { AuditAction, FieldChange } from "@scheduling/domain/workspaces/AuditEvent"
+import { Context, Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { createHash } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import { AuditLog, type NewEvent } from "./AuditLog.ts"
+import { currentAuthor } from "./currentAuthor.ts"
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A definition of a record, at one of its versions. */
+export interface Definition {
+  readonly version: number
+  readonly updated_at: Date
+  readonly updated_by: Actor | null
+  /** The fields as the API shows them, with masks. */
+  readonly shown: Fields
+  /** The same fields as the record stores them. They are kept for a restore, and never shown. */
+  readonly stored: Fields
+}
+
+type Verb = "created" | "updated" | "paused" | "resumed" | "deleted"
+
+/** The kinds of records whose definitions are recorded. */
+export type RecordedKind =
+  Extract<AuditAction, `${string}.updated`> extends `${infer Kind}.updated` ? Kind : never
+
+/** A change of a definition: a creation has no `before`, and a deletion no `after`. */
+export interface DefinitionChange {
+  readonly kind: RecordedKind
+  readonly workspace_id: AuthorizedWorkspaceId
+  /** Null for a record of which a workspace has only one. */
+  readonly id: string | null
+  readonly before?: Definition
+  readonly after?: Definition
+  readonly details?: Fields
+}
+
+/**
+ * Records who changed a definition, and how. Call it in the transaction of the change. The author
+ * is found in the context.
+ */
+export class ChangeLog extends Context.Service<
+  ChangeLog,
+  {
+    /** Records a change. A change of nothing is not recorded. */
+    readonly record: (change: DefinitionChange) => Effect.Effect<void>
+    /** Records a creation with the statement that makes it: see `AuditLog.recordBy`. */
+    readonly recordBy: <A, E, R>(
+      change: DefinitionChange,
+      write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
+  }
+>()("@scheduling/server/accounts/audit/ChangeLog") {
+  static readonly layer: Layer.Layer<ChangeLog, never, AuditLog> = Layer.effect(
+    ChangeLog,
+    Effect.gen(function* () {
+      const audit = yield* AuditLog
+
+      const eventOf = (
+        { details, id, kind, workspace_id, ...change }: DefinitionChange,
+        fields: ReadonlyArray<string>
+      ) =>
+        Effect.map(currentAuthor, ({ actor, origin }): NewEvent => {
+          const name = (change.after ?? change.before)?.shown["name"]
+          return {
+            // The type of an action cannot follow from its two parts.
+            action: `${kind}.${verbOf(change, fields)}` as AuditAction,
+            workspace_id,
+            user_id: null,
+            actor,
+            subject_id: id,
+            origin,
+            details: {
+              ...(typeof name === "string" && { name }),
+              ...details,
+              changes: fields.map((field) => changeOf(field, change))
+            }
+          }
+        })
+
+      return ChangeLog.of({
+        record: Effect.fn("ChangeLog.record")(function* (change) {
+          const fields = changedFields(change)
+          const { after, before } = change
+          if (before !== undefined && after !== undefined && fields.length === 0) return
+          yield* audit.record(yield* eventOf(change, fields))
+        }),
+
+        recordBy: (change, write) =>
+          Effect.flatMap(eventOf(change, changedFields(change)), (event) =>
+            audit.recordBy(event, write)
+          )
+      })
+    })
+  )
+}
+
+type Sides = Pick<DefinitionChange, "after" | "before">
+
+/** The fields whose stored values differ. Of a creation or deletion, those that are not null. */
+const changedFields = ({ after, before }: Sides): ReadonlyArray<string> =>
+  Object.keys((after ?? before)?.stored ?? {}).filter((name) => {
+    const old = before?.stored[name] ?? null
+    const now = after?.stored[name] ?? null
+    return old !== now && !isDeepStrictEqual(old, now)
+  })
+
+const changeOf = (field: string, { after, before }: Sides): FieldChange => ({
+  field,
+  old: shortened(before?.shown[field] ?? null),
+  new: shortened(after?.shown[field] ?? null)
+})
+
+const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb => {
+  if (before === undefined) return "created"
+  if (after === undefined) return "deleted"
+  if (fields.length > 1 || fields[0] !== "paused") return "updated"
+  return after.shown["paused"] === true ? "paused" : "resumed"
+}
+
+/**
+ * Keeps the log small: a definition of a megabyte could be changed ten times a second. The record
+ * itself and its versions have the whole value.
+ */
+const longest = 8 * 1024
+
+const shortened = (value: unknown): unknown => {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return value
+  if (typeof value === "string" && value.length * 3 <= longest) return value
+  const json = JSON.stringify(value)
+  const bytes = Buffer.byteLength(json)
+  if (bytes <= longest) return value
+  return { sha256: createHash("sha256").update(json).digest("hex"), bytes }
+}
