@@ -73,9 +73,9 @@ describe("the page about provisioning", () => {
       const { data: invitations } = await client.invitations.list()
       expect(invitations).toMatchObject([{ email: "grace@example.com", role: "editor" }])
       expect(await client.cron.get("key:reports:nightly")).toMatchObject({ name: "Nightly report" })
-      const { data: events } = await client.workspaces.listAuditEvents({ resource: "worker" })
+      const { data: events } = await client.workspaces.listAuditEvents({ subject_kind: "worker" })
       expect(events).toMatchObject([
-        { details: { actor: { kind: "service_account", name: "provisioning" } } }
+        { actor: { kind: "service_account", name: "provisioning" } }
       ])
       expect((await stat(join(folder, "setup/api-key"))).mode & 0o777).toBe(0o600)
       expect(await read("setup/worker-token")).toMatch(/^\w+_[\w-]{43}\n?$/)

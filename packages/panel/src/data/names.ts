@@ -1,4 +1,4 @@
-import type { Member, WorkspaceId } from "@scheduling/sdk"
+import type { Actor, Member, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
 import { nameLookup, type Names } from "./nameLookup.ts"
@@ -37,3 +37,11 @@ const namesOf = (members: ReadonlyArray<Member>): Names =>
 /** The names of the members by their ids. Former members and API keys have none. */
 export const useMemberNames = (workspaceId: WorkspaceId): Names =>
   useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? none
+
+/** What somebody who made a change is called. Members may have another name by now. */
+export const actorName = (actor: Actor | null, names: Names): string => {
+  if (actor === null) return "Nobody known"
+  if (actor.kind === "plan") return "The plan"
+  if (actor.kind === "system") return "The service"
+  return names.get(actor.id ?? "") ?? actor.name ?? "A former member"
+}

@@ -2,7 +2,7 @@ import { X } from "lucide-react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Input, Select } from "../ui/forms/Field.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
-import { type AuditSearch, resources } from "./search.ts"
+import { type AuditSearch, subjectKinds } from "./search.ts"
 
 export const AuditFilters = ({
   names,
@@ -13,15 +13,15 @@ export const AuditFilters = ({
   readonly names: ReadonlyMap<string, string>
   readonly onFilter: (change: { readonly [Key in keyof AuditSearch]?: unknown }) => void
 }) => {
-  const { actor_id, from, resource, target_id, to } = search
+  const { actor_id, from, subject_id, subject_kind, to } = search
   const isKnown = actor_id === undefined || names.has(actor_id)
   return (
     <Filters>
       <Select
-        aria-label="Resource"
-        value={resource ?? ""}
-        options={[["", "All resources"], ...resources]}
-        onChange={({ target }) => onFilter({ resource: target.value })}
+        aria-label="Kind of record"
+        value={subject_kind ?? ""}
+        options={[["", "All records"], ...subjectKinds]}
+        onChange={({ target }) => onFilter({ subject_kind: target.value })}
       />
       <Select
         aria-label="Actor"
@@ -29,7 +29,7 @@ export const AuditFilters = ({
         options={[
           ["", "Everybody"],
           ...names,
-          ...(isKnown ? [] : [[actor_id, "A former member"] as const])
+          ...(isKnown ? [] : [[actor_id, "Another actor"] as const])
         ]}
         onChange={({ target }) => onFilter({ actor_id: target.value })}
         className="max-w-56"
@@ -51,13 +51,13 @@ export const AuditFilters = ({
           onChange={({ target }) => onFilter({ to: target.value })}
         />
       </span>
-      {target_id !== undefined && (
+      {subject_id !== undefined && (
         <Button
           icon={<X />}
-          aria-label="Clear the resource filter"
-          onClick={() => onFilter({ target_id: undefined })}
+          aria-label="Show all records"
+          onClick={() => onFilter({ subject_id: undefined })}
         >
-          <span className="max-w-48 truncate">Resource {target_id}</span>
+          <span className="max-w-48 truncate">Record {subject_id}</span>
         </Button>
       )}
     </Filters>

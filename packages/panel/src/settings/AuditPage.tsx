@@ -1,7 +1,7 @@
 import type { AuditEvent } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { useChannelNames, useMemberNames } from "../data/names.ts"
+import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
@@ -12,6 +12,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
 import { capital } from "../ui/values/format.ts"
 import { At, None } from "../ui/values/Time.tsx"
+import { Changes } from "../ui/values/Changes.tsx"
 import { AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
 import { type AuditSearch, auditSearch } from "./search.ts"
@@ -23,11 +24,8 @@ export const AuditPage = () => {
   const channels = useChannelNames(workspaceId)
   const [shown, show] = useState<AuditEvent>()
   const list = useList(auditOptions(workspaceId, search))
-  const whoOf = ({ actor_id, details }: AuditEvent) =>
-    actor_id === null
-      ? "The service"
-      : (names.get(actor_id) ?? serviceAccountIn(details) ?? "A former member")
-  const clear = () => filter({ resource: "", actor_id: "", target_id: "", from: "", to: "" })
+  const whoOf = ({ actor }: AuditEvent) => actorName(actor, names)
+  const clear = () => filter({ subject_kind: "", actor_id: "", subject_id: "", from: "", to: "" })
   const filterClosed: typeof filter = (change) => {
     show(undefined)
     filter(change)
@@ -66,20 +64,14 @@ export const AuditPage = () => {
 const inWords = (action: string): string =>
   capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
-/** The name of the service account that made the change, if one did. */
-const serviceAccountIn = ({ actor }: AuditEvent["details"]): string | undefined =>
-  typeof actor === "object" && actor !== null && "name" in actor && typeof actor.name === "string"
-    ? actor.name
-    : undefined
-
-/** The name of the changed resource, if the details or the channels have it. */
+/** The name of the changed record, if the details or the channels have it. */
 const subjectOf = (
-  { details, target_id }: AuditEvent,
+  { details, subject_id }: AuditEvent,
   channels: ReadonlyMap<string, string>
 ): string | undefined =>
   ["name", "email", "key_prefix", "token_prefix"]
     .map((key) => details[key])
-    .find((value) => typeof value === "string") ?? channels.get(target_id ?? "")
+    .find((value) => typeof value === "string") ?? channels.get(subject_id ?? "")
 
 const EventDetail = ({
   event,
@@ -96,20 +88,24 @@ const EventDetail = ({
         Actor: who,
         Time: <At at={event.created_at} />,
         Address: event.ip,
-        Resource: event.target_id && <CopyText text={event.target_id} />,
+        Record: event.subject_id && <CopyText text={event.subject_id} />,
+        Request: event.request_id && <CopyText text={event.request_id} />,
         Hash: event.hash && <CopyText text={event.hash} />,
         Id: <CopyText text={event.id} />
       }}
     />
-    <Code label="details" text={JSON.stringify(event.details, null, 2)} />
+    <Changes changes={event.changes} />
+    {Object.keys(event.details).length > 0 && (
+      <Code label="details" text={JSON.stringify(event.details, null, 2)} />
+    )}
     <div className="flex flex-wrap gap-2">
-      {event.target_id !== null && (
-        <Button size="small" onClick={() => onFilter({ target_id: event.target_id })}>
-          Show all events of this resource
+      {event.subject_id !== null && (
+        <Button size="small" onClick={() => onFilter({ subject_id: event.subject_id })}>
+          Show all events of this record
         </Button>
       )}
-      {event.actor_id !== null && (
-        <Button size="small" onClick={() => onFilter({ actor_id: event.actor_id })}>
+      {event.actor?.id != null && (
+        <Button size="small" onClick={() => onFilter({ actor_id: event.actor?.id })}>
           Show all events by {who}
         </Button>
       )}

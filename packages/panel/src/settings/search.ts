@@ -1,7 +1,13 @@
-import type { AuditResource } from "@scheduling/sdk"
+import type { AuditSubjectKind } from "@scheduling/sdk"
 import { momentIn, oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 
-export const resources = [
+export const subjectKinds = [
+  ["cron_task", "Cron tasks"],
+  ["delayed_task", "Delayed tasks"],
+  ["chain", "Chains"],
+  ["queue", "Queues"],
+  ["monitor", "Monitors"],
+  ["secret", "Secrets"],
   ["workspace", "Workspace"],
   ["member", "Members"],
   ["invitation", "Invitations"],
@@ -12,7 +18,7 @@ export const resources = [
   ["notification_channel", "Notification channels"],
   ["notification_settings", "Notification rules"],
   ["worker", "Workers"]
-] as const satisfies ReadonlyArray<readonly [AuditResource, string]>
+] as const satisfies ReadonlyArray<readonly [AuditSubjectKind, string]>
 
 const dayIn = (value: unknown) => {
   const day = momentIn(value)
@@ -21,9 +27,9 @@ const dayIn = (value: unknown) => {
 
 /** The filters of the audit log. Both days are inclusive, in the zone of the reader. */
 export const auditSearch = searchOf({
-  resource: oneOf(resources.map(([resource]) => resource)),
+  subject_kind: oneOf(subjectKinds.map(([kind]) => kind)),
   actor_id: textIn,
-  target_id: textIn,
+  subject_id: textIn,
   from: dayIn,
   to: dayIn
 })

@@ -109,12 +109,14 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         const { body: audit } = yield* ask("GET", `${owner.workspace}/audit?limit=100`, {
           token: owner.access_token
         })
-        const events: ReadonlyArray<{ readonly action: string; readonly actor_id: string | null }> =
-          audit.data.filter(({ action }: { readonly action: string }) =>
-            action.startsWith("billing.")
-          )
+        const events: ReadonlyArray<{
+          readonly action: string
+          readonly actor: { readonly id: string } | null
+        }> = audit.data.filter(({ action }: { readonly action: string }) =>
+          action.startsWith("billing.")
+        )
         assert.deepStrictEqual(
-          events.flatMap(({ action, actor_id }) => (actor_id === owner.user_id ? [action] : [])),
+          events.flatMap(({ action, actor }) => (actor?.id === owner.user_id ? [action] : [])),
           [
             "checkout_started",
             "cancelled",
@@ -127,7 +129,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         )
         assert.isTrue(
           events.every(
-            ({ action, actor_id }) => (actor_id === null) === (action === "billing.changed")
+            ({ action, actor }) => (actor === null) === (action === "billing.changed")
           )
         )
         assert.match((yield* billingOf(owner).portal).body.url, /^https:\/\/portal\.test\/cus_/)

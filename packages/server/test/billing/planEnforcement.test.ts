@@ -1,3 +1,4 @@
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Exit } from "effect"
@@ -56,11 +57,14 @@ const announced = Effect.fnUntraced(function* (member: Member, event: string) {
     ORDER BY ordinal`
 })
 
+/** The actions of the plan in the audit log. */
 const actions = Effect.fnUntraced(function* (member: Member) {
   const { body } = yield* ask("GET", `${member.workspace}/audit?limit=100`, {
     token: member.access_token
   })
-  return body.data.map(({ action }: { readonly action: string }) => action) as ReadonlyArray<string>
+  return body.data
+    .filter(({ actor }: { readonly actor: Actor | null }) => actor?.kind === "plan")
+    .map(({ action }: { readonly action: string }) => action) as ReadonlyArray<string>
 })
 
 describe("a notice about a nearly used limit", () => {
@@ -115,7 +119,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
         ids.slice(3)
       )
       assert.strictEqual(disabled[0]?.reason, "The plan free allows 2 active cron tasks.")
-      assert.include(yield* actions(owner), "billing.tasks_paused")
+      assert.include(yield* actions(owner), "cron_task.paused")
 
       const refused = yield* post(owner, `cron/${ids[5]}/resume`)
       assert.strictEqual(outcome(refused), "402 quota_exceeded")
@@ -128,7 +132,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
       for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
       yield* until(activeOf(owner), (active) => active.length === 4)
       assert.deepStrictEqual(yield* activeOf(owner), ids.slice(2).toReversed())
-      assert.include(yield* actions(owner), "billing.tasks_resumed")
+      assert.include(yield* actions(owner), "cron_task.resumed")
     })
   )
 

@@ -167,6 +167,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             at("/chains"),
             at(`/chains/${chain.body.id}`),
             at("/notifications/channels"),
+            at("/audit"),
             at(`/notifications/channels/${channel.body.id}`),
             at(`/executions/${cronRun.body.id}`),
             ...stepRuns.flatMap((id) => [

@@ -6,7 +6,6 @@ import {
   type AuditAction,
   type AuditEvent,
   type AuditFilters,
-  type FieldChange,
   subjectKindOf
 } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer } from "effect"
@@ -110,7 +109,7 @@ export class AuditLog extends Context.Service<
 
         const toRow = Effect.fnUntraced(function* (event: NewEvent) {
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
-          const details = JSON.stringify({ ...event.details, ...(actor && shownIn(actor)) })
+          const details = JSON.stringify({ ...event.details, ...(actor && shownIn(event, actor)) })
           const details_salt = randomBytes(16).toString("base64url")
           const { request_id } = origin
           const content: EventContent = {
@@ -135,7 +134,9 @@ export class AuditLog extends Context.Service<
               id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id,
               details, details_salt, details_hash, mac, created_at
             )
-            SELECT *
+            SELECT
+              id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id,
+              details::jsonb, details_salt, details_hash, mac, created_at
             FROM unnest(
               ${column("uuid", ({ id }) => id)}, ${column("text", ({ action }) => action)},
               ${column("uuid", ({ workspace_id }) => workspace_id)},
@@ -143,11 +144,14 @@ export class AuditLog extends Context.Service<
               ${column("uuid", ({ actor_id }) => actor_id)},
               ${column("text", ({ subject_id }) => subject_id)}, ${column("text", ({ ip }) => ip)},
               ${column("text", ({ request_id }) => request_id)},
-              ${column("jsonb", ({ details }) => details)},
+              ${column("text", ({ details }) => details)},
               ${column("text", ({ details_salt }) => details_salt)},
               ${column("text", ({ details_hash }) => details_hash)},
               ${column("text", ({ mac }) => mac)},
               ${column("timestamptz", ({ created_at }) => created_at)}
+            ) AS events (
+              id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id,
+              details, details_salt, details_hash, mac, created_at
             )`
         }
 
@@ -290,9 +294,9 @@ interface NewRow extends EventContent {
   readonly mac: string
 }
 
-/** The actor as the details keep it. The id of a user without a name says enough by itself. */
-const shownIn = ({ kind, name }: Actor) =>
-  kind === "user" && name === null ? {} : { actor: { kind, name } }
+/** The actor as the details keep it, unless it is a user whose id says enough by itself. */
+const shownIn = ({ workspace_id }: NewEvent, { kind, name }: Actor) =>
+  kind === "user" && (name === null || workspace_id === null) ? {} : { actor: { kind, name } }
 
 /**
  * The margin for a range of ids. An id is generated shortly before its event is written, so a range
@@ -310,6 +314,9 @@ const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
   sql`created_at < ${new Date(ms)}`
 ]
 
+/** The old and the new value of a field. The log has many, so their names are not stored. */
+export type StoredChange = readonly [old: unknown, new: unknown]
+
 export interface AuditRow {
   readonly id: string
   readonly action: AuditAction
@@ -319,7 +326,7 @@ export interface AuditRow {
   readonly request_id: string | null
   readonly details: {
     readonly actor?: Omit<Actor, "id">
-    readonly changes?: ReadonlyArray<FieldChange>
+    readonly changes?: Readonly<Record<string, StoredChange>>
     readonly [name: string]: unknown
   }
   readonly hash: string | null
@@ -328,7 +335,7 @@ export interface AuditRow {
 }
 
 export const toAuditEvent = (row: AuditRow): AuditEvent => {
-  const { actor, changes = [], ...details } = row.details
+  const { actor, changes = {}, ...details } = row.details
   const known = actor ?? (row.actor_id === null ? null : { kind: "user", name: null })
   return {
     id: AuditEventId.make(row.id),
@@ -338,7 +345,11 @@ export const toAuditEvent = (row: AuditRow): AuditEvent => {
     actor: known && ({ ...known, id: row.actor_id } as Actor),
     request_id: row.request_id,
     ip: row.ip,
-    changes,
+    changes: Object.entries(changes).map(([field, [before, after]]) => ({
+      field,
+      old: before,
+      new: after
+    })),
     details,
     hash: row.hash,
     previous_hash: row.previous_hash,

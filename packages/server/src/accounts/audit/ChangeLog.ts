@@ -1,11 +1,12 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Actor } from "@scheduling/domain/shared/Actor"
-import type { AuditAction, FieldChange } from "@scheduling/domain/workspaces/AuditEvent"
+import type { AuditAction } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import { AuditLog, type NewEvent } from "./AuditLog.ts"
+import { AuditLog, type NewEvent, type StoredChange } from "./AuditLog.ts"
+import { canonical } from "./chainHashes.ts"
 import { currentAuthor } from "./currentAuthor.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -76,7 +77,7 @@ export class ChangeLog extends Context.Service<
             details: {
               ...(typeof name === "string" && { name }),
               ...details,
-              changes: fields.map((field) => changeOf(field, change))
+              changes: Object.fromEntries(fields.map((field) => [field, changeOf(field, change)]))
             }
           }
         })
@@ -108,11 +109,10 @@ const changedFields = ({ after, before }: Sides): ReadonlyArray<string> =>
     return old !== now && !isDeepStrictEqual(old, now)
   })
 
-const changeOf = (field: string, { after, before }: Sides): FieldChange => ({
-  field,
-  old: shortened(before?.shown[field] ?? null),
-  new: shortened(after?.shown[field] ?? null)
-})
+const changeOf = (field: string, { after, before }: Sides): StoredChange => [
+  shortened(before?.shown[field] ?? null),
+  shortened(after?.shown[field] ?? null)
+]
 
 const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb => {
   if (before === undefined) return "created"
@@ -130,7 +130,7 @@ const longest = 8 * 1024
 const shortened = (value: unknown): unknown => {
   if (value === null || typeof value === "boolean" || typeof value === "number") return value
   if (typeof value === "string" && value.length * 3 <= longest) return value
-  const json = JSON.stringify(value)
+  const json = canonical(value)
   const bytes = Buffer.byteLength(json)
   if (bytes <= longest) return value
   return { sha256: createHash("sha256").update(json).digest("hex"), bytes }

@@ -31,7 +31,7 @@ export interface ChainEnd {
 }
 
 /** Converts equal values to equal text, whatever the order of their fields. */
-const canonical = (value: unknown): string => {
+export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (value instanceof Date || typeof value !== "object" || value === null) {
     return JSON.stringify(value)

@@ -45,14 +45,13 @@ const theService: Actor = { kind: "system", id: null, name: null }
 const nowhere = { ip: null, request_id: "service" }
 
 /**
- * The actor with an id. Its name is known if it makes the request. Without an id it is the API key
- * of the request, the service, or nobody who is known.
+ * The actor with an id. Its name is known if it makes the request. Without an id nobody is known,
+ * unless the service acts.
  */
 export const namedActor = (id: string | null): Effect.Effect<Actor | null> =>
   Effect.withFiber(({ context }) => {
+    if (id === null) return Effect.succeed(Context.get(context, Override)?.actor ?? null)
     const principal = Context.getOrUndefined(context, Principal)
     const current = principal && actorOf(principal)
-    const acting = Context.get(context, Override)?.actor ?? current
-    if (id === null) return Effect.succeed(acting ?? null)
-    return Effect.succeed(acting?.id === id ? acting : { kind: "user", id, name: null })
+    return Effect.succeed(current?.id === id ? current : { kind: "user", id, name: null })
   })

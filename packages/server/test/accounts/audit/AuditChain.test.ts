@@ -49,6 +49,14 @@ const previousAppSecrets = testConfig.appSecret === undefined ? [] : [testConfig
 const withEvents = Effect.gen(function* () {
   const member = yield* signUp()
   yield* together(times(5, () => createKey(member)))
+  const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
+    token: member.access_token,
+    body: { name: "Payroll", schedule: "0 3 * * *", url: "https://example.com/payroll" }
+  })
+  yield* ask("PATCH", `${member.workspace}/cron/${task.id}`, {
+    token: member.access_token,
+    body: { url: "https://example.com/v2/payroll" }
+  })
   yield* untilLinked
   return member
 })
@@ -99,6 +107,21 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
     "has details that do not match their hash",
     (sql, member) =>
       sql`UPDATE audit_events SET details = '{"name":"x"}' WHERE ${third(sql, member)}`
+  ],
+  "the new URL of a task changed": [
+    "has details that do not match their hash",
+    (sql, { workspace_id }) => sql`
+      UPDATE audit_events
+      SET details = jsonb_set(details, '{changes,url,1}', '"https://example.com/other"')
+      WHERE workspace_id = ${workspace_id}
+        AND action = 'cron_task.updated'`
+  ],
+  "the change of a task removed": [
+    "does not follow the previous event",
+    (sql, { workspace_id }) => sql`
+      DELETE FROM audit_events
+      WHERE workspace_id = ${workspace_id}
+        AND action = 'cron_task.created'`
   ],
   "details erased as if the workspace were gone": [
     "has details that do not match their hash",
@@ -184,6 +207,20 @@ const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> 
       FROM audit_events
       WHERE workspace_id = ${workspace_id}
       LIMIT 1`
+  ],
+  "the change of a task repeated": [
+    "was not written by the service",
+    (sql, { workspace_id }) => sql`
+      INSERT INTO audit_events (
+        id, action, workspace_id, actor_id, subject_id, request_id, details, details_salt,
+        details_hash, mac, created_at
+      )
+      SELECT
+        gen_random_uuid(), action, workspace_id, actor_id, subject_id, request_id, details,
+        details_salt, details_hash, mac, created_at
+      FROM audit_events
+      WHERE workspace_id = ${workspace_id}
+        AND action = 'cron_task.updated'`
   ],
   "a forged event without a MAC": [
     "cannot be verified",

@@ -24,7 +24,7 @@ const audit = (member: Member) =>
   ask("GET", `${member.workspace}/audit`, { token: member.access_token })
 
 layer(testAppLayer())("the audit log", (it) => {
-  it.effect("is filtered by actor, action, resource, target and time", () =>
+  it.effect("is filtered by actor, action, record and time", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -49,15 +49,15 @@ layer(testAppLayer())("the audit log", (it) => {
       assert.deepStrictEqual(yield* list({ actor_id: member.user_id.toUpperCase() }), all)
       assert.deepStrictEqual(yield* list({ actor_id: key.id }), [])
       assert.deepStrictEqual(yield* list({ action: "api_key.created" }), ["api_key.created"])
-      assert.deepStrictEqual(yield* list({ resource: "api_key" }), all.slice(0, 2))
-      assert.deepStrictEqual(yield* list({ resource: "worker", action: "api_key.created" }), [])
+      assert.deepStrictEqual(yield* list({ subject_kind: "api_key" }), all.slice(0, 2))
+      assert.deepStrictEqual(yield* list({ subject_kind: "worker", action: "api_key.created" }), [])
       assert.deepStrictEqual(yield* list({ subject_id: key.id }), all.slice(0, 2))
       const at = key.created_at
       const next = new Date(Date.parse(at) + 1).toISOString()
       assert.deepStrictEqual(yield* list({ from: at }), all.slice(0, 2))
       assert.deepStrictEqual(yield* list({ from: next }), all.slice(0, 1))
       assert.deepStrictEqual(yield* list({ to: at }), all.slice(2))
-      assert.deepStrictEqual(yield* list({ from: at, to: next, resource: "api_key" }), [
+      assert.deepStrictEqual(yield* list({ from: at, to: next, subject_kind: "api_key" }), [
         "api_key.created"
       ])
       for (const query of ["action=everything", `from=${next}&to=${at}`]) {
@@ -67,7 +67,7 @@ layer(testAppLayer())("the audit log", (it) => {
     })
   )
 
-  it.effect("has every change in a workspace with its author, target, time and address", () =>
+  it.effect("has every change in a workspace with its author, record, time and address", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -101,17 +101,21 @@ layer(testAppLayer())("the audit log", (it) => {
       ]
       const [first, ...rest] = body.data.toReversed()
       assert.strictEqual(first.action, "workspace.created")
-      assert.strictEqual(first.actor_id, member.user_id)
+      assert.strictEqual(first.actor.id, member.user_id)
       assert.deepStrictEqual(
         rest.toReversed().map((event: Record<string, unknown>) => {
-          assert.strictEqual(event["actor_id"], member.user_id)
+          assert.deepStrictEqual(event["actor"], { kind: "user", id: member.user_id, name: null })
+          assert.strictEqual(event["request_id"], headers["x-request-id"])
           assert.strictEqual(event["ip"], "198.51.100.7")
           assert.hasAllKeys(event, [
             "id",
             "action",
-            "actor_id",
+            "actor",
+            "subject_kind",
             "subject_id",
+            "request_id",
             "ip",
+            "changes",
             "details",
             "hash",
             "previous_hash",

@@ -42,6 +42,8 @@ layer(testAppLayer())("chains", (it) => {
         paused_reason: null,
         next_run_at: null,
         last_run: null,
+        created_by: created.body.created_by,
+        updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })

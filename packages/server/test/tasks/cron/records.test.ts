@@ -58,6 +58,8 @@ layer(testAppLayer())("cron task records", (it) => {
         status: "active",
         next_run_at: "2026-06-02T03:00:00.000Z",
         last_run: null,
+        created_by: created.body.created_by,
+        updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })
@@ -131,6 +133,8 @@ layer(testAppLayer())("cron task records", (it) => {
         status: "active",
         next_run_at: "2026-06-02T07:30:00.000Z",
         last_run: null,
+        created_by: body.created_by,
+        updated_by: body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })

@@ -44,6 +44,8 @@ layer(testAppLayer())("delayed task records", (it) => {
         status: "pending",
         run_at: "2026-06-01T13:00:00.000Z",
         last_run: null,
+        created_by: created.body.created_by,
+        updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })
@@ -100,6 +102,8 @@ layer(testAppLayer())("delayed task records", (it) => {
         status: "pending",
         run_at: "2027-06-01T12:00:00.000Z",
         last_run: null,
+        created_by: body.created_by,
+        updated_by: body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })

@@ -78,6 +78,8 @@ layer(testAppLayer())("queue records", (it) => {
         paused: false,
         running: 0,
         waiting: 0,
+        created_by: created.body.created_by,
+        updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z"
       })

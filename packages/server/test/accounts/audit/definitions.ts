@@ -1,0 +1,189 @@
+import { ChainInput, Chain } from "@scheduling/domain/chains/Chain"
+import { CronTask, CronTaskInput } from "@scheduling/domain/cron/CronTask"
+import { DelayedTask, DelayedTaskInput } from "@scheduling/domain/delayed/DelayedTask"
+import {
+  HeartbeatMonitor,
+  HeartbeatMonitorInput
+} from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
+import {
+  ProcessMonitor,
+  ProcessMonitorInput
+} from "@scheduling/domain/monitors/process/ProcessMonitor"
+import { SslMonitor, SslMonitorInput } from "@scheduling/domain/monitors/ssl/SslMonitor"
+import {
+  NotificationChannel,
+  NotificationChannelInput
+} from "@scheduling/domain/notifications/NotificationChannel"
+import { Queue, QueueInput } from "@scheduling/domain/queues/Queue"
+import { definedFields } from "@scheduling/domain/shared/definedFields"
+
+/** Draws the same numbers for the same seed. */
+export const randomOf = (seed: number) => {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (bound: number) => Math.floor(next() * bound)
+  const pick = <A>(values: ReadonlyArray<A>): A => values[below(values.length)] as A
+  return { next, below, pick, maybe: (fields: object) => (next() < 0.5 ? fields : {}) }
+}
+
+export type Random = ReturnType<typeof randomOf>
+
+/** The records to which definitions refer. */
+export interface References {
+  readonly queues: ReadonlyArray<string>
+  readonly worker: string
+}
+
+const call = (random: Random) => ({
+  url: `http://example.com/${random.below(5)}`,
+  ...random.maybe({ method: random.pick(["POST", "PUT"]) }),
+  ...random.maybe({
+    headers: { authorization: `Bearer secret${random.below(1000)}`, a: `${random.below(3)}` }
+  }),
+  ...random.maybe({ body: random.pick(["{}", "x".repeat(10_000)]) }),
+  ...random.maybe({ timeout_seconds: 1 + random.below(30) }),
+  ...random.maybe({ retry: random.pick([null, { count: 2, first_seconds: 7 }]) }),
+  ...random.maybe({ success_codes: random.pick([null, ["200-299"]]) })
+})
+
+const common = (random: Random, { queues }: References) => ({
+  name: `Task ${random.below(10)}`,
+  ...random.maybe({ tags: random.pick([[], ["a"], ["a", "b"]]) }),
+  ...random.maybe({ queue_id: random.pick([null, ...queues]) })
+})
+
+const firing = (random: Random) => ({
+  ...random.maybe({ timezone: random.pick(["UTC", "Europe/Berlin"]) }),
+  ...random.maybe({ overlap: random.pick(["allow", "skip", "queue"]) }),
+  ...random.maybe({ jitter_seconds: random.below(3) }),
+  ...random.maybe({ excluded_days: random.pick([[], ["2026-12-24"]]) }),
+  ...random.maybe({
+    on_failure: random.pick([null, { url: "http://example.com/failed" }])
+  })
+})
+
+const named = (random: Random) => ({
+  name: `Monitor ${random.below(10)}`,
+  ...random.maybe({ tags: random.pick([[], ["a"]]) })
+})
+
+export interface Family {
+  /** The kind of its records in the audit log. */
+  readonly kind: string
+  /** The path below the workspace. */
+  readonly path: string
+  readonly fields: ReadonlyArray<string>
+  readonly define: (random: Random, references: References) => object
+  readonly pauses: boolean
+  /** Whether many are created with one request. */
+  readonly batches?: boolean
+}
+
+const schedules = ["0 3 * * *", "*/5 * * * *", "30 9 * * MON-FRI"]
+
+/** The families of records with a definition. */
+export const families: ReadonlyArray<Family> = [
+  {
+    kind: "cron_task",
+    path: "cron",
+    fields: definedFields(CronTaskInput, CronTask),
+    define: (random, references) => ({
+      ...common(random, references),
+      ...call(random),
+      ...firing(random),
+      schedule: random.pick(schedules)
+    }),
+    pauses: true,
+    batches: true
+  },
+  {
+    kind: "delayed_task",
+    path: "delayed",
+    fields: definedFields(DelayedTaskInput, DelayedTask),
+    define: (random, references) => ({
+      ...common(random, references),
+      ...call(random),
+      run_at: `2026-09-0${1 + random.below(9)}T00:00:00Z`
+    }),
+    pauses: false,
+    batches: true
+  },
+  {
+    kind: "chain",
+    path: "chains",
+    fields: definedFields(ChainInput, Chain),
+    define: (random, references) => ({
+      ...common(random, references),
+      ...firing(random),
+      schedule: random.pick([null, ...schedules]),
+      steps: ["one", "two", "three"]
+        .slice(0, 1 + random.below(3))
+        .map((name) => ({ name, ...call(random) }))
+    }),
+    pauses: true,
+    batches: true
+  },
+  {
+    kind: "queue",
+    path: "queues",
+    fields: definedFields(QueueInput, Queue),
+    define: (random) => ({
+      name: `Queue ${random.below(10)}`,
+      max_concurrency: 1 + random.below(3),
+      ...random.maybe({ rate_per_second: random.pick([null, 2]) })
+    }),
+    pauses: true
+  },
+  {
+    kind: "monitor",
+    path: "monitors/heartbeat",
+    fields: definedFields(HeartbeatMonitorInput, HeartbeatMonitor),
+    define: (random) => ({
+      ...named(random),
+      ...random.pick([
+        { period_seconds: 3600 * (1 + random.below(3)) },
+        { schedule: random.pick(schedules), timezone: "Europe/Berlin" }
+      ]),
+      ...random.maybe({ grace_seconds: 60 + random.below(3) })
+    }),
+    pauses: true
+  },
+  {
+    kind: "monitor",
+    path: "monitors/ssl",
+    fields: definedFields(SslMonitorInput, SslMonitor),
+    define: (random) => ({
+      ...named(random),
+      host: `www${random.below(3)}.example.com`,
+      ...random.maybe({ warn_days: random.pick([[7], [30, 7]]) })
+    }),
+    pauses: true
+  },
+  {
+    kind: "monitor",
+    path: "monitors/process",
+    fields: definedFields(ProcessMonitorInput, ProcessMonitor),
+    define: (random, { worker }) => ({
+      ...named(random),
+      worker_id: worker,
+      match: { name: random.pick(["postgres", "nginx"]) }
+    }),
+    pauses: true
+  },
+  {
+    kind: "notification_channel",
+    path: "notifications/channels",
+    fields: definedFields(NotificationChannelInput, NotificationChannel),
+    define: (random) => ({
+      name: `Channel ${random.below(10)}`,
+      kind: "slack",
+      config: { url: `https://hooks.slack.com/services/T/B/secret${random.below(1000)}` }
+    }),
+    pauses: false
+  }
+]
