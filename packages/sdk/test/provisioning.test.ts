@@ -74,9 +74,7 @@ describe("the page about provisioning", () => {
       expect(invitations).toMatchObject([{ email: "grace@example.com", role: "editor" }])
       expect(await client.cron.get("key:reports:nightly")).toMatchObject({ name: "Nightly report" })
       const { data: events } = await client.workspaces.listAuditEvents({ subject_kind: "worker" })
-      expect(events).toMatchObject([
-        { actor: { kind: "service_account", name: "provisioning" } }
-      ])
+      expect(events).toMatchObject([{ actor: { kind: "service_account", name: "provisioning" } }])
       expect((await stat(join(folder, "setup/api-key"))).mode & 0o777).toBe(0o600)
       expect(await read("setup/worker-token")).toMatch(/^\w+_[\w-]{43}\n?$/)
       expect(await read("setup/deploy-key")).toMatch(/^pak_[\w-]{43}\n?$/)

@@ -128,9 +128,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
           ].map((what) => `billing.${what}`)
         )
         assert.isTrue(
-          events.every(
-            ({ action, actor }) => (actor === null) === (action === "billing.changed")
-          )
+          events.every(({ action, actor }) => (actor === null) === (action === "billing.changed"))
         )
         assert.match((yield* billingOf(owner).portal).body.url, /^https:\/\/portal\.test\/cus_/)
       })
