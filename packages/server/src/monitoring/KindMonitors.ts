@@ -213,6 +213,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       settings: Partial<Types["Columns"]>,
       paused: boolean = isPaused(row)
     ) {
+      const isSame = isDefinedAs(row, { ...namedIn(named), ...settings })
+      if (isSame && paused === isPaused(row)) return
       const at = yield* now
       const updated_by = (yield* currentAuthor).actor
       // The pause counts as the change, so that the version grows once.
@@ -379,6 +381,13 @@ const pick = (from: object, names: ReadonlyArray<string>) => {
   const fields = new Map<string, unknown>(Object.entries(from))
   return Object.fromEntries(names.map((name) => [name, fields.get(name) ?? null]))
 }
+
+/** The given ones of the fields that all kinds have. */
+const namedIn = ({ key, name, tags }: Parameters<MonitorsRepo["Service"]["update"]>[1]) => ({
+  ...(key !== undefined && { key }),
+  ...(name !== undefined && { name }),
+  ...(tags !== undefined && { tags })
+})
 
 const isPaused = ({ status }: { readonly status: string }) => status === "paused"
 

@@ -9,7 +9,7 @@ import { AuditLog, type NewEvent, type StoredChange } from "./AuditLog.ts"
 import { canonical } from "./chainHashes.ts"
 import { currentAuthor } from "./currentAuthor.ts"
 
-export type Fields = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 /** A definition of a record, at one of its versions. */
 export interface Definition {

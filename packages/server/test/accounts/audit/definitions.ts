@@ -1,21 +1,4 @@
-import { ChainInput, Chain } from "@scheduling/domain/chains/Chain"
-import { CronTask, CronTaskInput } from "@scheduling/domain/cron/CronTask"
-import { DelayedTask, DelayedTaskInput } from "@scheduling/domain/delayed/DelayedTask"
-import {
-  HeartbeatMonitor,
-  HeartbeatMonitorInput
-} from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
-import {
-  ProcessMonitor,
-  ProcessMonitorInput
-} from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { SslMonitor, SslMonitorInput } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import {
-  NotificationChannel,
-  NotificationChannelInput
-} from "@scheduling/domain/notifications/NotificationChannel"
-import { Queue, QueueInput } from "@scheduling/domain/queues/Queue"
-import { definedFields } from "@scheduling/domain/shared/definedFields"
+import { definedFields } from "@scheduling/domain/definitions/definedFields"
 
 /** Draws the same numbers for the same seed. */
 export const randomOf = (seed: number) => {
@@ -91,7 +74,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "cron_task",
     path: "cron",
-    fields: definedFields(CronTaskInput, CronTask),
+    fields: definedFields("cron"),
     define: (random, references) => ({
       ...common(random, references),
       ...call(random),
@@ -104,7 +87,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "delayed_task",
     path: "delayed",
-    fields: definedFields(DelayedTaskInput, DelayedTask),
+    fields: definedFields("delayed"),
     define: (random, references) => ({
       ...common(random, references),
       ...call(random),
@@ -116,7 +99,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "chain",
     path: "chains",
-    fields: definedFields(ChainInput, Chain),
+    fields: definedFields("chain"),
     define: (random, references) => ({
       ...common(random, references),
       ...firing(random),
@@ -131,7 +114,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "queue",
     path: "queues",
-    fields: definedFields(QueueInput, Queue),
+    fields: definedFields("queue"),
     define: (random) => ({
       name: `Queue ${random.below(10)}`,
       max_concurrency: 1 + random.below(3),
@@ -142,7 +125,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/heartbeat",
-    fields: definedFields(HeartbeatMonitorInput, HeartbeatMonitor),
+    fields: definedFields("heartbeat"),
     define: (random) => ({
       ...named(random),
       ...random.pick([
@@ -156,7 +139,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/ssl",
-    fields: definedFields(SslMonitorInput, SslMonitor),
+    fields: definedFields("ssl"),
     define: (random) => ({
       ...named(random),
       host: `www${random.below(3)}.example.com`,
@@ -167,7 +150,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/process",
-    fields: definedFields(ProcessMonitorInput, ProcessMonitor),
+    fields: definedFields("process"),
     define: (random, { worker }) => ({
       ...named(random),
       worker_id: worker,
@@ -176,9 +159,21 @@ export const families: ReadonlyArray<Family> = [
     pauses: true
   },
   {
+    kind: "monitor",
+    path: "monitors/http",
+    fields: definedFields("http"),
+    define: (random) => ({
+      ...named(random),
+      url: `https://www${random.below(3)}.example.com/health`,
+      ...random.maybe({ headers: { authorization: `Bearer secret${random.below(1000)}` } }),
+      ...random.maybe({ confirm_after: 1 + random.below(3) })
+    }),
+    pauses: true
+  },
+  {
     kind: "notification_channel",
     path: "notifications/channels",
-    fields: definedFields(NotificationChannelInput, NotificationChannel),
+    fields: definedFields("notification_channel"),
     define: (random) => ({
       name: `Channel ${random.below(10)}`,
       kind: "slack",

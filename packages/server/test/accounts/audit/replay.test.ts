@@ -134,7 +134,7 @@ const change = Effect.fnUntraced(function* (
 
 const changeOthers = Effect.fnUntraced(function* ({ editors, member }: Scene, random: Random) {
   const { token } = random.pick([editors[0] as Editor, editors[2] as Editor])
-  const channels = yield* listIn(member, families[7] as Family)
+  const channels = yield* listIn(member, families.at(-1) as Family)
   const name = random.pick(["TOKEN", "OTHER"])
   const { version } = (yield* ask("GET", `${member.workspace}/notifications/settings`, { token }))
     .body

@@ -23,6 +23,8 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         last_change_at: "2026-06-01T12:00:00.000Z",
         next_check_at: null,
         open_incident_id: null,
+        created_by: monitor.created_by,
+        updated_by: monitor.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z",
         period_seconds: 3600,

@@ -80,6 +80,8 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         last_change_at: "2026-06-01T12:00:00.000Z",
         next_check_at: "2026-06-01T12:00:00.000Z",
         open_incident_id: null,
+        created_by: created.body.created_by,
+        updated_by: created.body.created_by,
         created_at: "2026-06-01T12:00:00.000Z",
         updated_at: "2026-06-01T12:00:00.000Z",
         host: "site.test",
