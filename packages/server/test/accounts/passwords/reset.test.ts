@@ -7,7 +7,9 @@ import {
   accessStatus,
   type Answer,
   ask,
+  askToken,
   createKey,
+  createServiceAccount,
   logIn,
   type Member,
   outcome,
@@ -226,6 +228,9 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
   yield* confirmTotp(member, yield* startTotp(member))
   const { key } = yield* createKey(member)
   const { token } = (yield* workersOf(member).create()).body
+  const client = yield* createServiceAccount(member)
+  const grant = { grant_type: "client_credentials", ...client }
+  const tool: string = (yield* askToken(grant)).body.access_token
   const other = yield* joinedByMail(member)
   yield* invited(member, randomEmail())
   return Effect.gen(function* () {
@@ -234,6 +239,7 @@ const setUp = Effect.fnUntraced(function* (member: Member) {
     return {
       key: yield* accessStatus(key),
       worker: outcome(yield* agentOf(token).hello()),
+      tool: [yield* accessStatus(tool), (yield* askToken(grant)).status],
       member: outcome(yield* asOther("")),
       login: outcome(yield* logIn(member.email, { password: newPassword }))
     }
@@ -254,6 +260,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       assert.deepStrictEqual(yield* whatIsLeft, {
         key: "401 invalid_api_key",
         worker: "401 invalid_worker_token",
+        tool: ["401 invalid_token", 401],
         member: "404 not_found",
         login: "200"
       })
@@ -270,6 +277,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
           "api_key.revoked",
           "invitation.removed",
           "member.removed",
+          "service_account.deleted",
           "signing_secret.rotated",
           "worker.token_revoked"
         ]
@@ -305,6 +313,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       assert.deepStrictEqual(yield* whatIsLeft, {
         key: "200",
         worker: "200",
+        tool: ["200", 200],
         member: "200",
         login: "401 totp_required"
       })
