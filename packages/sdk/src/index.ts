@@ -25,6 +25,7 @@ export type {
   Credential,
   Fetch,
   Idempotent,
+  Versioned,
   InWorkspace,
   Method,
   NoCredential,

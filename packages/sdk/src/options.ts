@@ -131,6 +131,11 @@ export interface Idempotent {
   readonly idempotencyKey?: string | undefined
 }
 
+export interface Versioned {
+  /** The version that you have read. If the record has another one by now, the call throws `Stale`. */
+  readonly version?: number | undefined
+}
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** The arguments of `client.request` besides method and path. */

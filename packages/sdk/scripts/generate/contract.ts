@@ -22,6 +22,8 @@ export interface Method {
   /** The path names a workspace only as the place. The client finds it without an argument. */
   readonly inWorkspace: boolean
   readonly acceptsKey: boolean
+  /** Whether the version that was read goes into a header. Others have it in their body. */
+  readonly acceptsVersion: boolean
   readonly ids: ReadonlyArray<{
     readonly wire: string
     readonly name: string
@@ -143,9 +145,8 @@ export const readContract = (): Contract => {
       description: operation.description,
       isPublic: endpoint.access.kind === "public",
       inWorkspace,
-      acceptsKey: operation.parameters.some(
-        (one) => one.in === "header" && one.name.toLowerCase() === "idempotency-key"
-      ),
+      acceptsKey: hasHeader(operation, "idempotency-key"),
+      acceptsVersion: hasHeader(operation, "if-match") && operation.requestBody === undefined,
       ids: endpoint.params
         .filter((wire) => !inWorkspace || wire !== "workspace_id")
         .map((wire) => ({
@@ -196,6 +197,9 @@ const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass
   if (codes.size < errors.length) throw new Error("Two errors of the contract share a code")
   return errors.toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1))
 }
+
+const hasHeader = ({ parameters }: Operation, header: string) =>
+  parameters.some((one) => one.in === "header" && one.name.toLowerCase() === header)
 
 const errorClass = (value: unknown): ReadonlyArray<ErrorClass> =>
   isErrorClass(value) ? [value] : []

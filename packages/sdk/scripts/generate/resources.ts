@@ -96,7 +96,7 @@ const importable: ReadonlyArray<
 > = [
   ["../ApiPromise.ts", "type ", ["ApiPromise"]],
   ["../Id.ts", "type ", ["Id"]],
-  ["../options.ts", "type ", ["Idempotent", "InWorkspace", "RequestOptions"]],
+  ["../options.ts", "type ", ["Idempotent", "InWorkspace", "RequestOptions", "Versioned"]],
   ["../reading/events.ts", "type ", ["StreamOptions"]],
   ["../reading/PageQuery.ts", "type ", ["PageQuery"]],
   ["../reading/pagination.ts", "type ", ["PagePromise"]],
@@ -169,11 +169,12 @@ const sends = { nothing: "call", record: "call", events: "following", pages: "pa
 
 const sentence = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`)
 
-const optionsOf = ({ acceptsKey, inWorkspace, output }: Method): string =>
+const optionsOf = ({ acceptsKey, acceptsVersion, inWorkspace, output }: Method): string =>
   [
     output.kind === "events" ? "StreamOptions" : "RequestOptions",
     ...(inWorkspace ? ["InWorkspace"] : []),
-    ...(acceptsKey ? ["Idempotent"] : [])
+    ...(acceptsKey ? ["Idempotent"] : []),
+    ...(acceptsVersion ? ["Versioned"] : [])
   ].join(" & ")
 
 const returned = (output: Output): string => {

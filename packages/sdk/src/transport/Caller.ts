@@ -4,7 +4,13 @@ import { InvalidTokenError } from "../generated/errors.ts"
 import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/shared.ts"
 import type { Answer, Http } from "./Http.ts"
 import { randomKey } from "./idempotencyKey.ts"
-import { type Idempotent, type InWorkspace, type RequestOptions, visibleAscii } from "../options.ts"
+import {
+  type Idempotent,
+  type InWorkspace,
+  type RequestOptions,
+  type Versioned,
+  visibleAscii
+} from "../options.ts"
 import type { Bearer } from "../session/UserSession.ts"
 
 /** One call, as the generated methods describe it. */
@@ -20,7 +26,7 @@ export interface Call {
   readonly isRaw?: boolean
   readonly acceptsKey?: boolean
   readonly isStream?: boolean
-  readonly options?: (RequestOptions & InWorkspace & Idempotent) | undefined
+  readonly options?: (RequestOptions & InWorkspace & Idempotent & Versioned) | undefined
 }
 
 /** Turns calls into requests by adding the workspace, the credential and the idempotency key. */
@@ -43,7 +49,11 @@ export class Caller {
   }
 
   async send(call: Call): Promise<Answer> {
-    const { idempotencyKey, workspaceId, ...options } = call.options ?? {}
+    const { idempotencyKey, version, workspaceId, ...given } = call.options ?? {}
+    const options =
+      version === undefined
+        ? given
+        : { ...given, headers: { ...given.headers, "if-match": `"${version}"` } }
     const { signal } = options
     signal?.throwIfAborted()
     const { problem } = this.#bearer
