@@ -13,6 +13,7 @@ export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   openapi: ["domain"],
   agent: ["domain", "calls"],
   sdk: ["domain"],
+  cli: ["schedules", "sdk"],
   panel: ["sdk"],
   server: ["schedules", "domain", "calls", "openapi"]
 }

@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
 
-const packages = ["agent", "calls", "domain", "openapi", "schedules", "sdk", "server"]
+const packages = ["agent", "calls", "cli", "domain", "openapi", "schedules", "sdk", "server"]
 const manifests = ["", ...packages.map((name) => `packages/${name}/`)].map(
   (folder) => `${folder}package.json`
 )

@@ -1,0 +1,23 @@
+import type { Command } from "./Command.ts"
+import { completionOf } from "./commands/completion.ts"
+import { definitionCommands } from "./commands/definitions.ts"
+import { doctor } from "./commands/doctor.ts"
+import { exec } from "./commands/exec.ts"
+import { familyCommands } from "./commands/families.ts"
+import { importCrontab } from "./commands/importCrontab.ts"
+import { next } from "./commands/next.ts"
+import { runCommands } from "./commands/runCommands.ts"
+import { sessionCommands } from "./commands/sessionCommands.ts"
+
+/** All commands, in the order in which the help lists them. */
+export const commands: ReadonlyArray<Command> = [
+  ...sessionCommands,
+  ...definitionCommands,
+  ...runCommands,
+  exec,
+  next,
+  importCrontab,
+  ...familyCommands,
+  doctor,
+  completionOf(() => commands)
+]

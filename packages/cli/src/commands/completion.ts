@@ -1,0 +1,62 @@
+import { type Command, exitStatus, UsageError, wordAt } from "../Command.ts"
+import { print } from "../output.ts"
+
+interface Words {
+  readonly commands: ReadonlyArray<string>
+  /** The second words of a command, or the options of a command without any. */
+  readonly after: (command: string) => ReadonlyArray<string>
+}
+
+const scripts: Readonly<Record<string, (words: Words) => string>> = {
+  bash: ({ after, commands }) => `_scheduling() {
+  local current=\${COMP_WORDS[COMP_CWORD]}
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.join(" ")}" -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${commands.map((name) => `    ${name}) COMPREPLY=($(compgen -W "${after(name).join(" ")}" -- "$current")) ;;`).join("\n")}
+  esac
+}
+complete -o default -F _scheduling scheduling`,
+  zsh: ({ after, commands }) => `#compdef scheduling
+_scheduling() {
+  if (( CURRENT == 2 )); then
+    compadd -- ${commands.join(" ")}
+    return
+  fi
+  case "$words[2]" in
+${commands.map((name) => `    ${name}) compadd -- ${after(name).join(" ")} ;;`).join("\n")}
+  esac
+}
+compdef _scheduling scheduling`,
+  fish: ({ after, commands }) =>
+    [
+      `complete -c scheduling -n __fish_use_subcommand -f -a "${commands.join(" ")}"`,
+      ...commands.map(
+        (name) =>
+          `complete -c scheduling -n "__fish_seen_subcommand_from ${name}" -a "${after(name).join(" ")}"`
+      )
+    ].join("\n")
+}
+
+/** `commands` are all commands, this one included. */
+export const completionOf = (commands: () => ReadonlyArray<Command>): Command => ({
+  name: "completion",
+  summary: "Prints a script that completes commands in bash, zsh or fish.",
+  usage: "bash|zsh|fish",
+  words: [1, 1],
+  examples: ["scheduling completion bash", "scheduling completion zsh > _scheduling"],
+  run: (given) => {
+    const script = scripts[wordAt(given, 0)]
+    if (script === undefined) throw new UsageError("The shell must be bash, zsh or fish.")
+    const families = Map.groupBy(commands(), ({ name }) => name.split(" ")[0] ?? "")
+    const after = (name: string) =>
+      (families.get(name) ?? []).flatMap((command) => {
+        const [, ...rest] = command.name.split(" ")
+        return rest.length > 0 ? rest : Object.keys(command.options ?? {}).map((one) => `--${one}`)
+      })
+    print(script({ commands: [...families.keys()], after }))
+    return exitStatus.success
+  }
+})

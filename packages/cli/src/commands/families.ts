@@ -1,0 +1,464 @@
+import { NotFoundError, type SchedulingClient } from "@scheduling/sdk"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { env } from "node:process"
+import { isDeepStrictEqual } from "node:util"
+import {
+  type Command,
+  CommandError,
+  exitStatus,
+  type Given,
+  type Option,
+  UsageError,
+  wordAt
+} from "../Command.ts"
+import { cell, note, print, printJson, printTable } from "../output.ts"
+import { parseObject, readText, toYaml } from "../readInput.ts"
+import { makeClient } from "../session.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+type Action =
+  | "list"
+  | "get"
+  | "create"
+  | "edit"
+  | "delete"
+  | "pause"
+  | "resume"
+  | "cancel"
+  | "acknowledge"
+  | "revoke"
+
+/** A kind of record, as its paths and lists have it. */
+interface Family {
+  /** Its word on the command line. */
+  readonly name: string
+  readonly one: string
+  /** The path below the workspace. */
+  readonly path: string
+  readonly columns: ReadonlyArray<string>
+  readonly actions: ReadonlyArray<Action>
+  /** A key of a record for the examples. */
+  readonly example: string
+  /** Whether paths take `key:<key>`. */
+  readonly hasKeys: boolean
+}
+
+const common = ["list", "get", "create", "edit", "delete"] as const
+const pausable = [...common, "pause", "resume"] as const
+
+const monitors: Family = {
+  name: "monitors",
+  one: "a monitor",
+  path: "monitors",
+  columns: ["kind", "key", "name", "status", "last_change_at", "next_check_at"],
+  actions: pausable,
+  example: "backup",
+  hasKeys: true
+}
+
+const families: ReadonlyArray<Family> = [
+  {
+    name: "cron",
+    one: "a cron task",
+    path: "cron",
+    columns: ["key", "name", "schedule", "timezone", "status", "next_run_at"],
+    actions: pausable,
+    example: "reports:nightly",
+    hasKeys: true
+  },
+  {
+    name: "delayed",
+    one: "a delayed task",
+    path: "delayed",
+    columns: ["key", "name", "url", "status", "run_at"],
+    actions: common,
+    example: "trial:ada",
+    hasKeys: true
+  },
+  {
+    name: "chains",
+    one: "a chain",
+    path: "chains",
+    columns: ["key", "name", "schedule", "status", "next_run_at"],
+    actions: pausable,
+    example: "day:close",
+    hasKeys: true
+  },
+  {
+    name: "queues",
+    one: "a queue",
+    path: "queues",
+    columns: ["key", "name", "max_concurrency", "rate_per_second", "paused", "running", "waiting"],
+    actions: pausable,
+    example: "billing",
+    hasKeys: true
+  },
+  monitors,
+  {
+    name: "channels",
+    one: "a notification channel",
+    path: "notifications/channels",
+    columns: ["key", "name", "kind", "paused", "confirmed"],
+    actions: common,
+    example: "ops",
+    hasKeys: true
+  },
+  {
+    name: "incidents",
+    one: "an incident",
+    path: "incidents",
+    columns: ["id", "kind", "monitor_id", "opened_at", "closed_at", "cause"],
+    actions: ["list", "get", "acknowledge"],
+    example: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    hasKeys: false
+  },
+  {
+    name: "executions",
+    one: "an execution",
+    path: "executions",
+    columns: ["id", "kind", "status", "scheduled_for", "duration_ms", "status_code"],
+    actions: ["list", "get", "cancel"],
+    example: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    hasKeys: false
+  },
+  {
+    name: "keys",
+    one: "an API key",
+    path: "api-keys",
+    columns: ["id", "name", "key_prefix", "scopes", "expires_at", "is_active"],
+    actions: ["list", "get", "create", "revoke", "delete"],
+    example: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    hasKeys: false
+  },
+  {
+    name: "workers",
+    one: "a worker",
+    path: "workers",
+    columns: ["id", "name", "labels", "status", "last_seen_at", "version"],
+    actions: ["list", "get", "create", "delete", "pause", "resume"],
+    example: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    hasKeys: false
+  },
+  {
+    name: "secrets",
+    one: "a secret",
+    path: "secrets",
+    columns: ["name", "allowed_hosts", "description", "value_set_at"],
+    actions: ["list"],
+    example: "API_TOKEN",
+    hasKeys: false
+  }
+]
+
+const base = "/v1/workspaces/{workspace_id}"
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const json: Option = { description: "Prints JSON, lists one object per line." }
+
+const file: Option = {
+  short: "f",
+  value: "FILE",
+  description: "YAML or JSON with the fields. `-`, standard input, when absent."
+}
+
+interface Listed {
+  readonly data: ReadonlyArray<Fields>
+  readonly next_cursor: string | null
+}
+
+const listPages = async function* (client: SchedulingClient, path: string, query: Fields) {
+  let cursor: string | undefined
+  do {
+    const page: Listed = await client.request("GET", `${base}/${path}`, {
+      query: { ...query, cursor } as Record<string, string | number | undefined>
+    })
+    yield* page.data
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+}
+
+const first = async (client: SchedulingClient, path: string, query: Fields) => {
+  for await (const record of listPages(client, path, { ...query, limit: 2 })) return record
+  return undefined
+}
+
+/** The path of a record that is named by its id, its key or its name. */
+const pathOf = async (client: SchedulingClient, family: Family, word: string): Promise<string> => {
+  if (family === monitors) return monitorPath(client, word)
+  if (uuid.test(word) || !family.hasKeys) return `${family.path}/${encodeURIComponent(word)}`
+  const byKey = await first(client, family.path, { key: word }).catch(() => undefined)
+  const found = byKey ?? (await byName(client, family, word))
+  return `${family.path}/${String(found["id"])}`
+}
+
+/** Monitors of all kinds are in one list, and each kind has a path of its own. */
+const monitorPath = async (client: SchedulingClient, word: string): Promise<string> => {
+  const query = uuid.test(word) ? { monitor_ids: word } : { key: word }
+  const known = await first(client, "monitors", query).catch(() => undefined)
+  const found = known ?? (await byName(client, monitors, word))
+  return `monitors/${String(found["kind"])}/${String(found["id"])}`
+}
+
+const byName = async (client: SchedulingClient, family: Family, name: string): Promise<Fields> => {
+  const found: Array<Fields> = []
+  for await (const record of listPages(client, family.path, { name, limit: 100 })) {
+    if (record["name"] === name) found.push(record)
+  }
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  throw new CommandError(
+    found.length === 0
+      ? `No ${nounOf(family)} has the id, key or name "${name}".`
+      : `${found.length} ${family.name} have the name "${name}". Use a key or an id.`
+  )
+}
+
+const nounOf = ({ one }: Family) => one.replace(/^an? /, "")
+
+const show = (given: Given, record: Fields): number => {
+  if (given.has("json")) printJson(record)
+  else print(toYaml(record).trimEnd())
+  return exitStatus.success
+}
+
+const list = (family: Family): Partial<Command> => ({
+  summary: `Lists ${family.name === "cron" ? "cron tasks" : family.name}.`,
+  options: {
+    json,
+    quiet: { short: "q", description: "Prints ids alone." },
+    limit: { value: "N", description: "At most so many. 100 when absent." },
+    filter: {
+      value: "FIELD=VALUE",
+      multiple: true,
+      description: "A filter of the list, such as status=paused. May be repeated."
+    }
+  },
+  run: async (given) => {
+    const most = Number(given.value("limit") ?? 100)
+    if (!Number.isInteger(most) || most < 1) throw new UsageError("--limit must be a whole number.")
+    const filters = given.values("filter").map((text) => {
+      const at = text.indexOf("=")
+      if (at < 1) throw new UsageError(`--filter is FIELD=VALUE, not ${text}`)
+      return [text.slice(0, at), text.slice(at + 1)]
+    })
+    const query = { ...Object.fromEntries(filters), limit: Math.min(most, 100) }
+    const rows: Array<Fields> = []
+    for await (const record of listPages(makeClient(), family.path, query)) {
+      if (given.has("json")) printJson(record)
+      else if (given.has("quiet")) print(cell(record["id"] ?? record["name"]))
+      else rows.push(record)
+      if (rows.length === most) break
+    }
+    if (!given.has("json") && !given.has("quiet")) {
+      printTable(
+        family.columns,
+        rows.map((record) => family.columns.map((column) => cell(record[column])))
+      )
+    }
+    return exitStatus.success
+  }
+})
+
+const get = (family: Family): Partial<Command> => ({
+  summary: `Shows ${family.one}.`,
+  options: { json },
+  run: async (given) => {
+    const client = makeClient()
+    const path = await pathOf(client, family, wordAt(given, 0))
+    return show(given, await client.request("GET", `${base}/${path}`))
+  }
+})
+
+const create = (family: Family): Partial<Command> => ({
+  summary: `Creates ${family.one} from YAML or JSON.`,
+  options: { json, file },
+  run: async (given) => {
+    const path = given.value("file") ?? "-"
+    const { kind, ...fields } = parseObject(readText(path), path)
+    const isMonitor = family.name === "monitors"
+    if (isMonitor && typeof kind !== "string") {
+      throw new CommandError("kind is required, such as heartbeat or ssl.")
+    }
+    const body = isMonitor || kind === undefined ? fields : { ...fields, kind }
+    const to = isMonitor ? `monitors/${String(kind)}` : family.path
+    const record: Fields = await makeClient().request("POST", `${base}/${to}`, { body })
+    return show(given, record)
+  }
+})
+
+const remove = (family: Family): Partial<Command> => ({
+  summary: `Deletes ${family.one}.`,
+  run: async (given) => {
+    const client = makeClient()
+    const path = await pathOf(client, family, wordAt(given, 0))
+    await client.request("DELETE", `${base}/${path}`)
+    note(`Deleted ${path}.`)
+    return exitStatus.success
+  }
+})
+
+const act = (family: Family, action: Action): Partial<Command> => ({
+  summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}s ${family.one}.`,
+  options: { json },
+  run: async (given) => {
+    const client = makeClient()
+    const path = await pathOf(client, family, wordAt(given, 0))
+    return show(given, await client.request("POST", `${base}/${path}/${action}`))
+  }
+})
+
+/** Fields that only answers have. The service names any other that it does not take. */
+const onlyInAnswers = new Set([
+  "id",
+  "workspace_id",
+  "version",
+  "status",
+  "created_at",
+  "updated_at",
+  "last_run",
+  "next_run_at",
+  "paused_reason",
+  "last_change_at",
+  "next_check_at",
+  "open_incident_id"
+])
+
+const edit = (family: Family): Partial<Command> => ({
+  summary: `Opens ${family.one} as YAML in $EDITOR, and saves what changed.`,
+  options: { json },
+  run: async (given) => {
+    const client = makeClient()
+    const path = await pathOf(client, family, wordAt(given, 0))
+    const record: Fields = await client.request("GET", `${base}/${path}`)
+    const before = Object.fromEntries(
+      Object.entries(record).filter(([name]) => !onlyInAnswers.has(name))
+    )
+    const after = parseObject(editText(toYaml(before)), "the edited text")
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    const changes = names
+      .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+      .map((name) => [name, after[name] ?? null])
+    if (changes.length === 0) {
+      note("Nothing has changed.")
+      return exitStatus.success
+    }
+    const body = { ...Object.fromEntries(changes), version: record["version"] }
+    return show(given, await client.request("PATCH", `${base}/${path}`, { body }))
+  }
+})
+
+const editText = (text: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), "scheduling-"))
+  const path = join(folder, "record.yaml")
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+    const editor = env["VISUAL"] || env["EDITOR"] || "vi"
+    const { status } = spawnSync("sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" })
+    if (status !== 0)
+      throw new CommandError(`The editor ended with ${status}. Nothing was changed.`)
+    return readFileSync(path, "utf8")
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const makers: Partial<Record<Action, (family: Family) => Partial<Command>>> = {
+  list,
+  get,
+  create,
+  edit,
+  delete: remove
+}
+
+const commandOf = (family: Family, action: Action): Command => {
+  const name = `${family.name} ${action}`
+  const takesRecord = action !== "list" && action !== "create"
+  const { summary = "", ...made } = makers[action]?.(family) ?? act(family, action)
+  const line = `scheduling ${name}${takesRecord ? ` ${family.example}` : ""}`
+  const others: Partial<Record<Action, readonly [string, string]>> = {
+    list: [line, `${line} --json --limit 5`],
+    create: [`${line} -f ${family.name}.yaml`, `${line} --json < ${family.name}.yaml`],
+    edit: [line, `EDITOR=true ${line}`],
+    delete: [line, `${line} || echo "It was gone already."`]
+  }
+  return {
+    name,
+    summary,
+    ...(takesRecord && { usage: "KEY_OR_ID", words: [1, 1] as const }),
+    examples: others[action] ?? [line, `${line} --json`],
+    run: () => exitStatus.usage,
+    ...made
+  }
+}
+
+const setSecret: Command = {
+  name: "secrets set",
+  summary: "Creates or changes a secret. Its value comes from standard input.",
+  usage: "NAME",
+  words: [1, 1],
+  options: {
+    host: {
+      value: "HOST",
+      multiple: true,
+      description: "A host that it may be sent to. May be repeated."
+    }
+  },
+  examples: [
+    "scheduling secrets set API_TOKEN --host api.example.com < token.txt",
+    "scheduling secrets set API_TOKEN --host api.example.com --host '*.example.com' < token.txt"
+  ],
+  run: async (given) => {
+    const name = wordAt(given, 0)
+    const body = {
+      value: readText("-").replace(/\r?\n$/, ""),
+      allowed_hosts: [...given.values("host")]
+    }
+    if (body.allowed_hosts.length === 0) throw new UsageError("--host is required.")
+    await makeClient().request("PUT", `${base}/secrets/${encodeURIComponent(name)}`, { body })
+    note(`Set ${name}.`)
+    return exitStatus.success
+  }
+}
+
+const deleteSecret: Command = {
+  name: "secrets delete",
+  summary: "Deletes a secret that nothing uses.",
+  usage: "NAME",
+  words: [1, 1],
+  examples: [
+    "scheduling secrets delete API_TOKEN",
+    'scheduling secrets delete API_TOKEN || echo "It was gone already."'
+  ],
+  run: async (given) => {
+    const name = wordAt(given, 0)
+    await makeClient().request("DELETE", `${base}/secrets/${encodeURIComponent(name)}`)
+    note(`Deleted ${name}.`)
+    return exitStatus.success
+  }
+}
+
+export const familyCommands: ReadonlyArray<Command> = [
+  ...families.flatMap((family) => family.actions.map((action) => commandOf(family, action))),
+  setSecret,
+  deleteSecret
+]
+
+/** Finds the task or chain that a word names. */
+export const findTask = async (client: SchedulingClient, word: string) => {
+  for (const family of families.filter(({ name }) =>
+    ["cron", "chains", "delayed"].includes(name)
+  )) {
+    try {
+      const path = await pathOf(client, family, word)
+      const record: Fields = await client.request("GET", `${base}/${path}`)
+      return { family: family.name as "chains" | "cron" | "delayed", id: String(record["id"]) }
+    } catch (error) {
+      if (!(error instanceof NotFoundError) && !(error instanceof CommandError)) throw error
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,134 @@
+import type { ChainId, CronTaskId, DelayedTaskId, SchedulingClient } from "@scheduling/sdk"
+import { now } from "../clock.ts"
+import { type Command, CommandError, exitStatus, type Given, wordAt } from "../Command.ts"
+import { cell, green, note, print, printError, printJson, red } from "../output.ts"
+import { parseYaml, readText, toYaml } from "../readInput.ts"
+import { makeClient } from "../session.ts"
+import { findTask } from "./families.ts"
+
+const inputOf = (given: Given): { readonly input?: never } => {
+  const text = given.value("input")
+  if (text === undefined) return {}
+  const path = text.startsWith("@") ? text.slice(1) : undefined
+  const input = parseYaml(path === undefined ? text : readText(path), path ?? "--input")
+  return { input: input as never }
+}
+
+const startRun = (
+  client: SchedulingClient,
+  { family, id }: NonNullable<Awaited<ReturnType<typeof findTask>>>,
+  body: { readonly input?: never },
+  waits: boolean
+) => {
+  switch (family) {
+    case "cron":
+      return waits
+        ? client.cron.runAndWait(id as CronTaskId, body)
+        : client.cron.run(id as CronTaskId, body)
+    case "delayed":
+      return waits
+        ? client.delayed.runAndWait(id as DelayedTaskId, body)
+        : client.delayed.run(id as DelayedTaskId, body)
+    case "chains":
+      return waits
+        ? client.chains.runAndWait(id as ChainId, body)
+        : client.chains.run(id as ChainId, body)
+  }
+}
+
+const run: Command = {
+  name: "run",
+  summary: "Runs a task or chain now.",
+  usage: "KEY_OR_ID",
+  words: [1, 1],
+  options: {
+    input: { value: "JSON", description: "The input of the run, or @FILE. YAML is taken, too." },
+    wait: { description: "Waits for the result: status 0 if it succeeded, 1 if not." },
+    json: { description: "Prints JSON." }
+  },
+  details: "Exit status 2 if the run could not begin.",
+  examples: [
+    "scheduling run reports:nightly",
+    "scheduling run reports:nightly --input '{\"full\": true}' --wait"
+  ],
+  run: async (given) => {
+    const client = makeClient()
+    const word = wordAt(given, 0)
+    const task = await findTask(client, word)
+    if (task === undefined) {
+      printError(`No task or chain has the id, key or name "${word}".`)
+      return exitStatus.different
+    }
+    const waits = given.has("wait")
+    const result = await startRun(client, task, inputOf(given), waits)
+    if (given.has("json")) printJson(result)
+    else if (waits) print(toYaml(result).trimEnd())
+    else note(`Started ${result.id}.`)
+    return waits && result.status !== "succeeded" ? exitStatus.failure : exitStatus.success
+  }
+}
+
+interface Line {
+  readonly id: string
+  readonly kind: string
+  readonly status: string
+  readonly task_id: string
+  readonly scheduled_for?: string | null
+  readonly finished_at?: string | null
+  readonly duration_ms?: number | null
+  readonly status_code?: number | null
+  readonly error?: { readonly code: string; readonly message: string } | null
+}
+
+const printLine = (given: Given, line: Line, at: string): void => {
+  if (given.has("json")) return printJson(line)
+  const color = line.status === "failed" ? red : line.status === "succeeded" ? green : String
+  const reason = line.error == null ? "" : ` ${line.error.code}: ${cell(line.error.message)}`
+  print(
+    `${at} ${color(line.status.padEnd(9))} ${line.kind.padEnd(7)} ${line.task_id} ` +
+      `${cell(line.status_code)} ${line.duration_ms == null ? "-" : `${line.duration_ms} ms`}${reason}`
+  )
+}
+
+const logs: Command = {
+  name: "logs",
+  summary: "Shows executions, and with -f those that come.",
+  usage: "[KEY_OR_ID]",
+  words: [0, 1],
+  options: {
+    follow: { short: "f", description: "Goes on with executions as they happen." },
+    failed: { description: "Shows failures alone." },
+    limit: { value: "N", description: "How many past executions to show. 20 when absent." },
+    json: { description: "Prints one JSON object per line." }
+  },
+  examples: ["scheduling logs", "scheduling logs reports:nightly --failed --limit 5"],
+  run: async (given) => {
+    const client = makeClient()
+    const [word] = given.words
+    const task = word === undefined ? undefined : await findTask(client, word)
+    if (word !== undefined && task === undefined) {
+      throw new CommandError(`No task or chain has the id, key or name "${word}".`)
+    }
+    const isShown = ({ status, task_id }: Line) =>
+      (task === undefined || task_id === task.id) && (!given.has("failed") || status === "failed")
+    const since = new Date(now())
+    const limit = Math.min(Number(given.value("limit") ?? 20), 100)
+    const page = await client.executions.list({
+      limit,
+      ...(task !== undefined && { task_id: [task.id as never] }),
+      ...(given.has("failed") && { status: ["failed"] })
+    })
+    for (const one of page.data.toReversed()) {
+      printLine(given, one, one.finished_at ?? one.scheduled_for)
+    }
+    if (!given.has("follow")) return exitStatus.success
+    for await (const event of client.events.stream({ lastEventId: since })) {
+      if (!("execution" in event.data)) continue
+      const { execution } = event.data
+      if (execution !== null && isShown(execution)) printLine(given, execution, event.created_at)
+    }
+    return exitStatus.success
+  }
+}
+
+export const runCommands = [run, logs]

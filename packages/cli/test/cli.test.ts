@@ -1,0 +1,459 @@
+// @tags processes long
+import { SchedulingClient } from "@scheduling/sdk"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vitest"
+// oxlint-disable-next-line house/borders -- the service as users have it, which the SDK starts too
+import { type Server, startServer } from "../../sdk/test/support/server.ts"
+import { commands } from "../src/commands.ts"
+import { readCrontab } from "../src/commands/readCrontab.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), "scheduling-cli-"))
+const password = "a password for tests"
+
+let server: Server
+let key: string
+let accounts = 0
+
+const account = async () => {
+  const email = `cli-${++accounts}@example.com`
+  const client = await SchedulingClient.register({ email, password, baseUrl: server.url })
+  return { client, email }
+}
+
+const newKey = async () => {
+  const { client } = await account()
+  const created = await client.apiKeys.create({
+    name: "cli",
+    scopes: [
+      "tasks:read",
+      "tasks:write",
+      "executions:read",
+      "monitors:read",
+      "monitors:write",
+      "notifications:read",
+      "notifications:write",
+      "workspace:read"
+    ]
+  })
+  return { client, key: created.key }
+}
+
+beforeAll(async () => {
+  server = await startServer({ RATE_LIMIT: "0" }, inject("storeFiles"))
+  ;({ key } = await newKey())
+  writeFileSync(join(folder, "scheduling.yaml"), document)
+  writeFileSync(
+    join(folder, "scheduling"),
+    `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,
+    { mode: 0o755 }
+  )
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+}, 30_000)
+
+const document = `version: 1
+owner: billing
+queues:
+  - { key: billing, name: Billing server, max_concurrency: 2 }
+channels:
+  - { key: ops, name: Operations, kind: webhook, config: { url: "https://api.example.com/alerts" } }
+tasks:
+  - { key: "reports:nightly", name: Nightly report, schedule: "0 3 * * *", url: "\${TARGET}/v1/echo" }
+delayed:
+  - { key: "trial:ada", url: "https://api.example.com/ended", run_at: "2027-06-01T00:00:00Z" }
+chains:
+  - { key: "day:close", name: Close the day, steps: [{ name: first, url: "https://api.example.com/" }] }
+monitors:
+  - { kind: heartbeat, key: backup, name: Backup, period_seconds: 3600 }
+`
+
+interface Options {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs a line in a shell, with `scheduling` in its path. */
+const shell = async (line: string, { env = {}, input = "" }: Options = {}) => {
+  const child = spawn("sh", ["-c", line], {
+    cwd: folder,
+    env: {
+      PATH: `${folder}:${process.env["PATH"]}`,
+      XDG_CONFIG_HOME: join(folder, "config"),
+      SCHEDULING_URL: server.url,
+      SCHEDULING_API_KEY: key,
+      TARGET: server.url,
+      ...env
+    }
+  })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  child.stdin.on("error", () => {})
+  child.stdin.end(input)
+  const [code, signal] = await once(child, "close")
+  return { code, signal, stdout, stderr }
+}
+
+const jsonLines = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+describe("definitions", () => {
+  it("are planned, applied, exported and pruned", async () => {
+    const first = await shell("scheduling plan")
+    expect(first).toMatchObject({ code: 2, stderr: "" })
+    expect(first.stdout).toContain("+ create tasks reports:nightly")
+    expect(first.stdout).toContain("6 to create, 0 to change, 0 to delete, 0 unchanged")
+    expect(await shell("scheduling apply")).toMatchObject({ code: 0 })
+    const same = await shell("scheduling plan --json")
+    expect(same.code).toBe(0)
+    expect(JSON.parse(same.stdout).counts.unchanged).toBe(6)
+
+    const exported = await shell("scheduling export --owner billing > exported.yaml")
+    expect(exported).toMatchObject({ code: 0, stderr: "" })
+    expect(await shell("scheduling plan exported.yaml --prune")).toMatchObject({ code: 0 })
+
+    writeFileSync(join(folder, "less.yaml"), "version: 1\nowner: billing\nqueues: []\n")
+    const asked = await shell("scheduling apply less.yaml --prune")
+    expect(asked).toMatchObject({ code: 1 })
+    expect(asked.stderr).toContain("6 records would be deleted. Add --yes")
+    expect(await shell("scheduling prune less.yaml --yes")).toMatchObject({ code: 0 })
+    expect((await shell("scheduling cron list -q")).stdout).toBe("")
+  })
+
+  it("are refused with the place of each problem and the id of the request", async () => {
+    writeFileSync(
+      join(folder, "wrong.yaml"),
+      'version: 1\ntasks: [{ key: a, name: a, schedule: "99 * * * *", url: "https://a.example/" }]\n'
+    )
+    const wrong = await shell("scheduling apply wrong.yaml")
+    expect(wrong).toMatchObject({ code: 1, stdout: "" })
+    expect(wrong.stderr).toMatch(/^scheduling: tasks\.0\.schedule: .*99.* \(request \S+\)\n$/)
+    const unset = await shell("scheduling plan", { env: { TARGET: "" } })
+    expect(unset.code).toBe(1)
+    expect((await shell("unset TARGET; scheduling plan")).stderr).toContain(
+      "scheduling.yaml: the variable TARGET is not set."
+    )
+    expect((await shell("scheduling plan none.yaml")).stderr).toContain("none.yaml cannot be read")
+  })
+})
+
+describe("the families", () => {
+  it("create, show, change and delete records by key, name and id", async () => {
+    const task = "name: By hand\nkey: by-hand\nschedule: 0 3 * * *\nurl: https://api.example.com/\n"
+    const created = await shell("scheduling cron create --json", { input: task })
+    expect(created).toMatchObject({ code: 0, stderr: "" })
+    const { id } = JSON.parse(created.stdout)
+    for (const word of ["by-hand", "'By hand'", id]) {
+      const { stdout } = await shell(`scheduling cron get ${word} --json`)
+      expect(JSON.parse(stdout).id).toBe(id)
+    }
+    expect((await shell("scheduling cron get by-hand")).stdout).toContain("schedule: 0 3 * * *\n")
+    expect((await shell("scheduling cron pause by-hand")).stdout).toContain("status: paused")
+    expect((await shell("scheduling cron resume by-hand")).stdout).toContain("status: active")
+    const editor = `sed -i "s/0 3/0 4/"`
+    const edited = await shell("scheduling cron edit by-hand --json", { env: { EDITOR: editor } })
+    expect(JSON.parse(edited.stdout)).toMatchObject({ schedule: "0 4 * * *", version: 4 })
+    const listed = await shell("scheduling cron list --json --filter key=by-hand")
+    expect(jsonLines(listed.stdout)).toMatchObject([{ id }])
+    expect((await shell("scheduling cron list")).stdout).toMatch(/^KEY +NAME +SCHEDULE/)
+    expect(await shell("scheduling cron delete by-hand")).toMatchObject({ code: 0, stdout: "" })
+    const gone = await shell("scheduling cron get by-hand")
+    expect(gone.stderr).toBe('scheduling: No cron task has the id, key or name "by-hand".\n')
+    expect(gone.code).toBe(1)
+  })
+
+  it("say how they are used, and refuse what they do not know", async () => {
+    expect(await shell("scheduling")).toMatchObject({ code: 64 })
+    for (const line of ["cron", "cron fly", "fly", "cron get", "cron list --fly", "cron list a"]) {
+      const { code, stderr, stdout } = await shell(`scheduling ${line}`)
+      assert.deepStrictEqual([code, stdout], [64, ""], line)
+      assert.lengthOf(stderr.trim().split("\n"), 1, line)
+    }
+    const refused = await shell("scheduling cron list", {
+      env: { SCHEDULING_API_KEY: "pak_wrong" }
+    })
+    expect(refused).toMatchObject({ code: 1, stdout: "" })
+    expect(refused.stderr).toContain("The API key is unknown")
+  })
+})
+
+describe("runs", () => {
+  it("start, are waited for, and are shown", async () => {
+    await shell("scheduling apply")
+    const waited = await shell(
+      "scheduling run reports:nightly --input '{full: true}' --wait --json"
+    )
+    expect(JSON.parse(waited.stdout)).toMatchObject({ status: "succeeded" })
+    expect(waited.code).toBe(0)
+    expect((await shell("scheduling run nothing")).code).toBe(2)
+    const failing = "name: f\nkey: failing\nschedule: 0 3 * * *\nurl: http://127.0.0.1:9/\n"
+    await shell("scheduling cron create", { input: failing })
+    expect((await shell("scheduling run failing --wait")).code).toBe(1)
+    const failed = await shell("scheduling logs --failed --json")
+    expect(jsonLines(failed.stdout)).toMatchObject([{ status: "failed" }])
+    expect((await shell("scheduling logs reports:nightly")).stdout).toContain("succeeded")
+    const following = shell("timeout 20 scheduling logs -f --json --limit 1 | head -n 3")
+    await shell("sleep 2; scheduling run failing --wait")
+    const events = jsonLines((await following).stdout)
+    expect(events).toHaveLength(3)
+  })
+})
+
+describe("sessions and contexts", () => {
+  it("keep a key or a session in a file for the user alone", async () => {
+    const { email } = await account()
+    const config = join(folder, "own")
+    const env = { SCHEDULING_API_KEY: "", SCHEDULING_URL: "", XDG_CONFIG_HOME: config }
+    expect((await shell("scheduling whoami", { env })).stderr).toContain("scheduling login")
+    const loggedIn = await shell(`scheduling login --url ${server.url} --email ${email}`, {
+      env,
+      input: `${password}\n`
+    })
+    expect(loggedIn).toMatchObject({ code: 0, stdout: "" })
+    const file = join(config, "scheduling/config.json")
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readFileSync(file, "utf8")).not.toContain(password)
+    expect((await shell("scheduling whoami", { env })).stdout).toContain(email)
+
+    const withKey = `scheduling login --url ${server.url} --context key`
+    expect(await shell(withKey, { env, input: `${key}\n` })).toMatchObject({ code: 0 })
+    const listed = jsonLines((await shell("scheduling context list --json", { env })).stdout)
+    expect(listed).toMatchObject([
+      { name: "default", credential: "session", current: false },
+      { name: "key", credential: "api_key", current: true }
+    ])
+    expect(await shell("scheduling context use default", { env })).toMatchObject({ code: 0 })
+
+    // Several processes renew the session at once. A refresh token works once.
+    const stored = JSON.parse(readFileSync(file, "utf8"))
+    stored.contexts.default.tokens.access_token = "expired"
+    writeFileSync(file, JSON.stringify(stored))
+    const several = await Promise.all(
+      ["a", "b", "c", "d"].map(() => shell("scheduling cron list", { env }))
+    )
+    expect(several.map(({ code, stderr }) => [code, stderr])).toEqual(several.map(() => [0, ""]))
+    expect(await shell("scheduling logout", { env })).toMatchObject({ code: 0 })
+    expect(readFileSync(file, "utf8")).not.toContain("refresh_token")
+  })
+})
+
+describe("exec", () => {
+  const jobs: ReadonlyArray<readonly [line: string, code: number | null, stdout: string]> = [
+    ["true", 0, ""],
+    ["false", 1, ""],
+    ["sh -c 'exit 42'", 42, ""],
+    ["sh -c 'echo out; echo err >&2; exit 3'", 3, "out\n"],
+    ["cat", 0, "the input"],
+    ["sh -c 'kill -TERM $$'", null, ""],
+    ["sh -c 'kill -KILL $$'", null, ""],
+    ["no-such-program", 127, ""],
+    ["/", 126, ""],
+    ["sh -c 'trap \"echo caught; exit 9\" TERM; kill -TERM $PPID; sleep 5 & wait'", 9, "caught\n"],
+    ['sh -c \'printf "%s" "$A_VARIABLE"\'', 0, "its value"],
+    ["sh -c 'seq 1 200000 | tail -n 1'", 0, "200000\n"],
+    ["sh -c 'exec >&-; exec 2>&-; exit 5'", 5, ""],
+    ["sh -c 'sleep 30 & exit 6'", 6, ""]
+  ]
+
+  const places = ["reached", "away", "refusing", "unresolvable"] as const
+  const envOf = (place: (typeof places)[number]): Record<string, string> =>
+    ({
+      reached: {},
+      away: { SCHEDULING_URL: "http://127.0.0.1:9" },
+      refusing: { SCHEDULING_API_KEY: "pak_wrong" },
+      unresolvable: { SCHEDULING_URL: "http://no-such-host.invalid" }
+    })[place]
+
+  it.each(places)(
+    "keeps status, signals and streams of a job while the service is %s",
+    async (place) => {
+      await shell("scheduling apply")
+      await Promise.all(
+        jobs.map(async ([line, code, stdout]) => {
+          const ran = await shell(`exec scheduling exec backup -- ${line}`, {
+            input: "the input",
+            env: { A_VARIABLE: "its value", ...envOf(place) }
+          })
+          const signal = line.includes("KILL $$") ? "SIGKILL" : "SIGTERM"
+          const expected = [code, code === null ? signal : null, stdout]
+          assert.deepStrictEqual([ran.code, ran.signal, ran.stdout], expected, line + ran.stderr)
+          if (line.includes("err >&2")) assert.include(ran.stderr, "err\n")
+        })
+      )
+    },
+    120_000
+  )
+
+  it("writes all of a large output, and reports its end", async () => {
+    const { client, key: own } = await newKey()
+    const env = { SCHEDULING_API_KEY: own }
+    const ran = await shell(
+      "scheduling exec large --create --every 3600 -- sh -c 'seq 1 300000; echo failed >&2; exit 7' | wc -c",
+      { env }
+    )
+    expect(Number(ran.stdout)).toBe(1_988_895)
+    const monitor = await client.heartbeatMonitors.get("key:large" as never)
+    expect(monitor).toMatchObject({ status: "down", period_seconds: 3600 })
+    const { data } = await client.heartbeatMonitors.listEvents(monitor.id)
+    expect(data.map(({ type }) => type)).toEqual(expect.arrayContaining(["start", "fail"]))
+    expect(JSON.stringify(data)).toContain("300000")
+    await shell("scheduling exec large -- true", { env })
+    expect(await client.heartbeatMonitors.get(monitor.id)).toMatchObject({ status: "up" })
+  })
+})
+
+describe("crontabs", () => {
+  it("are imported with every line accounted for", async () => {
+    const text = [
+      "# m h dom mon dow command",
+      "SHELL=/bin/bash",
+      'MAILTO=""',
+      "CRON_TZ=Europe/Berlin",
+      "",
+      "*/5 * * * * curl -fsS https://api.example.com/poll > /dev/null 2>&1",
+      "17 * * * * cd / && run-parts --report /etc/cron.hourly",
+      "0 3 * * 1-5 /usr/local/bin/backup.sh --full",
+      "0 3 * * * /usr/local/bin/backup.sh",
+      "@daily /usr/bin/certbot renew -q",
+      "@reboot /usr/local/bin/start",
+      "61 * * * * broken",
+      "0 1 * * * date +%F",
+      "0 1 * * *"
+    ].join("\n")
+    const { document: made, lines } = readCrontab(text, { timezone: "UTC", isSystem: false })
+    const written = text.split("\n").flatMap((line, index) => (line === "" ? [] : [index + 1]))
+    expect(lines.map(({ line }) => line)).toEqual(written)
+    expect(lines.filter(({ text: what }) => what.startsWith("not carried over"))).toHaveLength(4)
+    writeFileSync(join(folder, "crontab"), text)
+    const imported = await shell("scheduling import crontab crontab > imported.yaml")
+    expect(imported.code).toBe(0)
+    const { key: own } = await newKey()
+    const plan = await shell("scheduling plan imported.yaml --json", {
+      env: { SCHEDULING_API_KEY: own }
+    })
+    assert.strictEqual(plan.code, 2, plan.stderr)
+    expect(JSON.parse(plan.stdout)).toMatchObject({ counts: { create: 5 } })
+    expect(made).toMatchObject({
+      tasks: [{ key: "curl", schedule: "*/5 * * * *", timezone: "Europe/Berlin" }]
+    })
+  })
+
+  it("of a system have a user in each line", () => {
+    const line = "25 6\t* * *\troot\ttest -x /usr/sbin/anacron || run-parts /etc/cron.daily"
+    const { document: made } = readCrontab(line, { timezone: "UTC", isSystem: true })
+    expect(made).toMatchObject({ monitors: [{ schedule: "25 6 * * *" }] })
+  })
+})
+
+describe("what needs no service", () => {
+  it("shows the next times of a schedule and clock changes", async () => {
+    const from = "--from 2027-03-26T12:00:00Z"
+    const { code, stdout } = await shell(
+      `scheduling next "30 2 * * *" --tz Europe/Berlin --count 3 ${from}`,
+      { env: { SCHEDULING_URL: "" } }
+    )
+    expect([code, stdout.split("\n").length]).toEqual([0, 4])
+    expect(stdout).toContain("2027-03-28T01:00:00.000Z  2027-03-28T03:00:00+02:00  (clocks skip")
+    expect((await shell('scheduling next "99 * * * *"')).stderr).toContain("99")
+    expect((await shell('scheduling next "0 3 * * *" --tz Nowhere/At')).code).toBe(1)
+  })
+
+  it("completes commands in bash", async () => {
+    const line = `eval "$(scheduling completion bash)"; COMP_WORDS=(scheduling cron p); COMP_CWORD=2; _scheduling; echo "\${COMPREPLY[@]}"`
+    const { stdout } = await shell(`bash -c '${line}'`)
+    expect(stdout).toBe("pause\n")
+  })
+})
+
+describe("the examples of the help", () => {
+  const examples = commands.flatMap(({ examples: lines, name }) =>
+    lines.map((line) => [name, line] as const)
+  )
+
+  it("are two for each command, and shown by it", async () => {
+    const { stdout } = await shell("scheduling exec --help")
+    expect(stdout).toContain("scheduling exec backup -- sh -c 'echo done'")
+    expect(new Set(examples.map(([, line]) => line)).size).toBe(examples.length)
+  })
+
+  it("run", async () => {
+    const { client, email } = await account()
+    const session = await SchedulingClient.login({ email, password, baseUrl: server.url })
+    const worker = await session.workers.create({ name: "a worker" })
+    writeFileSync(join(folder, "password.txt"), `${password}\n`)
+    writeFileSync(join(folder, "token.txt"), "a token\n")
+    writeFileSync(join(folder, "crontab.txt"), "0 3 * * * backup\n")
+    const files = {
+      cron: "{ name: a, schedule: 0 3 * * *, url: https://a.example/ }",
+      delayed: "{ url: https://a.example/, delay_seconds: 3600 }",
+      chains: "{ name: a, steps: [{ name: a, url: https://a.example/ }] }",
+      queues: "{ name: a, max_concurrency: 1 }",
+      monitors: "{ kind: ssl, name: a, host: www.example.com }",
+      channels: "{ name: a, kind: webhook, config: { url: https://a.example/ } }",
+      keys: "{ name: a, scopes: [tasks:read] }",
+      workers: "{ name: a }"
+    }
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, `${name}.yaml`), text)
+    const env = {
+      SCHEDULING_API_KEY: "",
+      SCHEDULING_URL: "",
+      XDG_CONFIG_HOME: join(folder, "examples")
+    }
+    const login = `scheduling login --url ${server.url} --email ${email} < password.txt`
+    const { key: fresh } = await client.apiKeys.create({ name: "k", scopes: ["workspace:read"] })
+    writeFileSync(join(folder, "key.txt"), `${fresh}\n`)
+    let isPrepared = false
+    for (const [name, example] of examples) {
+      if (!isPrepared) await shell(`${login} && scheduling apply`, { env })
+      isPrepared = !/^log(?:in|out)|delete$/.test(name)
+      const id = await idFor(name, client, worker.id)
+      const line = example
+        .replaceAll("https://scheduling.example.com", server.url)
+        .replaceAll("ada@example.com", email)
+        .replaceAll("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", id)
+      const before = name === "secrets delete" ? secrets : ""
+      const { code, stderr } = await shell(`${before}${line}`, { env: { ...env, EDITOR: "true" } })
+      const allowed = line.includes("scheduling plan") ? [0, 2] : [0]
+      assert.include(allowed, code, `${line}: ${stderr}`)
+    }
+  }, 240_000)
+
+  const secrets = "scheduling secrets set API_TOKEN --host a.example < token.txt; "
+
+  const idFor = async (
+    name: string,
+    client: SchedulingClient,
+    workerId: string
+  ): Promise<string> => {
+    if (name.startsWith("workers")) {
+      return name.endsWith("delete") ? (await client.workers.create({ name: "b" })).id : workerId
+    }
+    if (name.startsWith("keys")) {
+      return (await client.apiKeys.create({ name: "b", scopes: ["tasks:read"] })).id
+    }
+    if (name.startsWith("incidents")) {
+      const { ping_url } = await client.heartbeatMonitors.get("key:backup" as never)
+      await fetch(`${ping_url}/fail`, { method: "POST" })
+      return (await client.incidents.list()).data[0]?.id ?? ""
+    }
+    if (name === "executions cancel") {
+      return (await client.delayed.run("key:trial:ada" as never)).id
+    }
+    return name.startsWith("executions")
+      ? (await client.cron.runAndWait("key:reports:nightly" as never)).id
+      : ""
+  }
+})
