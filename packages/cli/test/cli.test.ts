@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { rolldown } from "rolldown"
 import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vitest"
 // oxlint-disable-next-line house/borders -- the service as users have it, which the SDK starts too
 import { type Server, startServer } from "../../sdk/test/support/server.ts"
@@ -48,11 +49,12 @@ beforeAll(async () => {
   server = await startServer({ RATE_LIMIT: "0" }, inject("storeFiles"))
   ;({ key } = await newKey())
   writeFileSync(join(folder, "scheduling.yaml"), document)
-  writeFileSync(
-    join(folder, "scheduling"),
-    `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,
-    { mode: 0o755 }
-  )
+  const file = join(folder, "scheduling")
+  const bundle = await rolldown({ input: main, platform: "node" })
+  await bundle.write({ file: `${file}.mjs`, format: "esm", codeSplitting: false })
+  await bundle.close()
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${file}.mjs" "$@"\n`
+  writeFileSync(file, program, { mode: 0o755 })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -450,7 +452,12 @@ describe("the examples of the help", () => {
       return (await client.incidents.list()).data[0]?.id ?? ""
     }
     if (name === "executions cancel") {
-      return (await client.delayed.run("key:trial:ada" as never)).id
+      const { id } = await client.delayed.create({
+        url: "https://api.example.com/",
+        delay_seconds: 3600
+      })
+      const { data } = await client.executions.listScheduled()
+      return data.find(({ task_id }) => task_id === id)?.id ?? ""
     }
     return name.startsWith("executions")
       ? (await client.cron.runAndWait("key:reports:nightly" as never)).id
