@@ -22,7 +22,7 @@ import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AuditLog, RequestRates } from "../accounts/index.ts"
 import { runInSlices } from "../core/index.ts"
-import { DefinedKinds, FairQueue, yieldToEventLoop } from "../http/index.ts"
+import { DefinedKinds, expectSilence, FairQueue, yieldToEventLoop } from "../http/index.ts"
 import { Limits } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { compileSchedules } from "./compileSchedules.ts"
@@ -207,7 +207,7 @@ export class Definitions extends Context.Service<
 
       return Definitions.of({
         apply: (workspaceId, document, options) =>
-          turns.run(workspaceId, apply(workspaceId, document, options)),
+          patiently(turns.run(workspaceId, apply(workspaceId, document, options))),
 
         export: yield* makeExport
       })
@@ -220,6 +220,19 @@ const maxIssues = 100
 const maxPruned = 10_000
 
 const nothing: Outcome = {}
+
+/** Waiting for other documents and a thousand records may take longer than other requests. */
+const silenceMs = 45_000
+
+const patiently = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+    expectSilence(incoming, silenceMs)
+    return Effect.ensuring(
+      work,
+      Effect.sync(() => expectSilence(incoming, 0))
+    )
+  })
 
 class Planned extends Data.TaggedError("Planned")<{
   readonly outcomes: ReadonlyArray<Outcome>

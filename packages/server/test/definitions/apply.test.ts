@@ -77,7 +77,7 @@ const everything = {
     task_failure_threshold: 3
   }
 }
-const size = 10
+const size = 11
 
 const definitionsOf = ({
   access_token: token,
