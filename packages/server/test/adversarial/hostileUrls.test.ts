@@ -90,11 +90,11 @@ layer(testAppLayer())("A URL", (it) => {
           "chains.createMany steps.0.url",
           "chains.upsert steps.0.url",
           "chains.update steps.0.url",
+          "definitions.apply tasks.0.url",
+          "definitions.apply delayed.0.url",
           "httpMonitors.create url",
           "httpMonitors.upsert url",
-          "httpMonitors.update url",
-          "definitions.apply tasks.0.url",
-          "definitions.apply delayed.0.url"
+          "httpMonitors.update url"
         ]
       )
     )
