@@ -587,7 +587,7 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_pkey PRIMARY KEY (id),
   CONSTRAINT monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT monitors_check CHECK (open_incident_id IS NULL OR status = 'down'::text),
-  CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text, 'http'::text])),
+  CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text, 'http'::text, 'tcp'::text, 'dns'::text])),
   CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
 );
 CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHERE owner IS NOT NULL;

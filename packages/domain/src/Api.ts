@@ -17,6 +17,8 @@ import { InvitationsApi } from "./members/InvitationsApi.ts"
 import { MembersApi } from "./members/MembersApi.ts"
 import { HeartbeatMonitorsApi } from "./monitors/heartbeat/HeartbeatMonitorsApi.ts"
 import { HttpMonitorsApi } from "./monitors/http/HttpMonitorsApi.ts"
+import { DnsMonitorsApi } from "./monitors/dns/DnsMonitorsApi.ts"
+import { TcpMonitorsApi } from "./monitors/tcp/TcpMonitorsApi.ts"
 import { SslMonitorsApi } from "./monitors/ssl/SslMonitorsApi.ts"
 import { ProcessMonitorsApi } from "./monitors/process/ProcessMonitorsApi.ts"
 import { MonitorsApi } from "./monitors/MonitorsApi.ts"
@@ -57,6 +59,8 @@ export class Api extends HttpApi.make("scheduling")
     HeartbeatMonitorsApi,
     SslMonitorsApi,
     HttpMonitorsApi,
+    TcpMonitorsApi,
+    DnsMonitorsApi,
     ProcessMonitorsApi,
     IncidentsApi,
     NotificationsApi,

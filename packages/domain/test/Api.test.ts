@@ -101,6 +101,8 @@ const tellsOf: Readonly<Record<string, string>> = {
   SslMonitor: "monitors",
   ProcessMonitor: "monitors",
   HttpMonitor: "monitors",
+  TcpMonitor: "monitors",
+  DnsMonitor: "monitors",
   HeartbeatEvent: "monitors",
   CheckEvent: "monitors",
   Incident: "monitors",

@@ -24,7 +24,7 @@ Runs scheduled HTTP work: **cron tasks** that repeat, **delayed tasks** that run
 of calls where each step sees the answers before it. Every run is kept as an **execution**.
 
 **Monitors** watch what runs elsewhere: **heartbeats** wait for pings of a job, **HTTP monitors** check the
-answers of web sites, **SSL monitors** check certificates, and **process monitors** count the processes
+answers of web sites, **TCP monitors** connect to servers, **DNS monitors** look up records, **SSL monitors** check certificates, and **process monitors** count the processes
 on the machine of a worker. Each outage is one **incident**.
 
 ## Authentication

@@ -4,6 +4,7 @@ import { TemplateUrl } from "@scheduling/domain/calls/TemplateCall"
 import { ExcludedDay, ExcludedDays } from "@scheduling/domain/cron/FiringOptions"
 import { MinuteSchedule, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
+import { DnsResolver } from "@scheduling/domain/monitors/dns/DnsMonitor"
 import { JsonPath } from "@scheduling/domain/monitors/http/HttpMonitor"
 import { hostName } from "@scheduling/domain/monitors/ssl/hostName"
 import { StatusRange } from "@scheduling/domain/calls/CallOptions"
@@ -38,6 +39,7 @@ export const knownSchemas = (sink: string, now: number) => {
     known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
     known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
     known(StatusRange, oneOf(["200", "404", "200-299", "500-599"])),
+    known(DnsResolver, oneOf(["9.9.9.9", "127.0.0.1:1", "[2620:fe::fe]:53"])),
     known(JsonPath, oneOf(["status", "$.items[0].state", '["odd key"]'])),
     known(CallHeaders, headers),
     known(ChainInput.fields.steps, steps(url))

@@ -6,6 +6,8 @@ import { CronTaskDefinition } from "../cron/CronTask.ts"
 import { DelayedTaskDefinition } from "../delayed/DelayedTask.ts"
 import { HeartbeatMonitorDefinition } from "../monitors/heartbeat/HeartbeatMonitor.ts"
 import { HttpMonitorDefinition } from "../monitors/http/HttpMonitor.ts"
+import { DnsMonitorDefinition } from "../monitors/dns/DnsMonitor.ts"
+import { TcpMonitorDefinition } from "../monitors/tcp/TcpMonitor.ts"
 import { ProcessMonitorDefinition } from "../monitors/process/ProcessMonitor.ts"
 import { SslMonitorDefinition } from "../monitors/ssl/SslMonitor.ts"
 import { NotificationChannelDefinition } from "../notifications/NotificationChannel.ts"
@@ -52,6 +54,8 @@ export const definitionOfKind = {
   ssl: SslMonitorDefinition,
   process: ProcessMonitorDefinition,
   http: HttpMonitorDefinition,
+  tcp: TcpMonitorDefinition,
+  dns: DnsMonitorDefinition,
   notification_settings: SettingsDefinition
 } as const satisfies Readonly<Record<DefinedKind, Schema.Top>>
 
@@ -65,7 +69,9 @@ export const sectionOfKind = {
   heartbeat: "monitors",
   ssl: "monitors",
   process: "monitors",
-  http: "monitors"
+  http: "monitors",
+  tcp: "monitors",
+  dns: "monitors"
 } as const satisfies Readonly<Record<KeyedKind, Section>>
 
 export const readScopes = ["tasks:read", "monitors:read", "notifications:read"] as const
@@ -204,11 +210,21 @@ const monitorItems = {
     identifier: "HttpMonitorInDocument",
     description: "An HTTP monitor with its key. Absent fields get their defaults.",
     examples: [{ kind: "http", key: "shop", name: "Shop", url: "https://www.example.com/health" }]
+  }),
+  tcp: monitorOf("tcp", TcpMonitorDefinition).annotate({
+    identifier: "TcpMonitorInDocument",
+    description: "A TCP monitor with its key. Absent fields get their defaults.",
+    examples: [{ kind: "tcp", key: "cache", name: "Cache", host: "cache.example.com", port: 6379 }]
+  }),
+  dns: monitorOf("dns", DnsMonitorDefinition).annotate({
+    identifier: "DnsMonitorInDocument",
+    description: "A DNS monitor with its key. Absent fields get their defaults.",
+    examples: [{ kind: "dns", key: "records", name: "Records", host: "www.example.com" }]
   })
 } as const satisfies Readonly<Record<MonitorKind, Schema.Top>>
 
-const { heartbeat, http, process, ssl } = monitorItems
-const MonitorItem = Schema.Union([heartbeat, ssl, process, http])
+const { dns, heartbeat, http, process, ssl, tcp } = monitorItems
+const MonitorItem = Schema.Union([heartbeat, ssl, process, http, tcp, dns])
 
 interface Item {
   readonly key: string

@@ -14,7 +14,7 @@ import { monitorKindNames } from "./monitorNouns.ts"
 export const MonitorKind = oneOf(monitorKindNames, {
   identifier: "MonitorKind",
   description:
-    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker, `http` makes a request and checks its answer."
+    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker, `http` makes a request and checks its answer, `tcp` opens a connection, `dns` looks up records."
 })
 export type MonitorKind = typeof MonitorKind.Type
 

@@ -3,7 +3,9 @@ export const monitorNouns = {
   heartbeat: "a heartbeat monitor",
   ssl: "an SSL monitor",
   process: "a process monitor",
-  http: "an HTTP monitor"
+  http: "an HTTP monitor",
+  tcp: "a TCP monitor",
+  dns: "a DNS monitor"
 } as const
 
 export type MonitorKindName = keyof typeof monitorNouns

@@ -53,6 +53,19 @@ export const DelayedTaskInput = {
   key: { maxLength: 200 }
 }
 
+export const DnsMonitorInput = {
+  name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
+  host: { maxLength: 253 },
+  resolver: { maxLength: 53 },
+  expected_values: { each: { maxLength: 500 } },
+  interval_seconds: { min: 10, max: 86400 },
+  timeout_seconds: { min: 1, max: 60 },
+  confirm_after: { min: 1, max: 10 },
+  recover_after: { min: 1, max: 10 },
+  key: { maxLength: 200 }
+}
+
 export const ExcludedCalendarInput = { url: { maxLength: 2048 } }
 
 export const HeartbeatMonitorInput = {
@@ -151,6 +164,20 @@ export const SslMonitorInput = {
   server_name: { maxLength: 253 },
   warn_days: { each: { min: 1, max: 365 } },
   check_interval_seconds: { min: 3600, max: 604800 },
+  key: { maxLength: 200 }
+}
+
+export const TcpMonitorInput = {
+  name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
+  host: { maxLength: 253 },
+  port: { min: 1, max: 65535 },
+  send: { maxLength: 1000 },
+  expect: { maxLength: 500 },
+  interval_seconds: { min: 10, max: 86400 },
+  timeout_seconds: { min: 1, max: 60 },
+  confirm_after: { min: 1, max: 10 },
+  recover_after: { min: 1, max: 10 },
   key: { maxLength: 200 }
 }
 

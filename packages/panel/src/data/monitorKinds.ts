@@ -1,5 +1,5 @@
 import type { MonitorKind, SchedulingClient } from "@scheduling/sdk"
-import { Cpu, Globe, HeartPulse, type LucideIcon, ShieldCheck } from "lucide-react"
+import { AtSign, Cpu, Globe, HeartPulse, type LucideIcon, Server, ShieldCheck } from "lucide-react"
 
 interface KnownKind {
   readonly name: string
@@ -55,6 +55,24 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     purpose: "A web site monitor notifies you when a site or an API does not answer as it should.",
     next: "check",
     resource: ({ httpMonitors }) => httpMonitors
+  },
+  tcp: {
+    name: "Server",
+    plural: "Servers",
+    icon: Server,
+    create: "New server monitor",
+    purpose: "A server monitor notifies you when a port accepts no connections.",
+    next: "check",
+    resource: ({ tcpMonitors }) => tcpMonitors
+  },
+  dns: {
+    name: "DNS",
+    plural: "DNS",
+    icon: AtSign,
+    create: "New DNS monitor",
+    purpose: "A DNS monitor notifies you when records are not as expected.",
+    next: "check",
+    resource: ({ dnsMonitors }) => dnsMonitors
   }
 }
 

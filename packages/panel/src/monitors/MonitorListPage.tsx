@@ -1,12 +1,13 @@
 import type { Monitor } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
-import { HeartPulse, Plus, X } from "lucide-react"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { ChevronDown, HeartPulse, Plus, X } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
-import { Button, ButtonLink } from "../ui/actions/Button.tsx"
+import { Button, ButtonLink, lookOf } from "../ui/actions/Button.tsx"
+import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
@@ -29,27 +30,13 @@ export const MonitorListPage = () => {
   const counts = useQuery(monitorCountsOptions(workspaceId)).data
   const create = (
     <Only role="editor">
-      {monitorKindNames.toReversed().map((kind) => {
-        const { create: label, icon: Icon } = monitorKinds[kind]
-        const isMain = kind === "heartbeat"
-        return (
-          <ButtonLink
-            key={kind}
-            to="/w/$workspaceId/monitors/$kind/new"
-            params={{ workspaceId, kind }}
-            icon={isMain ? <Plus className="size-4" /> : <Icon className="size-4" />}
-            {...(isMain && { look: "main", className: "max-sm:order-first" })}
-          >
-            {label}
-          </ButtonLink>
-        )
-      })}
+      <CreateMenu />
     </Only>
   )
   return (
     <Page
       title="Monitors"
-      description="Jobs, certificates and processes that this service checks."
+      description="Jobs, web sites, servers, certificates and processes that this service watches."
       actions={create}
     >
       {(isFiltered || list.isLoading || list.rows.length > 0) && (
@@ -103,6 +90,54 @@ export const MonitorListPage = () => {
         }
       />
     </Page>
+  )
+}
+
+/** The two kinds that most people begin with have buttons of their own. */
+const firstKinds = ["http", "heartbeat"] as const
+
+const CreateMenu = () => {
+  const { workspaceId } = useWorkspace()
+  const navigate = useNavigate()
+  const others = monitorKindNames.filter((kind) => !firstKinds.some((first) => first === kind))
+  const to = "/w/$workspaceId/monitors/$kind/new"
+  return (
+    <>
+      <Menu
+        label="Other monitors"
+        className={lookOf({}, undefined)}
+        button={
+          <span className="flex items-center gap-1.5" aria-hidden>
+            More
+            <ChevronDown className="size-4" />
+          </span>
+        }
+      >
+        {others.map((kind) => {
+          const { create, icon: Icon } = monitorKinds[kind]
+          return (
+            <MenuItem
+              key={kind}
+              icon={<Icon />}
+              onSelect={() => void navigate({ to, params: { workspaceId, kind } })}
+            >
+              {create}
+            </MenuItem>
+          )
+        })}
+      </Menu>
+      {firstKinds.map((kind) => (
+        <ButtonLink
+          key={kind}
+          to={to}
+          params={{ workspaceId, kind }}
+          icon={<Plus className="size-4" />}
+          {...(kind === "heartbeat" && { look: "main", className: "max-sm:order-first" })}
+        >
+          {monitorKinds[kind].create}
+        </ButtonLink>
+      ))}
+    </>
   )
 }
 

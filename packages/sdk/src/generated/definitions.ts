@@ -8,6 +8,8 @@ import type {
   Callback,
   ChainStepInput,
   Completion,
+  DnsMatch,
+  DnsRecordType,
   DstOverlap,
   ExcludedCalendarDefinition,
   JsonRule,
@@ -93,7 +95,7 @@ export class DefinitionsResource extends Resource {
 export interface AppliedDefinition {
   readonly section: DefinitionsSection
   /** The kind of a monitor. Null for all others. */
-  readonly kind: "heartbeat" | "ssl" | "process" | "http" | null
+  readonly kind: "heartbeat" | "ssl" | "process" | "http" | "tcp" | "dns" | null
   /** The key of the record. Null for the notification settings. */
   readonly key: string | null
   /** The id of the record. Null if there is no record, or in a plan none yet. */
@@ -444,6 +446,8 @@ export interface DefinitionsDocument {
         | SslMonitorInDocument
         | ProcessMonitorInDocument
         | HttpMonitorInDocument
+        | TcpMonitorInDocument
+        | DnsMonitorInDocument
       >
     | undefined
   readonly notification_settings?: NotificationSettingsDefinition | undefined
@@ -564,6 +568,60 @@ export interface DelayedTaskInDocument {
   readonly run_at: Timestamp | Date
 }
 
+/** A DNS monitor with its key. Absent fields get their defaults. */
+export interface DnsMonitorInDocument {
+  /** The kind of the monitor. */
+  readonly kind: "dns"
+  /** Your own id for it. 1 to 200 characters. */
+  readonly key: string
+  /** The display name. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The name whose records are looked up. 1 to 253 characters. */
+  readonly host: string
+  /**
+   * The type of the records. Values are written as in zone files: `10 mail.example.com` (MX),
+   * `0 5 5060 sip.example.com` (SRV), `0 issue letsencrypt.org` (CAA), and the serial number (SOA).
+   * A when absent.
+   */
+  readonly record_type?: DnsRecordType | undefined
+  /**
+   * The address of the name server to ask, perhaps with a port. The name servers of the service when
+   * absent or null. 2 to 53 characters.
+   */
+  readonly resolver?: string | null | undefined
+  /**
+   * The values that the answer must have, as `match` says. At most 20. Any answer when absent or
+   * null.
+   */
+  readonly expected_values?: ReadonlyArray<string> | null | undefined
+  /**
+   * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+   * `exactly`: all of them and no others. `any`: at least one. all when absent.
+   */
+  readonly match?: DnsMatch | undefined
+  /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
+  readonly interval_seconds?: number | undefined
+  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
+   * next check follows within seconds. 2 when absent. 1 to 10.
+   */
+  readonly confirm_after?: number | undefined
+  /**
+   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
+   * 10.
+   */
+  readonly recover_after?: number | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+}
+
 /**
  * The definitions without what they have by default. Secrets and headers with credentials are
  * masked; they keep their values when the document is applied to the same workspace.
@@ -589,6 +647,8 @@ export interface ExportedDefinitions {
     | SslMonitorInDocument
     | ProcessMonitorInDocument
     | HttpMonitorInDocument
+    | TcpMonitorInDocument
+    | DnsMonitorInDocument
   >
   readonly notification_settings?: NotificationSettingsDefinition
   /**
@@ -881,6 +941,51 @@ export interface SslMonitorInDocument {
    * monitor is down. 21,600 when absent.
    */
   readonly check_interval_seconds?: number | undefined
+  /**
+   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
+   * paused, and an existing one stays as it is.
+   */
+  readonly paused?: boolean | undefined
+}
+
+/** A TCP monitor with its key. Absent fields get their defaults. */
+export interface TcpMonitorInDocument {
+  /** The kind of the monitor. */
+  readonly kind: "tcp"
+  /** Your own id for it. 1 to 200 characters. */
+  readonly key: string
+  /** The display name. 1 to 200 characters. */
+  readonly name: string
+  /** At most 20, each of 1 to 50 characters. None when absent. */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The name or address of the server. 1 to 253 characters. */
+  readonly host: string
+  /** The port of the server. 1 to 65,535. */
+  readonly port: number
+  /**
+   * A text that is sent once the connection is open. A line ends with CR LF. None when absent or
+   * null. 1 to 1,000 characters.
+   */
+  readonly send?: string | null | undefined
+  /**
+   * A text that the first 64 KiB from the server must contain. Without one, an open connection is
+   * enough. None when absent or null. 1 to 500 characters.
+   */
+  readonly expect?: string | null | undefined
+  /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
+  readonly interval_seconds?: number | undefined
+  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
+   * next check follows within seconds. 2 when absent. 1 to 10.
+   */
+  readonly confirm_after?: number | undefined
+  /**
+   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
+   * 10.
+   */
+  readonly recover_after?: number | undefined
   /**
    * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
    * paused, and an existing one stays as it is.

@@ -22,6 +22,8 @@ import { MonitorsResource } from "./monitors.ts"
 import { HeartbeatMonitorsResource } from "./heartbeatMonitors.ts"
 import { SslMonitorsResource } from "./sslMonitors.ts"
 import { HttpMonitorsResource } from "./httpMonitors.ts"
+import { TcpMonitorsResource } from "./tcpMonitors.ts"
+import { DnsMonitorsResource } from "./dnsMonitors.ts"
 import { ProcessMonitorsResource } from "./processMonitors.ts"
 import { IncidentsResource } from "./incidents.ts"
 import { NotificationsResource } from "./notifications.ts"
@@ -51,6 +53,8 @@ export type * from "./monitors.ts"
 export type * from "./heartbeatMonitors.ts"
 export type * from "./sslMonitors.ts"
 export type * from "./httpMonitors.ts"
+export type * from "./tcpMonitors.ts"
+export type * from "./dnsMonitors.ts"
 export type * from "./processMonitors.ts"
 export type * from "./incidents.ts"
 export type * from "./notifications.ts"
@@ -124,6 +128,16 @@ export class Resources {
    * answers break one of its rules, or none comes.
    */
   readonly httpMonitors: HttpMonitorsResource
+  /**
+   * Monitors of servers of any protocol. A monitor opens a connection at an interval, and goes down
+   * when it cannot, or when the server does not send the expected text.
+   */
+  readonly tcpMonitors: TcpMonitorsResource
+  /**
+   * Monitors of the records of a name. A monitor asks a name server at an interval, and goes down
+   * when there is no answer, or another one than expected.
+   */
+  readonly dnsMonitors: DnsMonitorsResource
   /** Monitors of processes on the machines of workers: their number, memory and processor time. */
   readonly processMonitors: ProcessMonitorsResource
   /** An incident is one outage of a monitor, until it recovers. */
@@ -160,6 +174,8 @@ export class Resources {
     this.heartbeatMonitors = new HeartbeatMonitorsResource(caller)
     this.sslMonitors = new SslMonitorsResource(caller)
     this.httpMonitors = new HttpMonitorsResource(caller)
+    this.tcpMonitors = new TcpMonitorsResource(caller)
+    this.dnsMonitors = new DnsMonitorsResource(caller)
     this.processMonitors = new ProcessMonitorsResource(caller)
     this.incidents = new IncidentsResource(caller)
     this.notifications = new NotificationsResource(caller)

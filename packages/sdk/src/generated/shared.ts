@@ -506,6 +506,97 @@ export interface ChannelEvent {
   }
 }
 
+/** The result of one check. */
+export interface Check {
+  /** When the check ended. */
+  readonly at: Timestamp
+  /** Why the check failed. Null if it succeeded. */
+  readonly error: CheckError | null
+  /** How long the check took. Null if nothing was sent. */
+  readonly duration_ms: number | null
+  /** How long the name lookup took. Null if there was none. */
+  readonly dns_ms: number | null
+  /** How long connecting took. Null if it did not happen. */
+  readonly connect_ms: number | null
+  /** How long the TLS handshake took. Null if there was none. */
+  readonly tls_ms: number | null
+  /** From sending the request to the first byte of the answer. Null if no answer came. */
+  readonly wait_ms: number | null
+  /** The status of the HTTP answer. Null if there was none. */
+  readonly status_code: number | null
+  /** When the certificate of the server expires. Null if it showed none. */
+  readonly certificate_expires_at: Timestamp | null
+  /** The first 20 values of a DNS answer. Null for other checks. */
+  readonly values: ReadonlyArray<string> | null
+}
+
+export interface CheckError {
+  readonly code: CheckErrorCode
+  /** The failed rule as a sentence, for people. It may be reworded. */
+  readonly message: string
+}
+
+/**
+ * `http_status`: the status of the answer is not one of `success_codes`. `response_rule`: the
+ * answer is not the expected one. `invalid_response`: what came is not an answer of the protocol.
+ * `timeout`: the check took longer than `timeout_seconds`. `dns`: the host name has no address, or
+ * none was found. `connection`: the connection was refused, failed or broke. `tls`: the handshake
+ * failed, or the certificate is not valid. `address_refused`: the service may not connect to the
+ * address. `invalid_template`: with its values filled in, the request is not valid.
+ * `secret_missing`: the workspace has no secret of that name. `secret_refused`: a secret may not
+ * be sent to this host. `auth_failed`: the authorization server gave no access token. `too_slow`:
+ * the answer took longer than `max_latency_ms`. `certificate_expiring`: the certificate is valid
+ * for less than `min_certificate_days`. `too_many_redirects`: more than 10 redirects followed each
+ * other. `internal`: the service failed.
+ */
+export type CheckErrorCode =
+  | "http_status"
+  | "response_rule"
+  | "invalid_response"
+  | "timeout"
+  | "dns"
+  | "connection"
+  | "tls"
+  | "address_refused"
+  | "invalid_template"
+  | "secret_missing"
+  | "secret_refused"
+  | "auth_failed"
+  | "too_slow"
+  | "certificate_expiring"
+  | "too_many_redirects"
+  | "internal"
+
+export interface CheckEvent {
+  /** The id of the event. */
+  readonly id: MonitorEventId
+  readonly type: CheckEventType
+  /** When it happened. */
+  readonly at: Timestamp
+  readonly status: MonitorStatus
+  /** Why the check failed. Null if it succeeded. */
+  readonly error: CheckError | null
+  /** How long the check took. Null if nothing was sent. */
+  readonly duration_ms: number | null
+  /** How long the name lookup took. Null if there was none. */
+  readonly dns_ms: number | null
+  /** How long connecting took. Null if it did not happen. */
+  readonly connect_ms: number | null
+  /** How long the TLS handshake took. Null if there was none. */
+  readonly tls_ms: number | null
+  /** From sending the request to the first byte of the answer. Null if no answer came. */
+  readonly wait_ms: number | null
+  /** The status of the HTTP answer. Null if there was none. */
+  readonly status_code: number | null
+  /** When the certificate of the server expires. Null if it showed none. */
+  readonly certificate_expires_at: Timestamp | null
+  /** The first 20 values of a DNS answer. Null for other checks. */
+  readonly values: ReadonlyArray<string> | null
+}
+
+/** `check`: the target was checked. The other types are about the monitor. */
+export type CheckEventType = "check" | "paused" | "resumed"
+
 /** The form of the token endpoint. */
 export interface ClientCredentials {
   /** Always `client_credentials`. */
@@ -554,6 +645,18 @@ export interface DigestEvent {
     readonly notice: EventNotice | null
   }
 }
+
+/**
+ * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+ * `exactly`: all of them and no others. `any`: at least one.
+ */
+export type DnsMatch = "all" | "exactly" | "any"
+
+/**
+ * The type of the records. Values are written as in zone files: `10 mail.example.com` (MX),
+ * `0 5 5060 sip.example.com` (SRV), `0 issue letsencrypt.org` (CAA), and the serial number (SOA).
+ */
+export type DnsRecordType = "A" | "AAAA" | "CAA" | "CNAME" | "MX" | "NS" | "SOA" | "SRV" | "TXT"
 
 /**
  * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
@@ -990,9 +1093,10 @@ export type Missed = "skip" | "once"
 
 /**
  * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
- * processes on the machine of a worker, `http` makes a request and checks its answer.
+ * processes on the machine of a worker, `http` makes a request and checks its answer, `tcp` opens
+ * a connection, `dns` looks up records.
  */
-export type MonitorKind = "heartbeat" | "ssl" | "process" | "http"
+export type MonitorKind = "heartbeat" | "ssl" | "process" | "http" | "tcp" | "dns"
 
 /**
  * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the

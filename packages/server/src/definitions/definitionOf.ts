@@ -10,6 +10,8 @@ import {
 import { delayedTaskDefaults } from "@scheduling/domain/delayed/DelayedTask"
 import { heartbeatDefaults } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { httpDefaults, httpTargetDefaults } from "@scheduling/domain/monitors/http/HttpMonitor"
+import { dnsDefaults, dnsTargetDefaults } from "@scheduling/domain/monitors/dns/DnsMonitor"
+import { tcpDefaults, tcpTargetDefaults } from "@scheduling/domain/monitors/tcp/TcpMonitor"
 import { processDefaults } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { sslDefaults } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
@@ -98,5 +100,7 @@ const defaultsOf: Partial<Readonly<Record<DefinedKind, DefinitionFields>>> = {
   ssl: sslDefaults,
   process: processDefaults,
   http: { ...httpDefaults, ...httpTargetDefaults },
+  tcp: { ...tcpDefaults, ...tcpTargetDefaults },
+  dns: { ...dnsDefaults, ...dnsTargetDefaults },
   notification_settings: settingsDefaults
 }

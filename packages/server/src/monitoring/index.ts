@@ -2,7 +2,6 @@
  * Monitors watch work that runs outside of the service, and open incidents. Each kind of monitor is
  * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
-import { HttpProbe } from "@scheduling/calls/probes/HttpProbe"
 import { Layer } from "effect"
 import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
@@ -15,7 +14,7 @@ import { Incidents } from "./incidents/Incidents.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
 import { checkingLayer } from "./checks/index.ts"
-import { makeProbers } from "./makeProbers.ts"
+import { makeProbers, ProbesLayer } from "./makeProbers.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
@@ -34,7 +33,7 @@ const ListLayer = MonitorsHandlers.pipe(
 
 export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
-  checkingLayer(makeProbers).pipe(Layer.provide(HttpProbe.layer)),
+  checkingLayer(makeProbers).pipe(Layer.provide(ProbesLayer)),
   ListLayer,
   IncidentsHandlers.pipe(Layer.provide(Incidents.layer)),
   MonitorCleanupLayer

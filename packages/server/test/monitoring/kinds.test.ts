@@ -12,7 +12,9 @@ const inputs: Readonly<Record<MonitorKind, object>> = {
   heartbeat: { name: "Nightly backup", period_seconds: 3600 },
   ssl: { name: "Website", host: "www.example.com" },
   process: { name: "Database", match: { name: "postgres" } },
-  http: { name: "Website", url: "https://www.example.com/health" }
+  http: { name: "Website", url: "https://www.example.com/health" },
+  tcp: { name: "Cache", host: "cache.example.com", port: 6379 },
+  dns: { name: "Records", host: "www.example.com" }
 }
 
 /**

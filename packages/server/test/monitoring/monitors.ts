@@ -93,3 +93,15 @@ export const eventuallyOf = <A, B, E, R>(
     }
     throw new Error(`timed out waiting for ${what}`)
   })
+
+/** Creates a monitor, and waits for its first check. */
+export const firstCheckOf = Effect.fnUntraced(function* (
+  monitors: ReturnType<typeof monitorsOfKind>,
+  input: object
+) {
+  const created = yield* monitors.create(input)
+  assert.strictEqual(created.status, 201, created.text)
+  return yield* eventuallyOf("a check", monitors.get(created.body.id), ({ body }) =>
+    body.last_check === null ? undefined : body
+  )
+})

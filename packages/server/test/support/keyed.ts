@@ -63,6 +63,18 @@ export const keyedKinds: ReadonlyArray<KeyedKind> = [
     absent: ["confirm_after", 3, 2]
   },
   {
+    path: "monitors/tcp",
+    definition: { name: "Cache", host: "cache.example.com", port: 6379 },
+    changes: { port: 6380, send: "PING\r\n" },
+    absent: ["expect", "+PONG", null]
+  },
+  {
+    path: "monitors/dns",
+    definition: { name: "Records", host: "www.example.com" },
+    changes: { record_type: "MX", expected_values: ["10 mail.example.com"] },
+    absent: ["match", "exactly", "all"]
+  },
+  {
     path: "queues",
     definition: { name: "Billing server", max_concurrency: 2 },
     changes: { max_concurrency: 3 },

@@ -22,7 +22,8 @@ const sizes = {
   normal: "h-9 px-3.5 text-base gap-2 rounded-lg [&_svg]:size-4"
 }
 
-const lookOf = ({ look = "plain", size = "normal" }: Look, className: string | undefined) =>
+/** The look of a button, for elements that are buttons in their own way. */
+export const lookOf = ({ look = "plain", size = "normal" }: Look, className: string | undefined) =>
   classes(
     "relative inline-flex shrink-0 items-center justify-center border font-medium whitespace-nowrap select-none",
     "transition-[background,border-color,color,opacity] duration-100",

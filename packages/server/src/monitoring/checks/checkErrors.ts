@@ -4,6 +4,8 @@ import {
   type CheckErrorCode,
   checkErrorCodes
 } from "@scheduling/domain/monitors/checks/Check"
+import { nothingMeasured } from "./checkedKind.ts"
+import type { CheckOutcome } from "./Checks.ts"
 
 /** The reason of a failed check as a sentence. */
 export const checkError = (code: CheckErrorCode, reason: string): CheckError => ({
@@ -15,6 +17,13 @@ const refusedAddress = checkError(
   "address_refused",
   "the service may not connect to this address. Its operator can allow networks with EGRESS_ALLOW"
 )
+
+/** A check that was refused has measured nothing, because times would tell what a name resolves to. */
+export const refusedOutcome: CheckOutcome = {
+  result: { ...nothingMeasured, error: refusedAddress },
+  host: null,
+  isUnreached: false
+}
 
 /** What is refused says only that, so that a monitor finds out nothing about private networks. */
 export const fromCallError = ({ code, message }: ExecutionError): CheckError => {

@@ -16,6 +16,7 @@ import {
 import { Effect } from "effect"
 import { checkedKind } from "../checks/checkedKind.ts"
 import { toCheckedFields } from "../checks/CheckedRow.ts"
+import { givenFields } from "../checks/givenFields.ts"
 
 /** What is requested, and which answer is expected. */
 export interface HttpTarget {
@@ -72,10 +73,6 @@ const targetFrom = (
   given: Partial<HttpTarget>,
   before: HttpTarget | undefined
 ): HttpTarget => {
-  const fields = Object.keys(target) as ReadonlyArray<keyof HttpTarget>
-  const changes = Object.fromEntries(
-    fields.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]))
-  )
-  const changed: HttpTarget = { ...target, ...changes }
+  const changed = givenFields(target, given)
   return { ...changed, headers: restoredHeaders(changed.headers, before?.headers ?? {}) }
 }

@@ -232,6 +232,8 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["monitors/heartbeat/", "incidents/"], acquireHeartbeat],
   [["monitors/ssl/"], acquireSsl],
   [["monitors/http/"], acquireChecked("http", { name: "Site", url: "https://site.test/" })],
+  [["monitors/tcp/"], acquireChecked("tcp", { name: "Cache", host: "site.test", port: 6379 })],
+  [["monitors/dns/"], acquireChecked("dns", { name: "Records", host: "site.test" })],
   [["workers/", "monitors/process/"], acquireWorker],
   [["queues/"], acquireQueue],
   [["secrets/"], acquireSecret],

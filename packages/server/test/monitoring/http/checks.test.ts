@@ -14,20 +14,12 @@ import type { RequestListener } from "node:http"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import { ask, type Member, outcome, signUp, together } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
-import { eventuallyOf, monitorsOfKind } from "../monitors.ts"
+import { eventuallyOf, firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
 const httpOf = (member: Member, defaults: object = {}) =>
   monitorsOfKind("http", member, { name: "Site", confirm_after: 1, ...defaults })
 
-/** Creates a monitor, and waits for its first check. */
-const checked = Effect.fnUntraced(function* (member: Member, input: object) {
-  const monitors = httpOf(member)
-  const created = yield* monitors.create(input)
-  assert.strictEqual(created.status, 201, created.text)
-  return yield* eventuallyOf("a check", monitors.get(created.body.id), ({ body }) =>
-    body.last_check === null ? undefined : body
-  )
-})
+const checked = (member: Member, input: object) => firstCheckOf(httpOf(member), input)
 
 const answering =
   (status: number, body = "", headers: Readonly<Record<string, string>> = {}): RequestListener =>

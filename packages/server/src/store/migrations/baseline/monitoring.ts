@@ -13,7 +13,7 @@ export const monitoring = Effect.gen(function* () {
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process', 'http')),
+      kind text NOT NULL CHECK (kind IN ('heartbeat', 'ssl', 'process', 'http', 'tcp', 'dns')),
       key text,
       owner text,
       version integer NOT NULL DEFAULT 1,

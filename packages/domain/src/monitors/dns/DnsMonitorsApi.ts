@@ -1,0 +1,44 @@
+import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../../auth/Authentication.ts"
+import { CheckEventPage } from "../checks/Check.ts"
+import { checkNow } from "../checks/checkNow.ts"
+import { checkTexts } from "../checks/checkFields.ts"
+import { monitorEndpoints } from "../monitorEndpoints.ts"
+import {
+  DnsMonitor,
+  DnsMonitorDefinition,
+  DnsMonitorInput,
+  DnsMonitorPage,
+  DnsMonitorUpdate
+} from "./DnsMonitor.ts"
+
+export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
+  .add(
+    ...monitorEndpoints({
+      kind: "dns",
+      schemas: {
+        monitor: DnsMonitor,
+        input: DnsMonitorInput,
+        definition: DnsMonitorDefinition,
+        update: DnsMonitorUpdate,
+        page: DnsMonitorPage,
+        eventPage: CheckEventPage
+      },
+      texts: {
+        create: "The records are looked up at once, and then at an interval.",
+        update: "Changes the given fields, and checks the target again.",
+        ...checkTexts
+      },
+      own: [checkNow("dns", DnsMonitor)]
+    })
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/monitors/dns")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "DNS monitors",
+      description:
+        "Monitors of the records of a name. A monitor asks a name server at an interval, and goes down when " +
+        "there is no answer, or another one than expected."
+    })
+  ) {}

@@ -1,0 +1,44 @@
+import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authentication } from "../../auth/Authentication.ts"
+import { CheckEventPage } from "../checks/Check.ts"
+import { checkNow } from "../checks/checkNow.ts"
+import { checkTexts } from "../checks/checkFields.ts"
+import { monitorEndpoints } from "../monitorEndpoints.ts"
+import {
+  TcpMonitor,
+  TcpMonitorDefinition,
+  TcpMonitorInput,
+  TcpMonitorPage,
+  TcpMonitorUpdate
+} from "./TcpMonitor.ts"
+
+export class TcpMonitorsApi extends HttpApiGroup.make("tcpMonitors")
+  .add(
+    ...monitorEndpoints({
+      kind: "tcp",
+      schemas: {
+        monitor: TcpMonitor,
+        input: TcpMonitorInput,
+        definition: TcpMonitorDefinition,
+        update: TcpMonitorUpdate,
+        page: TcpMonitorPage,
+        eventPage: CheckEventPage
+      },
+      texts: {
+        create: "The server is connected to at once, and then at an interval.",
+        update: "Changes the given fields, and checks the target again.",
+        ...checkTexts
+      },
+      own: [checkNow("tcp", TcpMonitor)]
+    })
+  )
+  .middleware(Authentication)
+  .prefix("/v1/workspaces/:workspace_id/monitors/tcp")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "TCP monitors",
+      description:
+        "Monitors of servers of any protocol. A monitor opens a connection at an interval, and goes down " +
+        "when it cannot, or when the server does not send the expected text."
+    })
+  ) {}

@@ -1,0 +1,53 @@
+import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
+import { FactsSection } from "../../ui/layout/Page.tsx"
+import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { CheckNow } from "../CheckNow.tsx"
+import { monitorPages } from "../monitorPages.tsx"
+import {
+  DnsFields,
+  dnsInputOf,
+  type DnsValues,
+  dnsValuesOf,
+  matches,
+  newDns
+} from "./DnsFields.tsx"
+
+const factsOf = (monitor: DnsMonitor) =>
+  checkFacts(monitor, {
+    Records: <Lines of={[`${monitor.record_type} ${monitor.host}`]} />,
+    ...(monitor.resolver !== null && { "Name server": <Lines of={[monitor.resolver]} /> }),
+    ...(monitor.expected_values !== null && {
+      Expected: (
+        <>
+          <Lines of={monitor.expected_values} />
+          <span className="text-sm text-faint">{matches[monitor.match]}</span>
+        </>
+      )
+    })
+  })
+
+export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonitorInput>({
+  kind: "dns",
+  resource: ({ dnsMonitors }) => dnsMonitors,
+  form: {
+    description: "You are notified when the records are not as expected, and when they are again.",
+    action: "Create DNS monitor",
+    initial: newDns,
+    valuesOf: dnsValuesOf,
+    inputOf: dnsInputOf,
+    Fields: DnsFields
+  },
+  useActions: (monitor) => ({
+    buttons: (
+      <CheckNow
+        monitor={monitor}
+        lastAt={monitor.last_check?.at ?? null}
+        resource={({ dnsMonitors }) => dnsMonitors}
+      />
+    )
+  }),
+  First: () => null,
+  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
+  events: checkEvents,
+  isMonitoredAtOnce: true
+})

@@ -1,0 +1,107 @@
+import type { TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
+import * as bounds from "../../data/bounds.ts"
+import { Field, Input } from "../../ui/forms/Field.tsx"
+import { tagsOf } from "../../ui/forms/tags.ts"
+import type { FormOf } from "../../ui/forms/useForm.ts"
+import { Card, Section } from "../../ui/layout/Page.tsx"
+import { CheckFields } from "../checks/CheckFields.tsx"
+import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
+import { withBreaks, withoutBreaks } from "../checks/lineBreaks.ts"
+import { NameFields } from "../NameFields.tsx"
+
+export const newTcp = {
+  name: "",
+  tags: "",
+  host: "",
+  port: "",
+  send: "",
+  expect: "",
+  ...newChecks
+}
+
+export type TcpValues = typeof newTcp & { readonly version?: number }
+
+export const tcpValuesOf = (monitor: TcpMonitor): TcpValues => ({
+  version: monitor.version,
+  name: monitor.name,
+  tags: monitor.tags.join(", "),
+  host: monitor.host,
+  port: String(monitor.port),
+  send: withoutBreaks(monitor.send ?? ""),
+  expect: withoutBreaks(monitor.expect ?? ""),
+  ...checkValuesOf(monitor)
+})
+
+export const tcpInputOf = (values: TcpValues): TcpMonitorInput => ({
+  name: values.name.trim() || `${values.host.trim()}:${values.port}`,
+  tags: tagsOf(values.tags),
+  host: values.host.trim(),
+  port: Number(values.port),
+  send: withBreaks(values.send) || null,
+  expect: withBreaks(values.expect) || null,
+  ...checkInputOf(values)
+})
+
+export const TcpFields = ({ form }: { readonly form: FormOf<TcpValues> }) => {
+  const { errorOf } = form
+  return (
+    <>
+      <Section title="Server">
+        <Card className="flex flex-col gap-5 p-5">
+          <div className="grid gap-5 sm:grid-cols-[1fr_8rem]">
+            <Field label="Host" error={errorOf("host")}>
+              <Input
+                {...form.text("host")}
+                autoFocus
+                mono
+                required
+                spellCheck={false}
+                placeholder="cache.example.com"
+              />
+            </Field>
+            <Field label="Port" error={errorOf("port")}>
+              <Input
+                {...form.text("port")}
+                type="number"
+                required
+                {...bounds.TcpMonitorInput.port}
+                placeholder="6379"
+              />
+            </Field>
+          </div>
+          <Field label="Send" hint="Write \r\n for the end of a line." error={errorOf("send")}>
+            <Input
+              {...form.text("send")}
+              mono
+              {...bounds.TcpMonitorInput.send}
+              placeholder="PING\r\n"
+            />
+          </Field>
+          <Field
+            label="Expect"
+            hint="A text that the server must send. Without one, an open connection is enough."
+            error={errorOf("expect")}
+          >
+            <Input
+              {...form.text("expect")}
+              mono
+              {...bounds.TcpMonitorInput.expect}
+              placeholder="+PONG"
+            />
+          </Field>
+        </Card>
+      </Section>
+      <Section title="Monitor">
+        <Card className="flex flex-col gap-5 p-5">
+          <NameFields
+            form={form}
+            hint="The default is the host and the port."
+            example="Cache"
+            tagsExample="cache"
+          />
+          <CheckFields {...form.group} />
+        </Card>
+      </Section>
+    </>
+  )
+}

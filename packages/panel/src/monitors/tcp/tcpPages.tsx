@@ -1,0 +1,40 @@
+import type { CheckEvent, TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
+import { FactsSection } from "../../ui/layout/Page.tsx"
+import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { withoutBreaks } from "../checks/lineBreaks.ts"
+import { CheckNow } from "../CheckNow.tsx"
+import { monitorPages } from "../monitorPages.tsx"
+import { newTcp, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from "./TcpFields.tsx"
+
+const factsOf = (monitor: TcpMonitor) =>
+  checkFacts(monitor, {
+    Server: <Lines of={[`${monitor.host}:${monitor.port}`]} />,
+    ...(monitor.send !== null && { Sends: <Lines of={[withoutBreaks(monitor.send)]} /> }),
+    ...(monitor.expect !== null && { Expects: <Lines of={[withoutBreaks(monitor.expect)]} /> })
+  })
+
+export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonitorInput>({
+  kind: "tcp",
+  resource: ({ tcpMonitors }) => tcpMonitors,
+  form: {
+    description: "You are notified when the server accepts no connection, and when it does again.",
+    action: "Create server monitor",
+    initial: newTcp,
+    valuesOf: tcpValuesOf,
+    inputOf: tcpInputOf,
+    Fields: TcpFields
+  },
+  useActions: (monitor) => ({
+    buttons: (
+      <CheckNow
+        monitor={monitor}
+        lastAt={monitor.last_check?.at ?? null}
+        resource={({ tcpMonitors }) => tcpMonitors}
+      />
+    )
+  }),
+  First: () => null,
+  Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
+  events: checkEvents,
+  isMonitoredAtOnce: true
+})

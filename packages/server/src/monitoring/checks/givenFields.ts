@@ -1,0 +1,10 @@
+/** The record with those of its fields that are given. */
+export const givenFields = <Fields extends object>(
+  record: Fields,
+  given: { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
+): Fields => {
+  const changes = Object.entries(given).filter(
+    ([name, value]) => name in record && value !== undefined
+  )
+  return { ...record, ...Object.fromEntries(changes) }
+}

@@ -1,0 +1,36 @@
+import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import {
+  tcpDefaults,
+  type TcpMonitor,
+  type TcpMonitorInput,
+  type TcpMonitorUpdate,
+  tcpTargetDefaults
+} from "@scheduling/domain/monitors/tcp/TcpMonitor"
+import { Effect } from "effect"
+import { checkedKind } from "../checks/checkedKind.ts"
+import { toCheckedFields } from "../checks/CheckedRow.ts"
+import { givenFields } from "../checks/givenFields.ts"
+import { urlOfHost } from "../checks/urlOfHost.ts"
+
+export interface TcpTarget {
+  readonly host: string
+  readonly port: number
+  readonly send: string | null
+  readonly expect: string | null
+}
+
+/** Defines the TCP monitor, which opens a connection and perhaps waits for a text. */
+export const tcpMonitorKind = Effect.gen(function* () {
+  const checkTargets = yield* targetCheck
+  return yield* checkedKind<TcpTarget, TcpMonitorInput, TcpMonitorUpdate, TcpMonitor>({
+    kind: "tcp",
+    defaults: tcpDefaults,
+    toTarget: ({ host, port, ...input }) =>
+      givenFields<TcpTarget>({ ...tcpTargetDefaults, host, port }, input),
+    changeTarget: givenFields,
+    identityOf: ({ host, port }) => ({ host, port }),
+    checkTarget: (_, { host }) =>
+      host === undefined ? Effect.void : checkTargets([{ path: ["host"], url: urlOfHost(host) }]),
+    show: (row, at) => ({ ...toCheckedFields(row, at), ...row.target })
+  })
+})
