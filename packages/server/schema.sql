@@ -1180,6 +1180,20 @@ CREATE TABLE totp (
   CONSTRAINT totp_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+CREATE TABLE uptime_buckets (
+  monitor_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  seconds integer NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  checks integer DEFAULT 0 NOT NULL,
+  failed_checks integer DEFAULT 0 NOT NULL,
+  down_ms double precision DEFAULT 0 NOT NULL,
+  unwatched_ms double precision DEFAULT 0 NOT NULL,
+  latencies integer[],
+  CONSTRAINT uptime_buckets_pkey PRIMARY KEY (monitor_id, seconds, starts_at)
+) WITH (fillfactor=80);
+CREATE INDEX uptime_buckets_by_time ON uptime_buckets USING btree (seconds, starts_at);
+
 CREATE TABLE usage_days (
   workspace_id uuid NOT NULL,
   day date NOT NULL,

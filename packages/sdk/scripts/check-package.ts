@@ -53,7 +53,7 @@ const install = async (project: string): Promise<string> => {
 /** What a program takes from an entry, and the largest size of that, minified and gzipped, in bytes. */
 const budgets = [
   { entry: ".", exported: "{ SchedulingClient }", bytes: 11_600 },
-  { entry: ".", exported: "*", bytes: 13_500 },
+  { entry: ".", exported: "*", bytes: 14_000 },
   { entry: "./webhooks", exported: "*", bytes: 2_000 }
 ]
 

@@ -163,8 +163,8 @@ const lookUp = async (
       )
     case "CAA":
       return (await dns.resolveCaa(host)).map(({ critical, ...record }) => {
-        const [[tag, value] = ["", ""]] = Object.entries(record).filter(([name]) => name !== "type")
-        return `${critical} ${tag} ${String(value)}`
+        const [tag, value] = Object.entries(record).find(([name]) => name !== "type") ?? []
+        return `${critical} ${tag} ${value}`
       })
   }
 }

@@ -59,7 +59,7 @@ export const statsRange = (
 
 const count = (which: string) => Schema.Int.annotate({ description: `How many ${which}.` })
 
-const Percentiles = Schema.Struct({
+export const Percentiles = Schema.Struct({
   p50: Schema.Finite.annotate({ description: "Half of the values are at most this." }),
   p95: Schema.Finite.annotate({ description: "95 of 100 values are at most this." }),
   p99: Schema.Finite.annotate({ description: "99 of 100 values are at most this." })

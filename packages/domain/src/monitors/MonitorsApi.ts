@@ -3,10 +3,15 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { NotFound } from "../shared/Errors.ts"
+import { inPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { manyIds } from "../shared/requests/ManyIds.ts"
 import { exampleOfMonitor, MonitorKind, MonitorPage, MonitorQuery } from "./Monitor.ts"
+import { MonitorSeries, MonitorUptime, UptimePeriod } from "./MonitorUptime.ts"
+
+const ofMonitor = { workspace_id: inPath(WorkspaceId), monitor_id: inPath(MonitorId) }
+const ofPeriod = { period: Schema.optionalKey(UptimePeriod) }
 
 export class MonitorsApi extends HttpApiGroup.make("monitors")
   .add(
@@ -25,6 +30,35 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
           "List monitors",
           "Monitors of all kinds, newest first, with the fields that all kinds have. `counts` is about " +
             "the whole workspace."
+        )
+      ),
+
+    HttpApiEndpoint.get("uptime", "/:monitor_id/uptime", {
+      params: ofMonitor,
+      query: ofPeriod,
+      success: MonitorUptime,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("monitors:read"))
+      .annotateMerge(
+        docs(
+          "Get the uptime of a monitor",
+          "For monitors of all kinds, whatever `RETENTION_DAYS` is. Roll-ups by five minutes are kept for 7 days, by " +
+            "the hour for 90, and by the day for 400."
+        )
+      ),
+
+    HttpApiEndpoint.get("series", "/:monitor_id/series", {
+      params: ofMonitor,
+      query: ofPeriod,
+      success: MonitorSeries,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("monitors:read"))
+      .annotateMerge(
+        docs(
+          "Get the uptime of a monitor over time",
+          "The same figures for each five minutes, hour or day of the period, for charts."
         )
       )
   )

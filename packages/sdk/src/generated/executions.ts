@@ -11,6 +11,7 @@ import type {
   ExecutionKind,
   ExecutionStatus,
   ExecutionTrigger,
+  Percentiles,
   Timestamp,
   Total
 } from "./shared.ts"
@@ -250,15 +251,6 @@ export interface ExecutionStats {
   readonly totals: ExecutionFigures
   /** Every bucket from `from` to `to`, including empty ones, oldest first. */
   readonly buckets: ReadonlyArray<ExecutionBucket>
-}
-
-export interface Percentiles {
-  /** Half of the values are at most this. */
-  readonly p50: number
-  /** 95 of 100 values are at most this. */
-  readonly p95: number
-  /** 99 of 100 values are at most this. */
-  readonly p99: number
 }
 
 /** The filters of the list. `from` is inclusive and `to` exclusive. Both refer to `scheduled_for`. */

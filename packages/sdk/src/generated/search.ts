@@ -35,6 +35,8 @@ export type FoundKind =
   | "ssl"
   | "process"
   | "http"
+  | "tcp"
+  | "dns"
   | "queue"
   | "channel"
   | "worker"

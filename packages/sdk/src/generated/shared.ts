@@ -1222,6 +1222,15 @@ export interface PasswordChange {
   readonly new_password: string
 }
 
+export interface Percentiles {
+  /** Half of the values are at most this. */
+  readonly p50: number
+  /** 95 of 100 values are at most this. */
+  readonly p95: number
+  /** 99 of 100 values are at most this. */
+  readonly p99: number
+}
+
 /** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
 export type Precision = "minute" | "second"
 

@@ -5,6 +5,7 @@ import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
+  Actor,
   Check,
   CheckEvent,
   IncidentId,
@@ -292,6 +293,10 @@ export interface TcpMonitor {
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
+  /** Who created it. Null if nobody is known. */
+  readonly created_by: Actor | null
+  /** Who changed its definition last. Null if nobody is known. */
+  readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */

@@ -1,26 +1,29 @@
 import { DateTime, Effect, Layer } from "effect"
 import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
+import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
 /**
- * Deletes the events of deleted monitors, and incidents that were closed longer ago than the
+ * Deletes the events and the roll-ups of deleted monitors, old roll-ups, and incidents that were closed longer ago than the
  * retention. Events of existing monitors are dropped by day (see `Partitions`).
  */
 export const MonitorCleanupLayer: Layer.Layer<
   never,
   never,
-  AppConfig | IncidentsRepo | MonitorEventsRepo
+  AppConfig | IncidentsRepo | MonitorEventsRepo | UptimeRepo
 > = Layer.effectDiscard(
   Effect.gen(function* () {
     const { retentionDays } = yield* AppConfig
     const events = yield* MonitorEventsRepo
     const incidents = yield* IncidentsRepo
+    const uptime = yield* UptimeRepo
     const clean = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
       yield* runAllInTurn([
         events.removeOfDeletedMonitors,
-        incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs))
+        incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs)),
+        uptime.removeOld(now)
       ])
     })
     yield* Effect.forkScoped(

@@ -95,6 +95,9 @@ export class MonitorEventsRepo extends Context.Service<
           for (const { monitor_id } of deletedMonitors) {
             yield* repeatUntilFewerThan(batch, removeSome(monitor_id))
             yield* sql`
+              DELETE FROM uptime_buckets
+              WHERE monitor_id = ${monitor_id}`
+            yield* sql`
               DELETE FROM removed_monitors
               WHERE monitor_id = ${monitor_id}`
           }

@@ -2,12 +2,14 @@ import type { EventIncident } from "@scheduling/domain/events/Event"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
 import { IncidentsRepo, type NewIncident } from "./incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
 import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
+import { type StatusSpan, UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
 
 /** A status change of one monitor. Lists of them are ordered by time within each monitor. */
@@ -36,7 +38,7 @@ export class StatusChanges extends Context.Service<
   static readonly layer: Layer.Layer<
     StatusChanges,
     never,
-    IncidentsRepo | MonitorEventsRepo | MonitorsRepo | Outbox
+    IncidentsRepo | MonitorEventsRepo | MonitorsRepo | Outbox | SqlClient.SqlClient
   > = Layer.effect(
     StatusChanges,
     Effect.gen(function* () {
@@ -44,6 +46,7 @@ export class StatusChanges extends Context.Service<
       const incidents = yield* IncidentsRepo
       const monitors = yield* MonitorsRepo
       const outbox = yield* Outbox
+      const uptime = yield* UptimeRepo
 
       const record = Effect.fn("StatusChanges.record")(function* (
         changes: ReadonlyArray<StatusChange>
@@ -64,6 +67,7 @@ export class StatusChanges extends Context.Service<
             closed_at === null ? [[monitor_id, id] as const] : []
           )
         )
+        yield* uptime.addSpans([...byMonitor.values()].flatMap(spansOf))
         const known = yield* monitors.updateStatuses(
           [...byMonitor].flatMap(([monitor_id, own]) => {
             const last = own.at(-1)
@@ -96,8 +100,17 @@ export class StatusChanges extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(UptimeRepo.layer))
 }
+
+/** The times between the changes of one monitor, and the time before the first one. */
+const spansOf = (own: ReadonlyArray<StatusChange>): ReadonlyArray<StatusSpan> =>
+  own.map(({ at, from, monitor_id }, index) => ({
+    monitor_id,
+    status: from,
+    from: own[index - 1]?.at ?? null,
+    to: at
+  }))
 
 const newIncident = (
   change: StatusChange,

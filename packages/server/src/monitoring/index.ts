@@ -15,6 +15,8 @@ import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { IncidentsHandlers } from "./incidents/http.ts"
 import { checkingLayer } from "./checks/index.ts"
 import { makeProbers, ProbesLayer } from "./makeProbers.ts"
+import { Uptime } from "./uptime/Uptime.ts"
+import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
@@ -27,7 +29,7 @@ const [first, ...others] = monitorKinds
 const KindsLayer = Layer.mergeAll(first.layer, ...others.map(({ layer }) => layer))
 
 const ListLayer = MonitorsHandlers.pipe(
-  Layer.provide(Monitors.layer),
+  Layer.provide([Monitors.layer, Uptime.layer]),
   Layer.provide(MonitorListRepo.layer)
 )
 
@@ -39,5 +41,10 @@ export const MonitoringLayer = Layer.mergeAll(
   MonitorCleanupLayer
 ).pipe(
   Layer.provide(StatusChanges.layer),
-  Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, IncidentsRepo.layer])
+  Layer.provide([
+    MonitorsRepo.layer,
+    MonitorEventsRepo.layer,
+    IncidentsRepo.layer,
+    UptimeRepo.layer
+  ])
 )

@@ -143,6 +143,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${proc}, ${worker}, ${workspace}, ${t}, 'null', ${t}, ${json})`,
     `INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
      VALUES (${execution(3)}, ${workspace}, ${heartbeat}, 'ping', 'up', ${t}, ${json})`,
+    `INSERT INTO uptime_buckets (monitor_id, workspace_id, seconds, starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies)
+     VALUES (${checked}, ${workspace}, 300, ${t}, 5, 1, 0.1, 9007199254740993, '{1,0,4}')`,
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
     `INSERT INTO incidents (id, workspace_id, monitor_id, kind, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at)
      VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,

@@ -3,6 +3,8 @@ import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
+import { countsOfLatency } from "../uptime/latencies.ts"
+import { addToBucket, bucketWidths } from "../uptime/UptimeRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import { kindColumns, type KindRow, type MonitorRows, monitorRows } from "../MonitorRows.ts"
 import { type CheckedColumns, type CheckedRow, checkedTable } from "./CheckedRow.ts"
@@ -112,7 +114,8 @@ export class ChecksRepo extends Context.Service<
           const rows = yield* sql<{ readonly monitor_id: string }>`
             WITH input AS (
               SELECT
-                monitor_id, version, check_at, failures, successes, last_check::jsonb, recorded_at
+                monitor_id, version, check_at, failures, successes, last_check::jsonb, recorded_at,
+                at, failed, latencies::integer[]
               FROM unnest(
                 ${column("uuid", ({ row }) => row.monitor_id)},
                 ${column("int4", ({ row }) => row.row_version)},
@@ -120,9 +123,13 @@ export class ChecksRepo extends Context.Service<
                 ${column("int4", ({ failures }) => failures)},
                 ${column("int4", ({ successes }) => successes)},
                 ${column("text", ({ last_check }) => JSON.stringify(last_check))},
-                ${column("timestamptz", ({ recorded_at }) => recorded_at)}
+                ${column("timestamptz", ({ recorded_at }) => recorded_at)},
+                ${column("timestamptz", ({ last_check }) => new Date(last_check.at))},
+                ${column("int4", ({ last_check }) => (last_check.error === null ? 0 : 1))},
+                ${column("text", ({ last_check }) => latenciesOf(last_check))}
               ) AS decided (
-                monitor_id, version, check_at, failures, successes, last_check, recorded_at
+                monitor_id, version, check_at, failures, successes, last_check, recorded_at, at,
+                failed, latencies
               )
             ), mine AS MATERIALIZED (
               SELECT k.monitor_id
@@ -143,7 +150,19 @@ export class ChecksRepo extends Context.Service<
               WHERE k.monitor_id = input.monitor_id
                 AND k.version = input.version
                 AND k.monitor_id IN (SELECT mine.monitor_id FROM mine)
-              RETURNING k.monitor_id
+              RETURNING k.monitor_id, k.workspace_id, input.at, input.failed, input.latencies
+            ), counted AS (
+              INSERT INTO uptime_buckets (
+                monitor_id, workspace_id, seconds, starts_at, checks, failed_checks, latencies
+              )
+              SELECT
+                monitor_id, workspace_id, width.seconds,
+                to_timestamp(floor(date_part('epoch', at) / width.seconds) * width.seconds),
+                1, failed, latencies
+              FROM updated
+              CROSS JOIN ${sql.literal(bucketWidths)}
+              ORDER BY monitor_id, width.seconds
+              ${sql.literal(addToBucket)}
             ), recorded AS (
               INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
               SELECT events.*
@@ -158,6 +177,10 @@ export class ChecksRepo extends Context.Service<
     })
   )
 }
+
+/** The counts of the latency of a check that succeeded, as an array of PostgreSQL. */
+const latenciesOf = ({ duration_ms, error }: Check): string | null =>
+  error === null && duration_ms !== null ? `{${countsOfLatency(duration_ms).join(",")}}` : null
 
 /** The number of due monitors to choose from. The next call reads the rest of a backlog. */
 const maxRead = 5_000

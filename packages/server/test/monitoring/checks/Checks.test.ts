@@ -14,7 +14,7 @@ import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
 import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
-import { type Member, signUp, times, together } from "../../support/http.ts"
+import { ask, type Member, signUp, times, together } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { monitorsOfKind } from "../monitors.ts"
 
@@ -90,11 +90,14 @@ layer(testAppLayer())("the checks of a node", (it) => {
   it.effect("keep one ordinary result in five minutes, and every failure", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(testNow)
-      const sites = sitesOf(yield* signUp())
+      const member = yield* signUp()
+      const sites = sitesOf(member)
       const { body: site } = yield* sites.create()
       let isBad = false
       const node = nodeWith(() =>
-        isBad ? { error: { code: "http_status", message: "Answered 500." } } : { status_code: 200 }
+        isBad
+          ? { duration_ms: 9, error: { code: "http_status", message: "Answered 500." } }
+          : { duration_ms: 100, status_code: 200 }
       )
       yield* Effect.gen(function* () {
         for (let minute = 0; minute < 12; minute++) {
@@ -109,6 +112,15 @@ layer(testAppLayer())("the checks of a node", (it) => {
       const { body } = yield* sites.events(site.id)
       const statuses = body.data.map(({ status }: { status: string }) => status)
       assert.deepStrictEqual(statuses, ["down", "up", "up", "up", "up"])
+      // All checks count in the figures, and the latency of those that succeeded.
+      const { body: figures } = yield* ask(
+        "GET",
+        `${member.workspace}/monitors/${site.id}/uptime?period=7d`,
+        { token: member.access_token }
+      )
+      assert.deepInclude(figures, { checks: 14, failed_checks: 2 })
+      assert.closeTo(figures.latency_ms.p50, 100, 13)
+      assert.strictEqual(figures.latency_ms.p99, figures.latency_ms.p50)
     }).pipe(Effect.scoped)
   )
 

@@ -224,6 +224,24 @@ export const monitoring = Effect.gen(function* () {
     CREATE TABLE monitor_events_ahead PARTITION OF monitor_events
     FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
 
+  // How each monitor did in each five minutes, hour and day. Rows are only added to: by the checks
+  // that end in them, and by times that the monitor was down or not watched, once such a time is
+  // over. `latencies` counts the checks that succeeded by their time, see `latencyBucket`.
+  yield* sql`
+    CREATE TABLE uptime_buckets (
+      monitor_id uuid NOT NULL,
+      workspace_id uuid NOT NULL,
+      seconds integer NOT NULL,
+      starts_at timestamptz NOT NULL,
+      checks integer NOT NULL DEFAULT 0,
+      failed_checks integer NOT NULL DEFAULT 0,
+      down_ms double precision NOT NULL DEFAULT 0,
+      unwatched_ms double precision NOT NULL DEFAULT 0,
+      latencies integer[],
+      PRIMARY KEY (monitor_id, seconds, starts_at)
+    ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX uptime_buckets_by_time ON uptime_buckets (seconds, starts_at)`
+
   // Deleted monitors whose events still have to be deleted. A trigger writes them, because monitors
   // are also deleted with their workspace, by cascade.
   yield* sql`CREATE TABLE removed_monitors (monitor_id uuid PRIMARY KEY)`

@@ -1,0 +1,98 @@
+import { Schema } from "effect"
+import { Percentiles } from "../executions/ExecutionStats.ts"
+import { oneOf } from "../shared/oneOf.ts"
+import { Timestamp } from "../shared/Timestamp.ts"
+
+export const UptimePeriod = oneOf(["24h", "7d", "30d", "90d", "365d"], {
+  identifier: "UptimePeriod",
+  description: "How far back the figures reach. `24h` when absent.",
+  examples: ["30d"]
+})
+export type UptimePeriod = typeof UptimePeriod.Type
+
+/** The length of a period, and of the buckets in which it is counted. */
+export const periods: Readonly<
+  Record<UptimePeriod, { readonly seconds: number; readonly bucketSeconds: 300 | 3_600 | 86_400 }>
+> = {
+  "24h": { seconds: 86_400, bucketSeconds: 300 },
+  "7d": { seconds: 7 * 86_400, bucketSeconds: 3_600 },
+  "30d": { seconds: 30 * 86_400, bucketSeconds: 3_600 },
+  "90d": { seconds: 90 * 86_400, bucketSeconds: 86_400 },
+  "365d": { seconds: 365 * 86_400, bucketSeconds: 86_400 }
+}
+
+const figures = {
+  uptime: Schema.NullOr(Schema.Finite).annotate({
+    description:
+      "The share of the watched time in which the monitor was not `down`, 0 to 1. Null if it was not " +
+      "watched: while it is `new` or `paused`, nothing counts."
+  }),
+  down_seconds: Schema.Finite.annotate({ description: "How long the monitor was `down`." }),
+  watched_seconds: Schema.Finite.annotate({
+    description: "How long the monitor was neither `new` nor `paused`."
+  }),
+  checks: Schema.Int.annotate({
+    description: "How many checks of the target counted. 0 for kinds without a target."
+  }),
+  failed_checks: Schema.Int.annotate({ description: "How many of them failed." }),
+  latency_ms: Schema.NullOr(Percentiles).annotate({
+    description:
+      "How long the checks took that succeeded, within an eighth. Null if there are none."
+  })
+}
+
+const range = {
+  period: UptimePeriod,
+  from: Timestamp.annotate({
+    description:
+      "The start, inclusive: the beginning of the five minutes, the hour or the day, in UTC, in which the period begins."
+  }),
+  to: Timestamp.annotate({ description: "The end, exclusive: the time of the request." })
+}
+
+const exampleFigures = {
+  uptime: 0.99931,
+  down_seconds: 60,
+  watched_seconds: 86_400,
+  checks: 1_440,
+  failed_checks: 3,
+  latency_ms: { p50: 81, p95: 203, p99: 406 }
+}
+
+const exampleRange = {
+  period: "24h",
+  from: "2026-01-30T09:30:00.000Z",
+  to: "2026-01-31T09:30:00.000Z"
+} as const
+
+export const MonitorUptime = Schema.Struct({ ...range, ...figures }).annotate({
+  identifier: "MonitorUptime",
+  description: "How much of a period a monitor was up.",
+  examples: [{ ...exampleRange, ...exampleFigures }]
+})
+export type MonitorUptime = typeof MonitorUptime.Type
+
+export const MonitorSeries = Schema.Struct({
+  ...range,
+  bucket_seconds: Schema.Int.annotate({
+    description:
+      "The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400."
+  }),
+  buckets: Schema.Array(
+    Schema.Struct({
+      start: Timestamp.annotate({ description: "When the bucket begins." }),
+      ...figures
+    }).annotate({ identifier: "UptimeBucket" })
+  ).annotate({ description: "Every bucket of the period, including empty ones, oldest first." })
+}).annotate({
+  identifier: "MonitorSeries",
+  description: "How a monitor did in each part of a period.",
+  examples: [
+    {
+      ...exampleRange,
+      bucket_seconds: 300,
+      buckets: [{ start: "2026-01-30T09:30:00.000Z", ...exampleFigures }]
+    }
+  ]
+})
+export type MonitorSeries = typeof MonitorSeries.Type

@@ -1,0 +1,132 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type MonitorSeries,
+  type MonitorUptime,
+  periods,
+  type UptimePeriod
+} from "@scheduling/domain/monitors/MonitorUptime"
+import type { NotFound } from "@scheduling/domain/shared/Errors"
+import type { MonitorId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { orNotFound } from "../../core/index.ts"
+import { StoreClock, timestampOf } from "../../store/index.ts"
+import { addLatencies, percentilesOf } from "./latencies.ts"
+import { type UptimeBucketRow, UptimeRepo, type WatchedMonitor } from "./UptimeRepo.ts"
+
+/** How much of a period monitors were up. */
+export class Uptime extends Context.Service<
+  Uptime,
+  {
+    readonly uptime: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      period: UptimePeriod | undefined
+    ) => Effect.Effect<MonitorUptime, NotFound>
+    readonly series: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      period: UptimePeriod | undefined
+    ) => Effect.Effect<MonitorSeries, NotFound>
+  }
+>()("@scheduling/server/monitoring/uptime/Uptime") {
+  static readonly layer: Layer.Layer<Uptime, never, SqlClient.SqlClient | UptimeRepo> =
+    Layer.effect(
+      Uptime,
+      Effect.gen(function* () {
+        const now = Effect.orDie((yield* StoreClock)(yield* SqlClient.SqlClient))
+        const repo = yield* UptimeRepo
+
+        const read = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: MonitorId,
+          period: UptimePeriod
+        ) {
+          const monitor = yield* found(repo.findMonitor(workspaceId, id))
+          const toMs = (yield* now).getTime()
+          const { bucketSeconds, seconds } = periods[period]
+          const widthMs = bucketSeconds * 1_000
+          const fromMs = Math.floor((toMs - seconds * 1_000) / widthMs) * widthMs
+          const rows = yield* repo.list(workspaceId, id, bucketSeconds, new Date(fromMs))
+          const counted = new Map(rows.map((row) => [row.starts_at.getTime(), row]))
+          const starts = Array.from(
+            { length: Math.ceil((toMs - fromMs) / widthMs) },
+            (_, index) => fromMs + index * widthMs
+          )
+          return {
+            range: { period, from: timestampOf(new Date(fromMs)), to: timestampOf(new Date(toMs)) },
+            bucketSeconds,
+            buckets: starts.map((startMs) => ({
+              startMs,
+              ...bucketOf(counted.get(startMs), monitor, startMs, Math.min(startMs + widthMs, toMs))
+            }))
+          }
+        })
+
+        return Uptime.of({
+          uptime: Effect.fn("Uptime.uptime")(function* (workspaceId, id, period = "24h") {
+            const { buckets, range } = yield* read(workspaceId, id, period)
+            return { ...range, ...figuresOf(buckets) }
+          }),
+
+          series: Effect.fn("Uptime.series")(function* (workspaceId, id, period = "24h") {
+            const { bucketSeconds, buckets, range } = yield* read(workspaceId, id, period)
+            return {
+              ...range,
+              bucket_seconds: bucketSeconds,
+              buckets: buckets.map(({ startMs, ...bucket }) => ({
+                start: timestampOf(new Date(startMs)),
+                ...figuresOf([bucket])
+              }))
+            }
+          })
+        })
+      })
+    )
+}
+
+const found = orNotFound("monitor")
+
+interface Bucket extends Omit<UptimeBucketRow, "starts_at" | "unwatched_ms"> {
+  readonly watched_ms: number
+}
+
+/** What is known about a bucket: what is stored, and the present status since it began. */
+const bucketOf = (
+  stored: UptimeBucketRow | undefined,
+  { changed_at, created_at, status }: WatchedMonitor,
+  startMs: number,
+  endMs: number
+): Bucket => {
+  const isUnwatched = status === "new" || status === "paused"
+  const existedMs = Math.max(0, endMs - Math.max(startMs, created_at.getTime()))
+  const presentMs = Math.max(0, endMs - Math.max(startMs, changed_at.getTime()))
+  const unwatched = (stored?.unwatched_ms ?? 0) + (isUnwatched ? presentMs : 0)
+  return {
+    checks: stored?.checks ?? 0,
+    failed_checks: stored?.failed_checks ?? 0,
+    down_ms: (stored?.down_ms ?? 0) + (status === "down" ? presentMs : 0),
+    watched_ms: Math.max(0, existedMs - unwatched),
+    latencies: stored?.latencies ?? null
+  }
+}
+
+const figuresOf = (buckets: ReadonlyArray<Bucket>) => {
+  const sum = (name: "checks" | "down_ms" | "failed_checks" | "watched_ms") =>
+    buckets.reduce((total, bucket) => total + bucket[name], 0)
+  const watchedMs = sum("watched_ms")
+  const downMs = sum("down_ms")
+  return {
+    uptime: watchedMs <= 0 ? null : Math.max(0, 1 - downMs / watchedMs),
+    down_seconds: Math.round(downMs) / 1_000,
+    watched_seconds: Math.round(watchedMs) / 1_000,
+    checks: sum("checks"),
+    failed_checks: sum("failed_checks"),
+    latency_ms: percentilesOf(
+      buckets.reduce<ReadonlyArray<number> | null>(
+        (total, { latencies }) => addLatencies(total, latencies),
+        null
+      )
+    )
+  }
+}

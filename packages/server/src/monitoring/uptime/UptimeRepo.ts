@@ -1,0 +1,192 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { MonitorId } from "@scheduling/domain/shared/Ids"
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { columnsOf, repeatUntilFewerThan } from "../../store/index.ts"
+import type { StoredStatus } from "../MonitorRows.ts"
+
+/** A time that a monitor had one status. */
+export interface StatusSpan {
+  readonly monitor_id: string
+  readonly status: StoredStatus
+  /** Null for the time since the stored change of status. */
+  readonly from: number | null
+  readonly to: number
+}
+
+/** A monitor, and the status that it has since `changed_at`. */
+export interface WatchedMonitor {
+  readonly created_at: Date
+  readonly changed_at: Date
+  readonly status: StoredStatus
+}
+
+export interface UptimeBucketRow {
+  readonly starts_at: Date
+  readonly checks: number
+  readonly failed_checks: number
+  readonly down_ms: number
+  readonly unwatched_ms: number
+  readonly latencies: ReadonlyArray<number> | null
+}
+
+/** The lengths of the buckets in seconds, and for how many days they are kept. */
+const kept = [
+  { seconds: 300, days: 8 },
+  { seconds: 3_600, days: 92 },
+  { seconds: 86_400, days: 400 }
+] as const
+
+/** SQL of a table with the lengths of the buckets. */
+export const bucketWidths = "(VALUES (300), (3600), (86400)) AS width (seconds)"
+
+/** SQL that adds what is inserted to a bucket that exists. */
+export const addToBucket = `
+  ON CONFLICT (monitor_id, seconds, starts_at) DO UPDATE
+  SET
+    checks = uptime_buckets.checks + excluded.checks,
+    failed_checks = uptime_buckets.failed_checks + excluded.failed_checks,
+    down_ms = uptime_buckets.down_ms + excluded.down_ms,
+    unwatched_ms = uptime_buckets.unwatched_ms + excluded.unwatched_ms,
+    latencies = CASE
+      WHEN excluded.latencies IS NULL THEN uptime_buckets.latencies
+      WHEN uptime_buckets.latencies IS NULL THEN excluded.latencies
+      ELSE (
+        SELECT array_agg(before + added ORDER BY position)
+        FROM unnest(uptime_buckets.latencies, excluded.latencies) WITH ORDINALITY
+          AS counts (before, added, position)
+      )
+    END`
+
+export class UptimeRepo extends Context.Service<
+  UptimeRepo,
+  {
+    /**
+     * Adds the times that monitors were down or not watched to the buckets that they overlap. Call
+     * it before the new statuses are written.
+     */
+    readonly addSpans: (spans: ReadonlyArray<StatusSpan>) => Effect.Effect<void>
+    readonly findMonitor: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId
+    ) => Effect.Effect<Option.Option<WatchedMonitor>>
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: MonitorId,
+      seconds: number,
+      from: Date
+    ) => Effect.Effect<ReadonlyArray<UptimeBucketRow>>
+    readonly removeOld: (now: Date) => Effect.Effect<void>
+  }
+>()("@scheduling/server/monitoring/uptime/UptimeRepo") {
+  static readonly layer: Layer.Layer<UptimeRepo, never, SqlClient.SqlClient> = Layer.effect(
+    UptimeRepo,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      UptimeRepo.of({
+        addSpans: Effect.fn("UptimeRepo.addSpans")(function* (spans) {
+          const counted = spans.filter(({ status }) => status !== "up" && status !== "warning")
+          if (counted.length === 0) return
+          yield* addSpans(sql, counted)
+        }, Effect.orDie),
+
+        findMonitor: Effect.fn("UptimeRepo.findMonitor")(function* (workspaceId, id) {
+          const rows = yield* sql<WatchedMonitor>`
+            SELECT created_at, changed_at, status
+            FROM monitors
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        list: Effect.fn("UptimeRepo.list")(function* (workspaceId, id, seconds, from) {
+          return yield* sql<UptimeBucketRow>`
+            SELECT starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies
+            FROM uptime_buckets
+            WHERE workspace_id = ${workspaceId}
+              AND monitor_id = ${id}
+              AND seconds = ${seconds}
+              AND starts_at >= ${from}
+            ORDER BY starts_at`
+        }, Effect.orDie),
+
+        removeOld: Effect.fn("UptimeRepo.removeOld")(function* (now) {
+          for (const { days, seconds } of kept) {
+            const before = new Date(now.getTime() - days * 86_400_000)
+            yield* repeatUntilFewerThan(batch, removeSome(sql, seconds, before))
+          }
+        }, Effect.orDie)
+      })
+    )
+  )
+}
+
+const batch = 5_000
+
+const removeSome = (sql: SqlClient.SqlClient, seconds: number, before: Date) =>
+  sql`
+    DELETE FROM uptime_buckets
+    WHERE (monitor_id, seconds, starts_at) IN (
+      SELECT monitor_id, seconds, starts_at
+      FROM uptime_buckets
+      WHERE seconds = ${seconds}
+        AND starts_at < ${before}
+      LIMIT ${batch}
+    )
+    RETURNING monitor_id`
+
+/** The rows of one monitor and one bucket are added up, because a statement may not write one twice. */
+const addSpans = (
+  sql: SqlClient.SqlClient,
+  spans: ReadonlyArray<StatusSpan>
+): Statement.Statement<object> => {
+  const column = columnsOf(spans)
+  return sql`
+    INSERT INTO uptime_buckets (
+      monitor_id, workspace_id, seconds, starts_at, down_ms, unwatched_ms
+    )
+    SELECT
+      id, workspace_id, seconds, starts_at,
+      coalesce(sum(ms) FILTER (WHERE was = 'down'), 0),
+      coalesce(sum(ms) FILTER (WHERE was <> 'down'), 0)
+    FROM (
+      SELECT
+        m.id, m.workspace_id, span.status AS was, width.seconds, bucket.starts_at,
+        date_part(
+          'epoch',
+          least(span.ends_at, bucket.starts_at + width.seconds * interval '1 second')
+            - greatest(coalesce(span.begins_at, m.changed_at), bucket.starts_at)
+        ) * 1000 AS ms
+      FROM (
+        SELECT monitor_id, status, to_timestamp(begins / 1000) AS begins_at, to_timestamp(ends / 1000) AS ends_at
+        FROM unnest(
+          ${column("uuid", ({ monitor_id }) => monitor_id)},
+          ${column("text", ({ status }) => status)},
+          ${column("float8", ({ from }) => from)},
+          ${column("float8", ({ to }) => to)}
+        ) AS given (monitor_id, status, begins, ends)
+      ) AS span
+      JOIN monitors AS m ON m.id = span.monitor_id
+      CROSS JOIN (
+        VALUES (300, 8), (3600, 92), (86400, 400)
+      ) AS width (seconds, days)
+      CROSS JOIN LATERAL generate_series(
+        to_timestamp(
+          floor(
+            date_part(
+              'epoch',
+              greatest(
+                coalesce(span.begins_at, m.changed_at),
+                span.ends_at - width.days * interval '1 day'
+              )
+            ) / width.seconds
+          ) * width.seconds
+        ),
+        span.ends_at,
+        width.seconds * interval '1 second'
+      ) AS bucket (starts_at)
+    ) AS parts
+    WHERE ms > 0
+    GROUP BY id, workspace_id, seconds, starts_at
+    ORDER BY id, seconds, starts_at
+    ${sql.literal(addToBucket)}`
+}
