@@ -71,7 +71,10 @@ const credentialsFor = ({ access }: Endpoint, { key, owner }: Scene["Service"]) 
 
 /** What has an id of this kind elsewhere, and what has one of another kind here. */
 const wrongIds = (place: string, scene: Scene["Service"], own: Holdings, sibling: Holdings) => {
-  const right = new Set(own[place])
+  // The uptime of monitors of all kinds is found by one path.
+  const isRight = (at: string) =>
+    at === place || (place === "monitors/:monitor_id" && at.startsWith("monitors/"))
+  const right = new Set(Object.entries(own).flatMap(([at, ids]) => (isRight(at) ? ids : [])))
   const isNested = place.match(/:/g)?.length !== 1
   return new Set([
     ...scene.foreign.flatMap(({ holdings, owner }) =>

@@ -150,6 +150,7 @@ const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
   const paused = yield* pausedOf(heartbeats)
   return {
     "monitors/heartbeat/:monitor_id": [heartbeat.id, paused],
+    "monitors/:monitor_id": [heartbeat.id],
     "incidents/:incident_id": [incident]
   } satisfies Holdings
 })
@@ -229,7 +230,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["cron/", "executions/"], acquireCron],
   [["delayed/"], acquireDelayed],
   [["chains/"], acquireChain],
-  [["monitors/heartbeat/", "incidents/"], acquireHeartbeat],
+  [["monitors/heartbeat/", "monitors/:", "incidents/"], acquireHeartbeat],
   [["monitors/ssl/"], acquireSsl],
   [["monitors/http/"], acquireChecked("http", { name: "Site", url: "https://site.test/" })],
   [["monitors/tcp/"], acquireChecked("tcp", { name: "Cache", host: "site.test", port: 6379 })],
