@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [react(), tailwindcss()],
   build: {
     target: "baseline-widely-available",
-    // The content security policy allows neither inline files nor the script of a module preload.
+    // The content security policy allows neither inline assets nor the module preload script.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,

@@ -11,13 +11,13 @@ describe.skipIf(missing !== undefined)("every page", () => {
   it("passes axe in light and dark", { timeout: 600_000 }, async () => {
     const person = await somebody(panel.url())
     await seed(person.client, panel.url())
-    // The content security policy of the page would block the script of the test.
+    // The page's content security policy would block axe's script.
     const strangers = await panel.open({ bypassCSP: true })
     const members = await panel.openAs(person, { bypassCSP: true })
     const found: Array<string> = []
     for (const one of await pagesOf(person)) {
       const { page } = one.isPublic ? strangers : members
-      // A colour in a transition has the contrast of neither end.
+      // During a transition, a colour's contrast is that of neither the old nor the new colour.
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
       await show(page, panel.url(), one)
       await page.addStyleTag({
@@ -30,11 +30,11 @@ describe.skipIf(missing !== undefined)("every page", () => {
           (rules) =>
             (globalThis as unknown as { readonly axe: typeof axe }).axe.run(
               rules === undefined
-                ? // Of WCAG 2.2, which axe leaves out by default.
+                ? // Rules of WCAG 2.2 that axe disables by default.
                   { rules: { "target-size": { enabled: true } } }
                 : { runOnly: { type: "rule", values: rules } }
             ),
-          // The other rules give the same result in both colours.
+          // All other rules give the same result in both colour schemes.
           colorScheme === "light" ? undefined : ["color-contrast"]
         )
         for (const { help, nodes } of violations) {

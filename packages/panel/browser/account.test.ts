@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
       }
       await next.waitForURL(/\/w\//)
     }
-    // The code of the setup cannot be used again.
+    // The code used during setup cannot be reused.
     await signInWith("000000", totpCode(secret, 1))
     await signInWith(codes?.split("\n")[0] ?? "")
   })

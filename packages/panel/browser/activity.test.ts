@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)("the runs of tasks", () => {
     await figures.getByText(/^Runs0/).waitFor()
     await page.getByRole("button", { name: "Run now" }).click()
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
-    // Without live events, statistics are fetched every 15 seconds.
+    // Without live events, statistics would be refetched only every 15 seconds.
     await figures.getByText(/^Runs1/).waitFor({ timeout: 8_000 })
     expect(problems).toEqual([])
   })

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)("a page whose code cannot be loaded", () 
     })
     await page.getByRole("link", { name: "Monitors" }).hover()
     await page.getByRole("link", { name: "Monitors" }).click()
-    // The reloaded page names the same missing file in this test.
+    // In this test, the reloaded page still refers to the missing file.
     await page.getByText("A new version was installed.").waitFor()
     expect(loads).toBe(1)
     isNew = false

@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
 
   it("keeps the change of another tab when a form that was opened before it is saved", async () => {
     const { name, page, person, read, task } = await taskOf()
-    // This tab receives no live events about the other one.
+    // Block live events, so that this tab does not learn about edits in the other one.
     await page.route("**/events*", (route) => route.abort())
     await page.reload()
     await name.fill("Daily")

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-/** The name of the focused field. */
+/** Returns the name of the focused field. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     const button = await open.elementHandle()
     await open.click()
     const dialog = page.getByRole("dialog", { name: /^Leave / })
-    // Reopens the dialog before the browser has reported that it was closed.
+    // Reopen the dialog before the browser has fired its `close` event.
     await dialog.evaluate(async (element, again) => {
       ;(element as HTMLDialogElement).requestClose()
       await Promise.resolve()

@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("credentials in the headers of tasks", ()
       await team.waitFor()
       expect(await authorization.inputValue()).toBe(mask)
       await page.getByText(`is hidden and stays the same. ${secretHint}`).waitFor()
-      // What is typed replaces the mask, because a click selects it.
+      // Typing replaces the mask, because a click selects it.
       const input = header === "team" ? team : authorization
       await input.click()
       if (header === "team") await page.keyboard.press("ControlOrMeta+A")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-/** The variable that each script would set. */
+/** The global variable that each injected script would set. */
 const mark = "globalThis.__ran=1"
 
 const texts = [

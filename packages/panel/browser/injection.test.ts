@@ -70,14 +70,14 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
     })
     await expect
       .poll(async () => (await client.sslMonitors.get(certificate.id)).certificate?.subject, {
-        // A check that fails on a busy machine is repeated after a minute.
+        // If a check fails because the machine is busy, the next one follows after a minute.
         timeout: 90_000
       })
       .toContain("<script>")
 
     const { page, problems } = await panel.openAs(person)
     page.on("dialog", (dialog) => {
-      // The browser asks before it leaves a form with unsaved input.
+      // The browser asks for confirmation before leaving a form with unsaved input.
       if (dialog.type() === "beforeunload") return void dialog.accept()
       expect.unreachable("a script has run")
     })

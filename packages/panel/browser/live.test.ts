@@ -5,7 +5,7 @@ import { look } from "./support/look.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { signIn, somebody } from "./support/people.ts"
 
-/** Holds the request for events back until it is released. */
+/** Delays the request for live events until it is released. */
 const holdEvents = async (page: Page) => {
   const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>()
   await page.route("**/events", async (route) => {

@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     })
     const search = page.getByRole("combobox", { name: "Search" })
     await search.waitFor()
-    // On a busy machine the letters may arrive so slowly that each causes a request.
+    // On a busy machine, keystrokes may be so slow that each causes a request.
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
     await search.pressSequentially("import")
@@ -136,7 +136,8 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     await follow(page, panel.url(), () => page.reload())
-    // The overview, to which the sign-in leads, also fetches names of monitors.
+    // Leave the overview, the first page after the sign-in, because it also fetches names of
+    // monitors.
     await page.goto("about:blank")
     const fourth = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })
     for (const name of ["Import", "Export", "Backup"]) {
@@ -154,7 +155,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
         .filter(({ pathname }) => pathname.includes("/monitors"))
         .map(({ searchParams }) => searchParams.get("monitor_ids")?.length)
     expect(askedAtOnce()).toEqual([3 * 36 + 2])
-    // Known names are not fetched again when monitors go down and come back.
+    // Known names are not refetched when monitors go down and recover.
     await fetch(`${fourth.ping_url}/fail`)
     await page.getByRole("row", { name: /Sync/ }).waitFor()
     expect(askedAtOnce()).toEqual([3 * 36 + 2, 36])

@@ -5,7 +5,10 @@ import { fillHistory, makeTasks } from "./support/history.ts"
 import { missing, useOwnPanel } from "./support/panel.ts"
 import { workOf } from "./support/vitals.ts"
 
-/** An empty PostgreSQL database. With it, this measures the figures in `docs/performance.md`. */
+/**
+ * The URL of an empty PostgreSQL database. If set, the test measures the figures in
+ * `docs/performance.md`.
+ */
 const databaseUrl = process.env["PANEL_DATABASE_URL"]
 const tasks = Number(process.env["PANEL_TASKS"] ?? 10_000)
 const executions = Number(process.env["PANEL_EXECUTIONS"] ?? 1_000_000)
@@ -13,7 +16,7 @@ const executions = Number(process.env["PANEL_EXECUTIONS"] ?? 1_000_000)
 interface Place {
   readonly name: string
   readonly path: string
-  /** A selector for an element that exists once the page can be used. */
+  /** A selector for an element that exists once the page is usable. */
   readonly shows: string
   readonly isList: boolean
 }
@@ -24,7 +27,7 @@ const places: ReadonlyArray<Place> = [
   { name: "Overview", path: "", shows: `[aria-label=Executions] a`, isList: false }
 ]
 
-/** Opens a page by its link in the menu. Returns the milliseconds until it can be used. */
+/** Opens a page by its link in the menu. Returns the milliseconds until it is usable. */
 const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
   page.evaluate(
     async ({ name, path, shows }) => {
@@ -43,7 +46,7 @@ const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
     { name, path, shows }
   )
 
-/** Opens a small page, from which the others are opened. */
+/** Opens a small page, from which the other pages are opened. */
 const rest = async (page: Page) => {
   await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor()
   await page.waitForFunction(
@@ -51,7 +54,7 @@ const rest = async (page: Page) => {
   )
 }
 
-/** The requests to the API since the last click, slowest first. */
+/** Returns the API requests since the last click, slowest first. */
 const slowest = (page: Page) =>
   page.evaluate(() =>
     performance

@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     let refused = 0
     await page.route("**/v1/workspaces/*/cron*", async (route) => {
       if (refused++ > 0) return route.continue()
-      // The answer of the service to an expired token.
+      // The service's response to an expired token.
       await route.fulfill({
         status: 401,
         json: { detail: { error: "invalid_token", message: "It has expired." } }

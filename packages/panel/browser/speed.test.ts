@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       await poll(async () => (await vitalsOf(page)).largestPaint > 0)
       const first = await vitalsOf(page)
       expect(first.shift).toBeLessThan(0.1)
-      // The transferred size of fonts, styles, scripts and answers.
+      // The transferred bytes of fonts, styles, scripts and API responses.
       expect(first.bytes).toBeLessThan(500_000)
       expect(first.requests).toBeLessThanOrEqual(10)
       const rows = await page.getByRole("row").count()
@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       // Ten times the goal, because the machine may be busy.
       expect(tookMs).toBeLessThan(3_000)
 
-      // The same without cached data, with the work of the page.
+      // Repeat without cached data, and measure the page's work.
       const rounds: Array<Awaited<ReturnType<typeof workOf>>> = []
       let askedAfter = Infinity
       for (let round = 0; round < 5; round++) {
@@ -123,7 +123,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
   )
 })
 
-/** The most visited pages. */
+/** The names of the most visited pages. */
 const often: ReadonlySet<string> = new Set([
   "overview",
   "executions",
@@ -157,7 +157,7 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
         const { blocked, bytes, largestPaint, requests, shift } = await vitalsOf(page)
         const measured = `${one.name}: paint ${Math.round(largestPaint)} ms, blocked ${Math.round(blocked)} ms, shift ${shift.toFixed(3)}, ${Math.round(bytes / 1_000)} kB, ${requests} requests`
         console.info(measured)
-        // Ten times the times that Lighthouse calls good, because the machine may be busy.
+        // Ten times Lighthouse's thresholds for "good", because the machine may be busy.
         const isGood =
           shift < 0.1 &&
           bytes < 500_000 &&

@@ -15,7 +15,7 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
     await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
     await context.clearCookies()
     await page.clock.fastForward("20:00")
-    // A request in the background may open the dialog first, which then covers the button.
+    // A background request may open the dialog first, which would cover the button.
     await page.getByRole("button", { name: "Create cron task" }).dispatchEvent("click")
     const asked = page.getByRole("dialog", { name: "Your session has ended" })
     await asked.waitFor()
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
     await asked.getByText("The email or the password is wrong.").waitFor()
     await asked.getByLabel("Password").fill(password)
     await asked.getByRole("button", { name: "Sign in" }).click()
-    // The request that met the expired session waits and is sent later.
+    // The request that was rejected because of the expired session waits and is retried.
     await page.getByRole("heading", { name: "Written slowly" }).waitFor()
     expect((await person.client.cron.list().toArray({ limit: 5 })).length).toBe(1)
     expect(problems).toEqual([])

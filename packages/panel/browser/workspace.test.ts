@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
 
     await back("done")
     await page.getByRole("status").getByText("is being confirmed").waitFor()
-    // Without a payment provider, the test adds a subscription to the real answer.
+    // There is no payment provider, so the test adds a subscription to the real response.
     await page.route("**/billing", async (route) => {
       const answer = await route.fetch()
       const billing = await answer.json()

@@ -1,5 +1,5 @@
 /*
- * Builds the panel after an install. Without the development packages it does nothing, because the
+ * Builds the panel after `npm install`. Does nothing without development packages, because the
  * service also runs without the panel and explains at `/` how to build it.
  */
 "use strict"

@@ -1,7 +1,7 @@
 /**
- * Makes pictures of every page, wide and narrow, in light and dark, in `packages/panel/screenshots`.
- * `npm run screenshots -- cron` makes only the pictures whose names contain `cron`, and
- * `npm run screenshots -- --docs` those for the documentation, in `docs/pictures`.
+ * Takes screenshots of every page, wide and narrow, in light and dark, into
+ * `packages/panel/screenshots`. `npm run screenshots -- cron` takes only those whose names contain
+ * `cron`, and `npm run screenshots -- --docs` those for the documentation, into `docs/pictures`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -45,7 +45,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         const name = `${one.name}-${width}-${colorScheme}`
         if (isForDocs ? !shown.has(name) : !one.name.includes(wanted)) continue
         await show(page, service.url, one)
-        // A filled-in field may have scrolled the page.
+        // Filling in a field may have scrolled the page.
         await page.evaluate(() => scrollTo(0, 0))
         await page.screenshot({
           path: join(isForDocs ? docs : folder, `${name}.png`),

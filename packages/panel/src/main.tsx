@@ -14,7 +14,7 @@ submitByKeys()
 const root = document.getElementById("root")
 if (root === null) throw new Error("the page has no #root")
 
-// Loads the code of the page while the session is renewed. The router retries a failure.
+// Load the page's code while the session is renewed. The router retries a failed load.
 const routes: Readonly<Record<string, AnyRoute | undefined>> = router.routesById
 for (const { routeId } of router.matchRoutes(router.latestLocation)) {
   const route = routes[String(routeId)]

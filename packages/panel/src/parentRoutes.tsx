@@ -5,7 +5,7 @@ import { Shell } from "./app/Shell.tsx"
 
 export const root = createRootRoute({ component: Outlet })
 
-/** The parent of the pages that need a session. */
+/** The parent route of pages that require a session. */
 export const inside = createRoute({
   getParentRoute: () => root,
   id: "inside",
@@ -13,7 +13,7 @@ export const inside = createRoute({
   component: Shell
 })
 
-/** The parent of the pages of a workspace. */
+/** The parent route of a workspace's pages. */
 export const workspace = createRoute({
   getParentRoute: () => inside,
   path: "/w/$workspaceId",

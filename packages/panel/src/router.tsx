@@ -6,9 +6,9 @@ import { PageFailed } from "./app/PageFailed.tsx"
 
 export const router = createRouter({
   routeTree,
-  // Drops search parameters that the page does not declare.
+  // Removes search parameters that the page does not declare.
   search: { strict: true },
-  // Loads the code and the data of a page when the pointer reaches its link.
+  // Preloads the code and the data of a page when its link is hovered.
   defaultPreload: "intent",
   defaultPreloadDelay: 30,
   defaultPendingMs: 100,

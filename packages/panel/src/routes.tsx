@@ -11,7 +11,7 @@ import { taskRoutes } from "./taskRoutes.tsx"
 import { textIn } from "./ui/lists/search.ts"
 import { workspaceRoutes } from "./workspaceRoutes.tsx"
 
-/** Accepts only a path of the panel. `//evil.example` would lead to another site. */
+/** Accepts only a path within the panel, because `//evil.example` would lead to another site. */
 const nextSearch = ({ next }: Record<string, unknown>): { readonly next?: string } =>
   typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {}
 
@@ -56,7 +56,7 @@ type HomeSearch = ReturnType<typeof usageSearch> & { readonly workspace?: string
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  // The payment provider sends users back to this address.
+  // The payment provider redirects users to this URL.
   validateSearch: (search): HomeSearch => {
     const named = textIn(search["workspace"])
     return { ...usageSearch(search), ...(named !== undefined && { workspace: named }) }

@@ -5,7 +5,7 @@ import { comingIn, doneIn, hoursPerBar } from "../src/overview/bars.ts"
 const hourMs = 3_600_000
 const at = (hour: number) => new Date(hour * hourMs).toISOString()
 
-/** Buckets in which `n` runs succeeded in hour `n` and one failed. */
+/** Buckets in which hour `n` has `n` successful runs and one failed run. */
 const buckets = Array.from({ length: 26 }, (_, hour) => ({
   start: at(hour),
   counts: { succeeded: hour, failed: 1 }

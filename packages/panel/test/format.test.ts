@@ -22,7 +22,7 @@ describe("what people read", () => {
     expect(shortDateTime("2026-01-05T10:15:00Z", "UTC", today)).toBe("5 Jan, 10:15")
     expect(shortDateTime("2027-11-22T10:15:00Z", "UTC", today)).toBe("22 Nov 2027, 10:15")
     expect(dayOf("2025-12-31T10:15:00Z", "UTC", today)).toBe("Wed, 31 Dec 2025")
-    // The year depends on the clock of the reader.
+    // The displayed year depends on the time zone.
     const newYear = "2026-12-31T23:30:00Z"
     expect(shortExactDateTime(newYear, "UTC", today)).toBe("31 Dec, 23:30:00")
     expect(shortExactDateTime(newYear, "Europe/Berlin", today)).toBe("1 Jan 2027, 00:30:00")

@@ -7,12 +7,12 @@ const program = join(import.meta.dirname, "../../../agent/src/main.ts")
 
 const running = new Set<() => Promise<void>>()
 
-/** Stops the agents that are left. A test run may end this process without an `exit` event. */
+/** Stops all remaining agents. A test run may end this process without an `exit` event. */
 export const stopAgents = async (): Promise<void> => {
   await Promise.all([...running].map((stop) => stop()))
 }
 
-/** Starts the real agent of a worker as a process. Returns the function that stops it. */
+/** Starts a worker's real agent as a process. Returns a function that stops it. */
 export const startAgent = (
   baseUrl: string,
   token: string,

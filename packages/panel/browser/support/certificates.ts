@@ -21,7 +21,7 @@ fOvU4lSZqD5mhOzwLntNztozEYojrKty7XdYyQFNuwIhAPlQAkW/Bn1aVkHCABvm
 fDI8gSo4Zf7/3jfUdWhxvs60
 -----END CERTIFICATE-----`
 
-/** A certificate whose fields are HTML with a script. */
+/** A certificate whose fields contain HTML with a script. */
 const hostile = `-----BEGIN CERTIFICATE-----
 MIICaDCCAg2gAwIBAgIBATAKBggqhkjOPQQDAjB9MSswKQYDVQQKDCI8aW1nIHNy
 Yz14IG9uZXJyb3I9d2luZG93Ll9fcmFuPTE+MSQwIgYDVQQLDBs8c3ZnIG9ubG9h
@@ -40,7 +40,10 @@ aSEPOgTqGZwAAiEA9gLwFE3D7owt4n1KRCN6+T/fMNwIOokI5bXBr84RwVA=
 
 export const certificates = { plain, hostile } as const
 
-/** Starts a server with one of the certificates. Returns its port. It stops with the process. */
+/**
+ * Starts a TLS server with one of the certificates and returns its port. The server stops with the
+ * process.
+ */
 export const serveCertificate = async (name: keyof typeof certificates): Promise<number> => {
   const server = createServer({ key, cert: certificates[name] }, (socket) => socket.end())
   server.on("tlsClientError", () => {})

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserServer, chromium } from "playwright-core"
 
-/** The paths of Chromium on Debian and other systems. */
+/** Paths of Chromium on Debian and other systems. */
 const places = [
   process.env["CHROMIUM"],
   "/usr/bin/chromium",
@@ -18,7 +18,7 @@ const options = () => {
   if (chromiumPath === undefined) throw new Error("there is no Chromium here; name one in CHROMIUM")
   return {
     executablePath: chromiumPath,
-    // Chromium has no sandbox as root. It loads only the panel.
+    // Chromium cannot use its sandbox as root. The browser loads only the panel.
     args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
   }
 }

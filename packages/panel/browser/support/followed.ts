@@ -4,8 +4,9 @@ import { expect } from "vitest"
 const dateOf = (header: string | null) => Date.parse(header ?? "")
 
 /**
- * Opens a page and waits until its event stream has begun and a second has passed. `Date` headers have
- * whole seconds, and a stream that may have missed events begins with a reset, which refetches.
+ * Opens a page and waits until its event stream has started and a second has passed. `Date` headers
+ * have second precision, and a stream that may have missed events starts with a reset, which causes
+ * a refetch.
  */
 export const follow = async (
   page: Page,

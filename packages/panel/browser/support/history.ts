@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 
 const dayMs = 24 * 60 * 60_000
 
-/** The length of the history, which is shorter than the retention. */
+/** The length of the history in days, shorter than the retention. */
 const days = 28
 
 /** Creates daily cron tasks. None is due in the next hour, because a run would disturb the measurement. */
@@ -23,8 +23,8 @@ export const makeTasks = async (client: SchedulingClient, url: string, count: nu
 }
 
 /**
- * Inserts executions of all tasks of a workspace in turn, in equal steps until a minute ago. Every
- * 51st has failed, so that each task has some failures.
+ * Inserts executions for all tasks of a workspace in turn, at even intervals until a minute ago.
+ * Every 51st has failed, so that each task has some failures.
  */
 export const fillHistory = (url: string, workspaceId: string, count: number): Promise<void> =>
   Effect.gen(function* () {
@@ -67,7 +67,8 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
         ) AS moment`
     }
     yield* sql`ANALYZE executions`
-    // The node adds them to the statistics once a minute, which would disturb the measurement.
+    // The node adds executions to the statistics once a minute, which would disturb the
+    // measurement.
     const taken = sql<{ readonly count: number }>`
       SELECT coalesce(sum(succeeded + failed), 0)::float8 AS count
       FROM execution_stats
@@ -80,7 +81,7 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
     Effect.runPromise
   )
 
-/** Creates the partitions for past days. The service creates only those for days nearby. */
+/** Creates the partitions of past days. The service creates only those of the days around today. */
 const missingDays = `
   DO $$
   DECLARE

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** Simulates a change to another tab or back. */
+/** Simulates switching to another tab or back. */
 export const look = (page: Page, state: "hidden" | "visible"): Promise<void> =>
   page.evaluate((visibilityState) => {
     Object.defineProperties(document, {

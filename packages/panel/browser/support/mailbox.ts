@@ -8,7 +8,7 @@ interface Mail {
   readonly source: string
 }
 
-/** A real mail server. It stops with the process. */
+/** Starts a real mail server, which stops with the process. */
 export const mailbox = async () => {
   const mails: Array<Mail> = []
   const smtp = new SMTPServer({

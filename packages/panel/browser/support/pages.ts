@@ -4,20 +4,20 @@ import { password, type Person } from "./people.ts"
 export interface PanelPage {
   readonly name: string
   readonly path: string
-  /** True for a page that needs no session. */
+  /** True for a page that requires no session. */
   readonly isPublic: boolean
-  /** Runs before the page is opened. `after` undoes it. */
+  /** Runs before the page is opened. `after` reverts it. */
   readonly before?: (page: Page) => Promise<unknown>
   /** Runs on the page before it is checked. */
   readonly prepare?: (page: Page) => Promise<unknown>
   readonly after?: (page: Page) => Promise<unknown>
-  /** True if the page shows placeholders on purpose. */
+  /** True if the page is meant to show placeholders. */
   readonly isWaiting?: boolean
 }
 
 const sessionPath = "**/panel/session"
 
-/** Answers a sign-in as for an account with a second factor. */
+/** Responds to a sign-in as for an account with a second factor. */
 const asksForCode = (route: Route) =>
   route.request().method() === "POST"
     ? route.fulfill({
@@ -30,7 +30,7 @@ const cronList = /\/cron\?limit=100/
 
 const open = (name: string, path: string): PanelPage => ({ name, path, isPublic: true })
 
-/** Every page of the panel, with the records of the workspace of a person. */
+/** Lists every page of the panel, with the records of a person's workspace. */
 export const pagesOf = async ({
   client,
   workspaceId

@@ -5,7 +5,7 @@ import { chromiumPath, connectToChromium } from "./chromium.ts"
 import { type Person, signIn, somebody } from "./people.ts"
 import { Service } from "./service.ts"
 
-/** The reason why the tests cannot run. Undefined if they can. */
+/** Why the tests cannot run. Undefined if they can. */
 export const missing =
   chromiumPath === undefined
     ? "SKIPPED: there is no Chromium here. Install Debian's package, or name one in CHROMIUM."
@@ -13,10 +13,10 @@ export const missing =
 
 if (missing !== undefined) console.warn(missing)
 
-/** The browser and the service that all files share. */
+/** Uses the browser and the service shared by all test files. */
 export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
 
-/** The browser and a service for one file, which it may stop. */
+/** Uses the shared browser and starts a service for one test file, which may stop it. */
 export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}) => {
   let service: Service
   beforeAll(async () => {
@@ -60,7 +60,7 @@ const useBrowser = (url: () => string) => {
   }
 }
 
-/** The errors of scripts and the violations of the content security policy. */
+/** Collects script errors and violations of the content security policy. */
 const problemsOf = (page: Page): ReadonlyArray<string> => {
   const problems: Array<string> = []
   page.on("pageerror", (error) => problems.push(error.message))

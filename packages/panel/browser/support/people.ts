@@ -7,11 +7,11 @@ export const password = "correct horse battery staple"
 export interface Person {
   readonly email: string
   readonly workspaceId: string
-  /** The client of this person. */
+  /** An SDK client signed in as this person. */
   readonly client: SchedulingClient
 }
 
-/** A new account with a workspace. */
+/** Creates an account with a workspace. */
 export const somebody = async (
   baseUrl: string,
   name = "Ada Lovelace",

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 
-/** A server that records requests and sends a configured answer. It stops with the process. */
+/** Starts a server that records requests and sends a configured response. It stops with the process. */
 export const receiver = async () => {
   const answer = {
     status: 200,

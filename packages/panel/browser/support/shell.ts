@@ -7,7 +7,7 @@ const begin = (command: string, args: ReadonlyArray<string>, env: NodeJS.Process
   spawn(command, args, {
     cwd: root,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
-    // A process group, so that all of its processes can be stopped.
+    // Use a process group, so that all of its processes can be stopped.
     detached: true
   })
 

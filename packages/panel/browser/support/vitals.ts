@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** The measures of Lighthouse, as reported by the browser. */
+/** The metrics of Lighthouse, as reported by the browser. */
 interface Vitals {
   /** The time of the largest contentful paint. */
   largestPaint: number
@@ -12,7 +12,7 @@ interface Vitals {
   requests: number
 }
 
-/** Starts to measure on each page that is opened from now on. */
+/** Starts measuring on every page that is opened from now on. */
 export const watch = (page: Page) =>
   page.addInitScript(() => {
     const vitals = { largestPaint: 0, shift: 0, blocked: 0 }
@@ -46,12 +46,12 @@ export const vitalsOf = (page: Page): Promise<Vitals> =>
     }
   })
 
-/** Milliseconds of work of the page. */
+/** The page's work in milliseconds. */
 interface Work {
-  /** Processor time, which does not depend on other work. */
+  /** Processor time, which is independent of other load on the machine. */
   readonly processor: number
   readonly scripts: number
-  /** Time for styles and layout. */
+  /** Time for style recalculation and layout. */
   readonly layout: number
 }
 

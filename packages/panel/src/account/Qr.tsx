@@ -1,8 +1,8 @@
 import { encodeQR } from "qr"
 
 /**
- * A QR code that is drawn in the page, so that its secret is sent nowhere. It is dark on light in both
- * themes, because scanners need that.
+ * A QR code, drawn in the page so that its secret never leaves it. Dark on light in both themes,
+ * because scanners require it.
  */
 export const Qr = ({ label, text }: { readonly label: string; readonly text: string }) => {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 3 })

@@ -19,7 +19,7 @@ const end = async ({ id }: Session) => {
   await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
 }
 
-/** The browser and the system of a user agent: `Firefox on Linux`. */
+/** Returns the browser and the operating system of a user agent: `Firefox on Linux`. */
 const deviceOf = (agent: string | null): string => {
   if (agent === null) return "Unknown device"
   const browser = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"].find((name) =>

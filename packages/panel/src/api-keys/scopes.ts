@@ -40,7 +40,7 @@ export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArra
   ["Everything", all]
 ]
 
-/** `Tasks, Executions (read)`. */
+/** Formats scopes for people: `Tasks, Executions (read)`. */
 export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
   all.every((scope) => scopes.includes(scope))
     ? "Everything"
@@ -54,9 +54,9 @@ export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
         })
         .join(", ")
 
-/** The first values of the form for a new key. The scopes are separated by commas. */
+/** The initial values of the new-key form. The scopes are separated by commas. */
 export const newKeySearch = searchOf({ name: textIn, scopes: textIn })
 
-/** The known scopes in a text such as `tasks:read,tasks:write`. */
+/** Parses a comma-separated list of scopes such as `tasks:read,tasks:write`. Ignores unknown scopes. */
 export const scopesIn = (text: string | undefined): ReadonlyArray<Scope> =>
   all.filter((scope) => (text ?? "").split(",").includes(scope))

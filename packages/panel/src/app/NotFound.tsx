@@ -5,7 +5,7 @@ import { session } from "../data/session.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 
-/** The workspaces of the user, or none if nobody is signed in. */
+/** The user's workspaces. Empty if nobody is signed in. */
 const ownWorkspaces = queryOptions({
   queryKey: ["workspaces", "own"],
   queryFn: async () =>

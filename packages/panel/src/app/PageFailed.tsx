@@ -21,7 +21,7 @@ export const PageFailed = ({ error }: { readonly error: unknown }) => {
 
 const retryMs = 3_000
 
-/** Retries in a visible tab until the service can be reached. */
+/** Retries until the service can be reached, while the tab is visible. */
 const useRetry = (error: unknown): void => {
   const router = useRouter()
   useEffect(() => {
@@ -33,10 +33,10 @@ const useRetry = (error: unknown): void => {
   }, [router, error])
 }
 
-/** The script for which the page was reloaded last. */
+/** The session storage key for the script that caused the last reload. */
 const key = "reloaded"
 
-/** Reloads once per version, because a cache may keep serving the old page. */
+/** Reloads at most once per version, because a cache may keep serving the old page. */
 const useReload = (isWanted: boolean): boolean => {
   const [isReloading] = useState(() => isWanted && sessionStorage.getItem(key) !== import.meta.url)
   useEffect(() => {

@@ -10,7 +10,7 @@ import { workspacesOptions } from "../data/queries.ts"
 import { bestFirst, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
 import { useMay } from "../ui/role.tsx"
 
-/** Finds pages, actions, workspaces, and the records of the workspace. */
+/** The command palette. Finds pages, actions, workspaces and the records of the workspace. */
 const Palette = ({
   onClose,
   workspaceId

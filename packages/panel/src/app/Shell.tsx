@@ -94,11 +94,12 @@ export const Shell = () => {
   )
 }
 
-/** Loads the palette when it is opened. Closes it if its code cannot be loaded. */
+/** Loads the palette's code when it is opened. Closes it if the code cannot be loaded. */
 const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | undefined => {
   const [Palette, setPalette] = useState<PaletteComponent>()
   const isMissing = Palette === undefined
-  // Preloads the code, so that the palette takes the first keystrokes. A failure is retried on opening.
+  // Preload the code, so that the palette receives the first keystrokes. A failed load is retried
+  // on opening.
   useEffect(() => {
     const timer = setTimeout(() => loadPalette().catch(() => undefined), 1_000)
     return () => clearTimeout(timer)
@@ -121,7 +122,7 @@ const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | unde
   return Palette
 }
 
-/** The workspace of the page. On the account pages it is the last one that was visited. */
+/** Returns the current workspace. On the account pages, this is the last visited one. */
 const useCurrentWorkspace = (workspaceId: string | undefined) => {
   const { data: workspaces } = useQuery(workspacesOptions)
   const wanted = workspaceId ?? lastWorkspace()
@@ -129,8 +130,8 @@ const useCurrentWorkspace = (workspaceId: string | undefined) => {
 }
 
 /**
- * The dialog in which the user of an expired session signs in again, without losing the page. After a
- * sign-out the user goes to the sign-in page.
+ * The dialog in which the user signs in again after the session has expired, without losing the
+ * page. After signing out, the user goes to the sign-in page.
  */
 const useSignInAgain = (): ReactNode => {
   const navigate = useNavigate()

@@ -22,7 +22,7 @@ export const Sidebar = ({
 }: {
   readonly workspaceId: string | undefined
   readonly onSearch: () => void
-  /** Called before the reader goes to another page. */
+  /** Called before the user navigates to another page. */
   readonly onLeave: () => void
 }) => {
   const may = useMay()

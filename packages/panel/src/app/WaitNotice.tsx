@@ -2,7 +2,10 @@ import { waitsUntil } from "../data/rateLimit.ts"
 import { useNow } from "../ui/values/clock.ts"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 
-/** Says how long requests wait because of the rate limit. As a popover it is above dialogs too. */
+/**
+ * Shows how long requests are delayed by the rate limit. A popover, so that it appears above
+ * dialogs too.
+ */
 export const WaitNotice = () => {
   const until = waitsUntil.use()
   return until !== undefined && <Notice key={until} until={until} />

@@ -17,7 +17,7 @@ export interface Found {
 }
 
 interface Offered extends Found {
-  /** The role that the page needs. Undefined for everybody. */
+  /** The role required to see the page. Undefined if every member may see it. */
   readonly needs: Role | undefined
 }
 
@@ -36,7 +36,7 @@ const hasWords = (name: string, text: string): boolean =>
     .split(/\s+/)
     .every((word) => name.toLowerCase().includes(word))
 
-/** Sorts names that begin with the text first, then those with a word that does, then the rest. */
+/** Sorts names that start with the text first, then names with a word that does, then the rest. */
 export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
   const typed = text.toLowerCase()
   const rank = ({ name }: Found): number => {
@@ -46,7 +46,7 @@ export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyAr
   return typed === "" ? found : found.toSorted((one, other) => rank(one) - rank(other))
 }
 
-/** Finds pages and actions that have all of the typed words. */
+/** Finds the pages and actions that contain all of the typed words. */
 export const findPages = (
   workspaceId: string | undefined,
   text: string,
@@ -107,7 +107,7 @@ export const findWorkspaces = (
       link: { to: "/w/$workspaceId", params: { workspaceId: id } }
     }))
 
-/** The records besides tasks and monitors that can be found. */
+/** The searchable kinds of records other than tasks and monitors. */
 const otherKinds = {
   queue: { name: "Queue", icon: ListOrdered },
   channel: { name: "Channel", icon: BellRing },

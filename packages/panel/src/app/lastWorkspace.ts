@@ -1,4 +1,4 @@
-/** The key in the local storage for the last visited workspace. */
+/** The local storage key for the last visited workspace. */
 const key = "workspace"
 
 export const lastWorkspace = (): string | null => localStorage.getItem(key)

@@ -1,21 +1,22 @@
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { ConnectionError } from "@scheduling/sdk"
 
-/** A new version was installed, and the files of this version are gone. */
+/** A new version was installed, and the files of this version no longer exist. */
 export class OtherVersionError extends Error {
   override readonly name = "OtherVersionError"
 }
 
 /**
- * A page whose code is loaded on demand. Without `loadCode` the router would reload the page after a
- * failure, and the browser would show its own error page while the service is down.
+ * Creates a page whose code is loaded on demand. Without `loadCode`, the router would reload the
+ * page after a failed load, and the browser would show its own error page while the service is
+ * down.
  */
 export const lazyPage = <Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name
 ) => lazyRouteComponent<Module, Name>(() => loadCode(load), name)
 
-/** Loads code, and finds the reason if that fails. */
+/** Loads code. If that fails, finds out why. */
 export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =>
   load().catch(async (error: unknown) => {
     throw (await isOtherVersion())
@@ -25,7 +26,10 @@ export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =
 
 const timeoutMs = 4_000
 
-/** Returns true if the start page of the service now has another script. */
+/**
+ * Returns true if the start page now loads a different script, which means that a new version is
+ * installed.
+ */
 const isOtherVersion = async (): Promise<boolean> => {
   const own = scriptIn(document)
   try {

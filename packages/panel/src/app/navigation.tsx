@@ -24,9 +24,9 @@ interface NavigationEntry {
   readonly name: string
   readonly icon: ReactNode
   readonly to: NonNullable<LinkProps["to"]>
-  /** Other words by which the palette finds the page. */
+  /** Additional search words for the command palette. */
   readonly words: string
-  /** The role that the page needs. Undefined for everybody. */
+  /** The role required to see the page. Undefined if every member may see it. */
   readonly needs: Role | undefined
 }
 
@@ -40,7 +40,7 @@ const page = (
 
 const { chain, cron, delayed } = taskKinds
 
-/** The pages of a workspace in groups, for the sidebar and the palette. */
+/** The pages of a workspace by group, for the sidebar and the command palette. */
 export const navigation: ReadonlyArray<
   readonly [group: string | undefined, entries: ReadonlyArray<NavigationEntry>]
 > = [

@@ -12,7 +12,7 @@ import type { CheckoutOutcome } from "./search.ts"
 const pollMs = 2_000
 const patienceMs = 60_000
 
-/** The notice after the user has come back from the payment page. */
+/** The notice that users see when they return from the payment page. */
 export const CheckoutNotice = ({
   billing: { plan, subscription },
   outcome
@@ -46,7 +46,7 @@ export const CheckoutNotice = ({
   )
 }
 
-/** Polls the plan for a minute, and returns true after that. */
+/** Polls the plan for a minute. Returns true when the minute has passed. */
 const usePolledPlan = (isAwaited: boolean): boolean => {
   const { workspaceId } = useWorkspace()
   const [isLate, setLate] = useState(false)

@@ -18,7 +18,7 @@ const goTo = async (page: Promise<{ readonly url: string }>) => {
   }
 }
 
-/** True if the subscription has ended for good, so that a plan has to be bought again. */
+/** True if the subscription has ended permanently, so that a plan has to be bought again. */
 const hasEnded = ({ status }: Subscription): boolean =>
   status === "canceled" || status === "incomplete_expired"
 

@@ -2,18 +2,18 @@ import { Snippets } from "../ui/values/Code.tsx"
 import { useWorkspace } from "./client.ts"
 
 interface Request {
-  /** The path below the workspace: `monitors/heartbeat`. */
+  /** The path relative to the workspace: `monitors/heartbeat`. */
   readonly path: string
-  /** The method of the client: `cron.create`. */
+  /** The method of the SDK client: `cron.create`. */
   readonly method: string
   readonly input: object
-  /** The name that the caller chooses, where it is the last part of the path. */
+  /** The caller-chosen name, if it is the last segment of the path. */
   readonly name?: string
-  /** True for endpoints that refuse API keys. */
+  /** True for endpoints that do not accept API keys. */
   readonly isForUsers?: boolean
 }
 
-/** A request that creates a record, as curl and in TypeScript. */
+/** Shows how to create a record with curl and with TypeScript. */
 export const ApiExample = ({ label, ...request }: Request & { readonly label: string }) => {
   const { workspaceId } = useWorkspace()
   return (
@@ -23,7 +23,7 @@ export const ApiExample = ({ label, ...request }: Request & { readonly label: st
   )
 }
 
-/** A user may be in several workspaces, and an API key belongs to one. */
+/** A user may be a member of several workspaces, whereas an API key belongs to one. */
 const asUser = (workspaceId: string): string => `workspaceId: "${workspaceId}",
   email: process.env.EMAIL ?? "",
   password: process.env.PASSWORD ?? ""`

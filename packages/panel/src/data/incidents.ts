@@ -2,7 +2,7 @@ import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
 
-/** The open incidents. Live events invalidate the query. */
+/** The query for open incidents. Live events invalidate it. */
 export const openIncidentsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "incidents", "open"],
@@ -15,7 +15,7 @@ export const openIncidentsOptions = (workspaceId: WorkspaceId) =>
     }
   })
 
-/** The number of open incidents, with `10+` for more than ten. Undefined if there is none. */
+/** Returns the number of open incidents, `10+` for more than ten, or undefined for none. */
 export const useOpenIncidents = (workspaceId: WorkspaceId | undefined): string | undefined => {
   const { data: open } = useQuery({
     ...openIncidentsOptions(workspaceId ?? ""),

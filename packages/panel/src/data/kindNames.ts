@@ -1,6 +1,6 @@
 import type { DeliveryKind } from "@scheduling/sdk"
 
-/** The names of the kinds of channels, spelled as their vendors do. */
+/** The display names of channel kinds, spelled as their vendors spell them. */
 export const kindNames = {
   email: "Email",
   webhook: "Webhook",

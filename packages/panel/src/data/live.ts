@@ -10,31 +10,31 @@ import { createStore } from "../ui/store.ts"
 import { queries } from "./queries.ts"
 import { latestServerTime } from "./serverTime.ts"
 
-/** Queries are fetched again this long after the first of several events. */
+/** The delay between the first event of a batch and the refetch. */
 const gatherMs = 400
 
-/** Statistics cost more than a list, so they are fetched less often. */
+/** The same delay for statistics, which are more expensive than lists. */
 const statsMs = 1_500
 
-/** The wait after a refusal, such as too many streams. */
+/** The delay before reconnecting after an error response, such as one for too many streams. */
 const refusedMs = 30_000
 
-/** The wait after the service could not be reached. */
+/** The delay before reconnecting after a network error. */
 const unreachableMs = 3_000
 
-/** A list with more pages is not fetched again, because each refetch reads all of its pages. */
+/** Lists with more loaded pages are not refetched, because a refetch reads all of their pages. */
 const maxPages = 3
 
 const nounOfTask = (kind: ExecutionKind) => (kind === "chain" ? "chains" : kind)
 
-/** The parts of query keys whose data an event changes. */
+/** Returns the query key segments whose data an event changes. */
 const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   const { data, type } = event
   if ("task" in data) return [nounOfTask(data.task.kind), "names"]
   if ("execution" in data) return ["executions", nounOfTask(data.execution.kind)]
   if ("incident" in data) return ["monitors", "incidents"]
   if ("monitor" in data) {
-    // A monitor that goes down or comes back keeps its name.
+    // A status change does not affect a monitor's name.
     const isEdited = type === "monitor.updated" || type === "monitor.deleted"
     return ["monitors", "incidents", ...(isEdited ? ["monitor-names"] : [])]
   }
@@ -42,16 +42,16 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
   return []
 }
 
-/** A hidden tab fetches again when it is shown. */
+/** Hidden tabs refetch when they become visible. */
 const refetchTypeNow = () => (document.hidden ? "none" : "active")
 
-/** Fetches the queries of some nouns again, or all of them without `nouns`. */
+/** Refetches the queries of the given nouns, or all queries if `nouns` is undefined. */
 const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) =>
   queries.invalidateQueries({
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
-      // Statistics have a refetch of their own.
+      // `refetchStats` refetches statistics.
       if (what === "stats" && nouns !== undefined) return false
       if (nouns?.has(String(noun)) === false) return false
       const { pages } = (state.data ?? {}) as { readonly pages?: ReadonlyArray<unknown> }
@@ -59,7 +59,7 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
     }
   })
 
-/** Fetches the shown statistics of tasks whose runs have finished. */
+/** Refetches the visible statistics of tasks whose runs have finished. */
 const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
   queries.invalidateQueries({
     type: "active",
@@ -77,7 +77,7 @@ const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
     }
   })
 
-/** The state of the event stream. It is unknown before the first attempt and in a hidden tab. */
+/** The state of the event stream. Unknown before the first connection attempt and in a hidden tab. */
 type Connection = "unknown" | "live" | "away"
 
 const connection = createStore<Connection>("unknown")
@@ -88,11 +88,14 @@ export const useIsLive = (): boolean => connection.use() === "live"
 /** True while the service cannot be reached. */
 export const useIsAway = (): boolean => connection.use() === "away"
 
-/** The SDK reopens a broken stream silently, so the state is taken from each of its attempts. */
+/**
+ * Fetches the event stream and tracks its state. The SDK reopens a broken stream silently, so each
+ * connection attempt is observed here.
+ */
 const watched = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     const answer = await fetch(url, init)
-    // A proxy answers with 5xx while the service is away.
+    // A proxy responds with 5xx while the service is unreachable.
     connection.set(answer.ok ? "live" : answer.status >= 500 ? "away" : "unknown")
     return answer
   } catch (error) {
@@ -101,12 +104,15 @@ const watched = async (url: string, init: RequestInit): Promise<Response> => {
   }
 }
 
-/** The id of the last event by workspace, or a time before its first request. */
+/**
+ * The last event id of each workspace. Before the first event, a timestamp from before the first
+ * request.
+ */
 const lastEventIds = new Map<WorkspaceId, string>()
 
-/** Makes the stream begin with the events from now on. It opens after the first requests. */
+/** Makes the stream start with events from now on, because it opens only after the first requests. */
 export const followFromNow = (workspaceId: WorkspaceId): void => {
-  // An id that is neither an event nor a time leads to a reset, so nothing is missed.
+  // An id that is neither an event id nor a timestamp causes a reset, so no event is missed.
   if (!lastEventIds.has(workspaceId)) {
     lastEventIds.set(workspaceId, latestServerTime() ?? "unknown")
   }
@@ -149,7 +155,7 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   }
 }
 
-/** Keeps the queries of a workspace up to date. A hidden tab holds no connection. */
+/** Keeps the queries of a workspace up to date with live events. Hidden tabs close the connection. */
 export const useLive = (workspaceId: WorkspaceId | undefined): void => {
   useEffect(() => {
     if (workspaceId === undefined) return

@@ -1,2 +1,5 @@
-/** What answers show in place of a credential in a header. A task that is sent with it keeps the value. */
+/**
+ * Replaces credentials in headers in API responses. A task that is sent with the mask keeps the
+ * stored value.
+ */
 export const mask = "•••"

@@ -7,9 +7,9 @@ interface KnownKind {
   readonly icon: LucideIcon
   readonly create: string
   readonly purpose: string
-  /** The event that happens at `next_check_at`. */
+  /** The label for `next_check_at`. */
   readonly next: string
-  /** A consequence of deletion, beside the loss of events and incidents. */
+  /** A consequence of deleting the monitor, besides the loss of its events and incidents. */
   readonly deletion?: string
   readonly resource: (api: SchedulingClient) => {
     readonly pause: (id: string) => Promise<unknown>

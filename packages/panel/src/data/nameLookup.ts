@@ -12,10 +12,10 @@ interface Batch {
   readonly names: Promise<Names>
 }
 
-/** The number of names that the API returns in one answer. */
+/** The maximum number of names that the API returns per request. */
 const maxBatch = 100
 
-/** Fetches a name in one request with all names that are asked for at the same time. */
+/** Batches the names requested at the same time into one request. */
 const batched = (fetchNames: Fetch) => {
   const open = new Map<WorkspaceId, Batch>()
 
@@ -39,7 +39,10 @@ const batched = (fetchNames: Fetch) => {
   }
 }
 
-/** The names of tasks or monitors by their ids. `key` is the part of the query key after the workspace. */
+/**
+ * Looks up the names of tasks or monitors by id. `key` is the query key segment after the
+ * workspace.
+ */
 export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fetch) => {
   const nameOf = batched(fetchNames)
   const options = (workspaceId: WorkspaceId, id: string) =>
@@ -49,7 +52,7 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
       queryFn: async () => (await nameOf(workspaceId, id)) ?? `A deleted ${noun}`
     })
   return {
-    /** Fetches the names of a page of a list before its rows are rendered. */
+    /** Prefetches the names for a page of a list before its rows are rendered. */
     prefetch: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): void => {
       for (const id of new Set(ids)) void queries.prefetchQuery(options(workspaceId, id))
     },

@@ -11,7 +11,7 @@ export const monitorNames = nameLookup("monitor", "monitor-names", async (worksp
 
 const none: Names = new Map()
 
-/** The names of the channels by their ids. A workspace has at most 100, which is one page. */
+/** Returns channel names by id. A workspace has at most 100 channels, which fit on one page. */
 export const useChannelNames = (workspaceId: WorkspaceId): Names =>
   useQuery({
     queryKey: ["w", workspaceId, "notifications", "channel-names"],
@@ -34,11 +34,14 @@ export const membersOptions = (workspaceId: WorkspaceId) =>
 const namesOf = (members: ReadonlyArray<Member>): Names =>
   new Map(members.map(({ email, id, name }) => [id, name ?? email]))
 
-/** The names of the members by their ids. Former members and API keys have none. */
+/** Returns member names by user id. Former members and API keys are not included. */
 export const useMemberNames = (workspaceId: WorkspaceId): Names =>
   useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? none
 
-/** What somebody who made a change is called. Members may have another name by now. */
+/**
+ * Returns the display name of the actor of a change. Prefers a member's current name to the
+ * recorded one.
+ */
 export const actorName = (actor: Actor | null, names: Names): string => {
   if (actor === null) return "Nobody known"
   if (actor.kind === "plan") return "The plan"

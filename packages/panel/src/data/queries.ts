@@ -14,7 +14,7 @@ export const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       gcTime: 10 * 60_000,
-      // The SDK already retries where that helps.
+      // The SDK already retries requests where retries help.
       retry: false,
       refetchOnWindowFocus: true
     },
@@ -22,7 +22,7 @@ export const queries = new QueryClient({
   }
 })
 
-/** True if the failure is an answer of the API, which a retry would not change. */
+/** True if the error is a response of the API that a retry would not change. */
 export const isAnswer = (error: unknown): boolean => error instanceof ApiError && error.status < 500
 
 export const listOptions = <A>(
@@ -54,7 +54,7 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
     rows,
     isLoading: query.isPending,
     hasMore: query.hasNextPage && !query.isFetchingNextPage,
-    /** True if all pages have been fetched. */
+    /** True if all pages are loaded. */
     isWhole: query.data !== undefined && !query.hasNextPage,
     onMore: query.fetchNextPage,
     error: query.error,
@@ -62,7 +62,7 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   }
 }
 
-/** Options that fetch again although the data is fresh. */
+/** Returns query options that refetch even if the cached data is fresh. */
 export const uncached = <Options extends object>(options: Options) => ({ ...options, staleTime: 0 })
 
 export const meOptions = queryOptions({

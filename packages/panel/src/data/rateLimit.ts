@@ -2,12 +2,12 @@ import { createStore } from "../ui/store.ts"
 import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
 
-/** The time until which the service accepts no more requests of this reader. */
+/** The time until which the rate limit rejects this user's requests. */
 export const waitsUntil = createStore<number | undefined>(undefined)
 
 let timer: number | undefined
 
-/** The longest wait after which the SDK tries again. A longer one is reported as a failure. */
+/** The longest delay after which the SDK retries. Longer ones are reported as errors. */
 const longestSeconds = 30
 
 onResponse(({ headers, status }) => {

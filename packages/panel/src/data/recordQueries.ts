@@ -15,7 +15,7 @@ interface Resource<Item, Search> {
   readonly get: (id: string, options: Options) => PromiseLike<Item>
 }
 
-/** The queries for the records of one kind. `noun` is the part of the query keys after the workspace. */
+/** Creates the queries for one kind of record. `noun` is the query key segment after the workspace. */
 export const recordQueries = <Item, Search extends object = object>(
   noun: string,
   resourceOf: (client: SchedulingClient) => Resource<Item, Search>,
@@ -36,7 +36,7 @@ export const recordQueries = <Item, Search extends object = object>(
         queryFn: async ({ signal }) => resourceOf(clientOf(workspaceId)).get(id, { signal })
       }),
 
-    /** Fetches everything about the kind again, after a change. */
+    /** Refetches all queries about the kind after a change. */
     changed: (workspaceId: WorkspaceId): Promise<void> =>
       queries.invalidateQueries({ queryKey: all(workspaceId) })
   }

@@ -5,7 +5,7 @@ import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
 import { meOptions, queries } from "./queries.ts"
 
-/** The role of the signed-in user. Undefined until it is known. */
+/** Returns the role of the signed-in user. Undefined while it is loading. */
 export const useMyRole = (workspaceId: WorkspaceId | undefined): Role | undefined => {
   const { data: me } = useQuery(meOptions)
   const { data } = useQuery({
@@ -15,12 +15,12 @@ export const useMyRole = (workspaceId: WorkspaceId | undefined): Role | undefine
   return data?.find(({ id }) => id === me?.id)?.role
 }
 
-/** The least time between two reads of the roles. */
+/** The minimum interval between two refetches of the role. */
 const minIntervalMs = 2_000
 
 let readAgainAt = 0
 
-// A refusal may mean that the role of the reader has changed.
+// A 403 may mean that the user's role has changed.
 onResponse(({ status, url }) => {
   if (status !== 403 || /\/members(?:\?|$)/.test(url) || now() < readAgainAt) return
   readAgainAt = now() + minIntervalMs

@@ -8,8 +8,8 @@ onResponse(({ headers }) => {
 })
 
 /**
- * The `date` of the latest response: a past moment on the clock of the service, because the clock of
- * this machine may be wrong. Undefined before the first response.
+ * Returns the `date` header of the latest response. The service's clock is used because the clock
+ * of this machine may be wrong. Undefined before the first response.
  */
 export const latestServerTime = (): string | undefined =>
   latest === undefined ? undefined : new Date(latest).toISOString()

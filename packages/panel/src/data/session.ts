@@ -2,7 +2,7 @@ import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@schedulin
 import { observedFetch } from "./responses.ts"
 import { now } from "../ui/values/clock.ts"
 
-/** An access token and the time to renew it. It is kept in memory only. */
+/** An access token and the time to renew it. Kept only in memory. */
 interface Token {
   readonly value: string
   readonly renewAt: number
@@ -13,7 +13,7 @@ interface Answer {
   readonly expires_in: number
 }
 
-/** The answer of a server that has no account yet. */
+/** The response of a server without accounts. */
 interface NoAccounts {
   readonly awaits_first_account: true
 }
@@ -26,7 +26,7 @@ export interface Credentials {
 
 type SessionEnd = "signed out" | "expired"
 
-/** A token is renewed this long before it expires. */
+/** How long before its expiry a token is renewed. */
 const earlyMs = 60_000
 
 /**
@@ -40,13 +40,13 @@ class Session {
     fetch: observedFetch
   })
   readonly #tabs = new BroadcastChannel("panel-session")
-  /** True if the server has no account yet. */
+  /** True if the server has no accounts yet. */
   awaitsFirstAccount = false
   readonly #onEnd = new Set<(why: SessionEnd) => void>()
   readonly #onOpen = new Set<() => void>()
   #token: Token | undefined
   #account: string | undefined
-  /** Requests wait for this promise while the user signs in again. */
+  /** Pending while the user signs in again. Requests wait for it. */
   #expired: PromiseWithResolvers<void> | undefined
   #opening: Promise<boolean> | undefined
 
@@ -57,7 +57,7 @@ class Session {
     })
   }
 
-  /** Returns true if somebody is signed in. Asks the server once at a time. */
+  /** Returns true if a user is signed in. Concurrent calls share one request. */
   isOpen(): Promise<boolean> {
     if (this.#token !== undefined && this.#token.renewAt > now()) return Promise.resolve(true)
     this.#opening ??= this.#renew(this.#token?.value).finally(() => {
@@ -66,7 +66,7 @@ class Session {
     return this.#opening
   }
 
-  /** Returns the token for a request. `refused` is a token that the API has just refused. */
+  /** Returns the token for a request. `refused` is a token that the API has just rejected. */
   async token(refused?: string): Promise<string | undefined> {
     if (refused !== undefined && this.#token?.value === refused) this.#token = undefined
     const hadToken = refused !== undefined || this.#token !== undefined
@@ -85,7 +85,7 @@ class Session {
     this.#end("signed out")
   }
 
-  /** Ends all other sessions and replaces this one. */
+  /** Changes the password, which ends all other sessions and replaces this one. */
   async changePassword(passwords: {
     readonly current_password: string
     readonly new_password: string
@@ -93,19 +93,19 @@ class Session {
     this.#keep(await this.#send("PATCH", passwords))
   }
 
-  /** Calls the listener when the session ends, in this tab or in another. */
+  /** Calls the listener when the session ends in any tab. */
   onEnd(listener: (why: SessionEnd) => void): () => void {
     this.#onEnd.add(listener)
     return () => this.#onEnd.delete(listener)
   }
 
-  /** Calls the listener when the user of an expired session has signed in again, in any tab. */
+  /** Calls the listener when the user has signed in again in any tab after the session expired. */
   onOpenAgain(listener: () => void): () => void {
     this.#onOpen.add(listener)
     return () => this.#onOpen.delete(listener)
   }
 
-  /** Renews the token in one tab. The other tabs wait and take its result. */
+  /** Renews the token in one tab at a time. The other tabs wait and use its result. */
   #renew(old: string | undefined): Promise<boolean> {
     return inOneTab(async () => {
       if (this.#token !== undefined && this.#token.value !== old) return true
@@ -123,7 +123,10 @@ class Session {
     })
   }
 
-  /** A retry must arrive while the service still accepts the refresh token of the first attempt. */
+  /**
+   * Sends a session request. A retry must arrive while the service still accepts the refresh token
+   * of the first attempt.
+   */
   async #send(method: "POST" | "PUT" | "PATCH" | "DELETE", body?: object) {
     const limits = method === "PUT" ? { timeoutMs: 4_000, maxRetries: 1 } : {}
     return this.#http.request<Answer | NoAccounts | undefined>(method, "/panel/session", {
@@ -145,7 +148,7 @@ class Session {
   #take(token: Token): void {
     const expired = this.#expired
     const account = accountOf(token)
-    // The page and its waiting requests belong to another account.
+    // The page and its waiting requests belong to a different account.
     if (expired !== undefined && account !== this.#account) return location.assign("/")
     this.#token = token
     this.#account = account
@@ -169,7 +172,10 @@ class Session {
   }
 }
 
-/** Without locks, on plain HTTP, the service tolerates two renewals at once. */
+/**
+ * Runs the work in one tab at a time. Locks are unavailable on plain HTTP, where the service
+ * tolerates concurrent renewals.
+ */
 const inOneTab = <A>(work: () => Promise<A>): Promise<A> =>
   "locks" in navigator ? navigator.locks.request("panel-session", work) : work()
 

@@ -31,7 +31,7 @@ export const taskLink = (
   search: runId === null ? {} : { run: runId }
 })
 
-/** The name of a task without a name: its URL without the scheme. */
+/** The display name of a task without a name: its URL without the scheme. */
 export const unnamed = (url: string): string => url.replace(/^https?:\/\//, "")
 
 export const taskNames = nameLookup("task", "names", async (workspaceId, task_ids) => {
@@ -39,7 +39,7 @@ export const taskNames = nameLookup("task", "names", async (workspaceId, task_id
   return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? unnamed(url ?? "")]))
 })
 
-/** Finds tasks of all kinds by a part of their names. */
+/** Finds tasks of all kinds by part of their name. */
 export const findTasks = async (
   workspaceId: WorkspaceId,
   name: string,
@@ -72,7 +72,10 @@ export interface Call {
   readonly body: string | null
 }
 
-/** The call of a cron or delayed task. Null for a chain, whose steps have calls of their own. */
+/**
+ * The query for the call of a cron or delayed task. Null for a chain, because each of its steps has
+ * its own call.
+ */
 export const callOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "names", taskId, "call"],

@@ -3,7 +3,7 @@ import { Code } from "../ui/values/Code.tsx"
 import { duration } from "../ui/values/format.ts"
 import { pretty } from "../ui/values/pretty.ts"
 
-/** How long the parts of an attempt took, and who made it. */
+/** Shows how long each phase of an attempt took, and which node or worker made it. */
 export const AttemptParts = ({ attempt }: { readonly attempt: Attempt }) => {
   const { connect_ms, dns_ms, made_by, tls_ms, wait_ms } = attempt
   const parts = [
@@ -23,7 +23,7 @@ export const AttemptParts = ({ attempt }: { readonly attempt: Attempt }) => {
   return all.length === 0 ? null : <p className="text-sm text-faint">{all.join(", ")}</p>
 }
 
-/** The request that was sent and the headers of the answer, folded away. */
+/** The sent request and the response headers, collapsed. */
 export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
   const { number, request, response_headers } = attempt
   return (

@@ -10,7 +10,7 @@ import { At, Duration } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 import { TaskName } from "./TaskLink.tsx"
 
-/** Executions that ran or are running, newest first, or those that are scheduled for later. */
+/** Lists past and running executions, newest first, or those scheduled for later. */
 export const ExecutionList = ({
   empty,
   isScheduled = false,
@@ -30,7 +30,7 @@ export const ExecutionList = ({
     ...(isScheduled
       ? executionQueries.scheduled(workspaceId)
       : executionQueries.list(workspaceId, search)),
-    // The list is polled only without live events, and only while an execution is unfinished.
+    // Poll only while live events are unavailable and an execution is unfinished.
     refetchInterval: ({ state }) =>
       !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
   })

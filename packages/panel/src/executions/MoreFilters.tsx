@@ -5,7 +5,7 @@ import { capital, count } from "../ui/values/format.ts"
 import { executionQueries } from "./queries.ts"
 import { type ExecutionSearch, triggers } from "./search.ts"
 
-/** Filters by what started an execution, what was answered, and how long it took. */
+/** Filters by trigger, response status and duration. */
 export const MoreFilters = ({
   filter,
   search
@@ -45,7 +45,7 @@ export const MoreFilters = ({
   </>
 )
 
-/** The number of executions on all pages. */
+/** Shows the total number of executions on all pages. */
 export const ExecutionTotal = ({ search }: { readonly search: ExecutionSearch }) => {
   const { workspaceId } = useWorkspace()
   const { data: total } = useQuery(executionQueries.total(workspaceId, search))

@@ -7,7 +7,7 @@ import { Only } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { curlOf, hiddenVariables } from "./curl.ts"
 
-/** A curl command for the call, on demand with a signature as the service adds it. */
+/** Shows a curl command for the call, optionally with a signature like the service's own. */
 export const Repeat = ({
   call,
   executionId
@@ -52,5 +52,5 @@ export const Repeat = ({
   )
 }
 
-/** Browsers have no signing functions on plain HTTP, except on localhost. */
+/** Browsers provide Web Crypto only in secure contexts: HTTPS and localhost. */
 const canSign = globalThis.isSecureContext

@@ -6,7 +6,7 @@ import { count, duration, percent } from "../ui/values/format.ts"
 import { None } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 
-/** The statistics of a task or of all tasks, over the last 24 hours by default. */
+/** Shows the statistics of one task or of all tasks, over the last 24 hours by default. */
 export const StatsFigures = ({ query }: { readonly query: ExecutionsGetStatsQuery }) => {
   const { workspaceId } = useWorkspace()
   const { data } = useQuery(executionQueries.stats(workspaceId, query))

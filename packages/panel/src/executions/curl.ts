@@ -1,10 +1,10 @@
 import { mask } from "../data/mask.ts"
 import type { Call } from "../data/tasks.ts"
 
-/** Quotes a text for a POSIX shell, in which nothing in single quotes is special. */
+/** Quotes a string for a POSIX shell. Nothing within single quotes is special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** The variables of the shell that stand for the hidden headers of a call. */
+/** The shell variables that replace the masked headers of a call. */
 export const hiddenVariables = ({ headers }: Pick<Call, "headers">): ReadonlyArray<string> =>
   Object.entries(headers).flatMap(([name, value]) => (value === mask ? [variableOf(name)] : []))
 
@@ -14,13 +14,13 @@ const variableOf = (header: string): string =>
     .replaceAll(/[^A-Z0-9]/g, "_")
     .replace(/^(?=\d)/, "_")
 
-/** The shell refuses the command until the variable of a hidden header is set. */
+/** Formats a header. For a masked one, the shell rejects the command until its variable is set. */
 const headerOf = (name: string, value: string): string =>
   value === mask
     ? `-H ${quoted(`${name}: `)}"\${${variableOf(name)}:?}"`
     : `-H ${quoted(`${name}: ${value}`)}`
 
-/** The curl command for the call of an execution, with the headers of a signature. */
+/** Builds the curl command for an execution's call, including the signature headers. */
 export const curlOf = (
   { body, headers, method, url }: Call,
   executionId: string,

@@ -13,7 +13,7 @@ import { taskNames } from "../data/tasks.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "executions"] as const
 
-/** Starts to fetch the names of the tasks of a page. */
+/** Prefetches the task names for a page of executions. */
 const withNames = (workspaceId: WorkspaceId, page: Page<Execution>): Page<Execution> => {
   const ids = page.data.map(({ task_id }) => task_id)
   taskNames.prefetch(workspaceId, ids)
@@ -27,7 +27,7 @@ export const executionQueries = {
       return withNames(workspaceId, await clientOf(workspaceId).executions.list(query, { signal }))
     }),
 
-  /** The number of executions on all pages. The service counts up to 10,000. */
+  /** The query for the number of executions on all pages. The service counts up to 10,000. */
   total: (workspaceId: WorkspaceId, search: ExecutionsListQuery) =>
     queryOptions({
       queryKey: [...all(workspaceId), "total", search],
@@ -59,7 +59,7 @@ export const executionQueries = {
       queryFn: ({ signal }) => clientOf(workspaceId).executions.getStats(query, { signal })
     }),
 
-  /** Fetches everything about executions again, after a change. */
+  /** Refetches all execution queries after a change. */
   changed: (workspaceId: WorkspaceId): Promise<void> =>
     queries.invalidateQueries({ queryKey: all(workspaceId) })
 }

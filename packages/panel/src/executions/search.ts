@@ -27,7 +27,7 @@ export type ExecutionSearch = ReturnType<typeof executionSearch>
 
 const rerunnable = oneOf(["failed", "cancelled", "skipped"])
 
-/** The filter for a rerun of the whole list. Undefined if executions of its status cannot be rerun. */
+/** The filter to rerun the whole list. Undefined if executions with its status cannot be rerun. */
 export const rerunFilter = ({
   kind,
   status,

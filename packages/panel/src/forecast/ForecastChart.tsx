@@ -111,7 +111,10 @@ interface Tick {
   readonly isOnPhone: boolean
 }
 
-/** Every third hour of a day, or every midnight of a week, in the zone of the reader. */
+/**
+ * Returns the axis ticks in the user's time zone: every third hour of a day, or every midnight of a
+ * week.
+ */
 const ticksOf = (buckets: ReadonlyArray<Bucket>, span: Span): ReadonlyArray<Tick> =>
   buckets.flatMap(({ start }, at): ReadonlyArray<Tick> => {
     const date = new Date(start)

@@ -2,7 +2,7 @@ import type { Forecast } from "@scheduling/sdk"
 import { Card } from "../ui/layout/Page.tsx"
 import { count, duration } from "../ui/values/format.ts"
 
-/** The most runs that start within a second, by the length of the jitter. */
+/** Shows the maximum number of runs that start within one second, for several jitter lengths. */
 export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
   const most = Math.max(...of.map(({ most_per_second }) => most_per_second), 1)
   return (

@@ -3,11 +3,11 @@ import type { Forecast } from "@scheduling/sdk"
 export interface Bucket {
   readonly start: number
   readonly runs: number
-  /** The most runs in one of its minutes. */
+  /** The maximum number of runs in one minute of the bucket. */
   readonly most: number
 }
 
-/** Sums the runs of a forecast into buckets of a length that divides an hour. */
+/** Sums the runs of a forecast into buckets whose length divides an hour. */
 export const bucketsOf = (
   { from, minutes, to }: Pick<Forecast, "from" | "minutes" | "to">,
   lengthMs: number

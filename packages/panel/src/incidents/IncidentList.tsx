@@ -32,7 +32,7 @@ export const MonitorName = ({ monitorId }: { readonly monitorId: MonitorId }) =>
   )
 }
 
-/** The duration of an incident, so far if it is open. */
+/** Shows the duration of an incident, up to now if it is still open. */
 export const Lasted = ({
   incident: { closed_at, opened_at }
 }: {

@@ -30,7 +30,8 @@ export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId
   queryOptions({
     queryKey: [...all(workspaceId), incidentId],
     queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal }),
-    // No live event reports deliveries. The first ones follow soon after a change of the incident.
+    // No live event reports deliveries. The first deliveries start soon after a change of the
+    // incident.
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && (isFresh(data) || data.deliveries.some(isUnfinished)) ? 2_000 : false
   })
@@ -40,7 +41,7 @@ const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
 
 const isUnfinished = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
 
-/** The incidents of a monitor, and the number of days for which incidents are kept. */
+/** The query for a monitor's incidents and the retention of incidents in days. */
 export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "of", monitorId],
@@ -51,6 +52,6 @@ export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: M
     }
   })
 
-/** Fetches everything about incidents again, after a change. */
+/** Refetches all incident queries after a change. */
 export const incidentsChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -8,7 +8,7 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { serviceAccountQueries } from "./queries.ts"
 import { roles } from "./roles.ts"
 
-/** Creates a service account, or changes one. */
+/** Creates or edits a service account. */
 export const ServiceAccountSheet = ({
   account,
   onClose,

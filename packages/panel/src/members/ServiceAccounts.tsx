@@ -17,7 +17,7 @@ import { Ago } from "../ui/values/Time.tsx"
 import { serviceAccountQueries } from "./queries.ts"
 import { ServiceAccountSheet } from "./ServiceAccountSheet.tsx"
 
-/** The members without a person, and the secret of one that was just created or rotated. */
+/** Lists the service accounts. Shows the client secret of one that was just created or rotated. */
 export const ServiceAccounts = () => {
   const { workspaceId } = useWorkspace()
   const list = useList(serviceAccountQueries.list(workspaceId))

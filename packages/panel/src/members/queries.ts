@@ -20,6 +20,6 @@ export const serviceAccountQueries = recordQueries<ServiceAccount>(
   ({ serviceAccounts }) => serviceAccounts
 )
 
-/** Fetches everything about members again, after a change. */
+/** Refetches all member queries after a change. */
 export const membersChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -8,25 +8,25 @@ import { notifyProblem } from "../ui/messages/toast.ts"
 import { Only } from "../ui/role.tsx"
 import { monitorOptions, type MonitorResource } from "./queries.ts"
 
-/** A button that requests a check, and waits for its result. */
+/** A button that requests a check and waits for its result. */
 export const CheckNow = <M extends Pick<Monitor, "id" | "status">>({
   lastAt,
   monitor: { id, status },
   resource
 }: {
   readonly monitor: M
-  /** The time of the latest check. Null before the first one. */
+  /** When the latest check finished. Null before the first check. */
   readonly lastAt: string | null
   readonly resource: (api: SchedulingClient) => Pick<MonitorResource<M, unknown, never>, "get"> & {
     readonly check: (id: MonitorId) => PromiseLike<unknown>
   }
 }) => {
   const { api, workspaceId } = useWorkspace()
-  /** The time of the last check before the requested one. */
+  /** The `lastAt` before the requested check. Undefined while no check is requested. */
   const [before, setBefore] = useState<string | null>()
   const isChecking = before !== undefined && lastAt === before
   const monitors = resource(api)
-  // The result is available within a second.
+  // Poll for the result, which usually arrives within a second.
   useQuery({
     ...monitorOptions(monitors, workspaceId, id),
     refetchInterval: isChecking || lastAt === null ? 1_000 : false

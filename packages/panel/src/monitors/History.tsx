@@ -37,7 +37,7 @@ export const History = ({ monitor, oldest }: Props) => {
   const now = notBefore(data.incidents, Math.max(tick, dataUpdatedAt))
   const watched = watchedBy(monitor, data.incidents, oldest)
   if (watched === undefined) return null
-  // The incidents of earlier days are deleted, so the status of those days is unknown.
+  // Incidents of earlier days have been deleted, so the status of those days is unknown.
   const shownDays = Math.min(data.keptDays, mostDays)
   const days = daysOf(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now

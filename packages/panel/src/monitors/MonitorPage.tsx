@@ -2,7 +2,7 @@ import type { MonitorKind } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
 import { pagesOfKinds } from "./kinds.ts"
 
-/** The pages of a kind. The route has checked that the kind exists. */
+/** Returns the pages of a monitor kind. The route has already checked that the kind exists. */
 const pagesOf = (kind: string) => pagesOfKinds[kind as MonitorKind]
 
 export const MonitorPage = () => {

@@ -16,7 +16,7 @@ export const NameFields = ({
   }
   readonly example: string
   readonly tagsExample?: string
-  /** The default of an empty name. Without a hint the name is required. */
+  /** The default used for an empty name. Without a hint, the name is required. */
   readonly hint?: string
 }) => (
   <>

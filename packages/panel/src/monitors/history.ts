@@ -4,7 +4,7 @@ type Span = Pick<Incident, "closed_at" | "opened_at">
 
 export interface DayOfHistory {
   readonly at: number
-  /** `no incident` means that the monitor existed, but nothing shows that it was up. */
+  /** `no incident` means that the monitor existed, but no event or incident proves that it was up. */
   readonly known: "not watched" | "no incident" | "watched"
   readonly downMs: number
 }
@@ -22,7 +22,7 @@ export interface OldestEvent {
   readonly isFirst: boolean
 }
 
-/** The oldest event that reports if the monitor was up or down. */
+/** Returns the oldest event that reports whether the monitor was up or down. */
 export const oldestOf = (
   events: ReadonlyArray<{ readonly at: string; readonly status: MonitorStatus }>,
   isAll: boolean
@@ -35,13 +35,13 @@ const isResult = (status: MonitorStatus): boolean => status !== "new" && status 
 
 export interface Watched {
   readonly since: number
-  /** The time from which it is known if the monitor was up. */
+  /** The time since which the monitor's status is known. */
   readonly from: number
 }
 
 /**
- * Finds when a monitor was first up or down. Old events are deleted, so incidents and the latest
- * change count too. Returns undefined if the monitor was never up or down.
+ * Finds when a monitor was first up or down. Because old events are deleted, incidents and the
+ * latest status change count too. Returns undefined if the monitor was never up or down.
  */
 export const watchedBy = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
@@ -58,11 +58,11 @@ export const watchedBy = (
   return { from, since: oldest.isFirst ? from : Date.parse(created_at) }
 }
 
-/** Corrects the coarse clock of the page, which may be behind the start of an incident. */
+/** Returns `now`, but not before the start of any incident, because the page's clock is coarse. */
 export const notBefore = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 
-/** The last days in the zone of the reader, oldest first. */
+/** Returns the last days in the user's time zone, oldest first. */
 export const daysOf = (
   incidents: ReadonlyArray<Span>,
   { from, since }: Watched,
@@ -83,6 +83,6 @@ export const daysOf = (
     }
   })
 
-/** The share of the time since `from` in which the monitor was up. */
+/** Returns the fraction of the time since `from` during which the monitor was up. */
 export const upShare = (incidents: ReadonlyArray<Span>, from: number, now: number): number =>
   now <= from ? 1 : 1 - downIn(incidents, from, now) / (now - from)

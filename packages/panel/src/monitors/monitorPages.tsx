@@ -29,7 +29,7 @@ import { useOldestEvent } from "./useOldestEvent.ts"
 
 type AnyMonitor = Omit<Monitor, "kind">
 
-/** The parts of the pages that differ between the kinds of monitors. */
+/** The parts of the pages that are specific to a monitor kind. */
 interface PageParts<M extends AnyMonitor, Event, Values extends object, Input extends object> {
   readonly kind: MonitorKind
   readonly resource: (api: SchedulingClient) => MonitorResource<M, Event, Input>
@@ -46,12 +46,12 @@ interface PageParts<M extends AnyMonitor, Event, Values extends object, Input ex
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: ListedEvent<Event>
-  /** True if the kind is monitored from its creation, and not from its first event. */
+  /** True if monitoring starts at creation, false if it starts with the first event. */
   readonly isMonitoredAtOnce: boolean
 }
 
 interface KindActions {
-  /** Buttons before those that all kinds have. */
+  /** Buttons shown before those common to all kinds. */
   readonly buttons?: ReactNode
   readonly menuItems?: ReactNode
 }

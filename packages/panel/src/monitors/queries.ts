@@ -19,7 +19,7 @@ export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).monitors.list({ limit: 1 }, { signal })).counts
   })
 
-/** The part of the client of a kind of monitor that its pages use. */
+/** The SDK methods of a monitor kind that its pages use. */
 export interface MonitorResource<Monitor, Event, Input> {
   readonly get: (id: MonitorId, options: RequestOptions) => PromiseLike<Monitor>
   readonly listEvents: (
@@ -54,10 +54,10 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
     )
   )
 
-/** Live events report only status changes, so the rest is polled. */
+/** The polling interval. Live events report only status changes. */
 export const pollMs = 5_000
 
-/** Polls the events of a monitor while only the newest page is loaded. */
+/** Query options that poll a monitor's events while only the newest page is loaded. */
 export const pollEvents = {
   refetchInterval: ({
     state: { data }
@@ -66,7 +66,7 @@ export const pollEvents = {
   }) => ((data?.pages.length ?? 0) > 1 ? false : pollMs)
 }
 
-/** Fetches everything about monitors again, after a change. */
+/** Refetches all monitor queries after a change. */
 export const monitorsChanged = async (workspaceId: WorkspaceId): Promise<void> => {
   await Promise.all([
     queries.invalidateQueries({ queryKey: all(workspaceId) }),

@@ -9,8 +9,8 @@ interface Event {
 }
 
 /**
- * The oldest loaded event of a monitor. Undefined until events are loaded. `createdAt` is given for a
- * monitor that is checked from its creation on.
+ * Returns the oldest loaded event of a monitor. Undefined while events are loading. Pass
+ * `createdAt` for a monitor that is checked from its creation on.
  */
 export const useOldestEvent = <A extends Event>(
   options: ReturnType<typeof listOptions<A>>,

@@ -1,6 +1,6 @@
 import type { DeliveredEvent, NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
 
-/** The events of rules in words, by group. */
+/** The display names of the events that rules can match, by group. */
 export const eventGroups: ReadonlyArray<
   readonly [group: string, events: ReadonlyArray<readonly [NotificationEvent, string]>]
 > = [
@@ -38,7 +38,7 @@ const words = new Map<string, string>(eventGroups.flatMap(([, events]) => events
 
 export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
 
-/** The predicates of the sentences about events. */
+/** The predicates for sentences about events. */
 const predicates: Readonly<Record<string, string>> = {
   "execution.failed": "failed",
   "execution.succeeded": "succeeded",
@@ -58,7 +58,7 @@ const predicates: Readonly<Record<string, string>> = {
   test: "was tested"
 }
 
-/** `Nightly report failed`. */
+/** Describes an event in a sentence: `Nightly report failed`. */
 export const happened = ({
   name,
   type
@@ -67,7 +67,7 @@ export const happened = ({
   readonly type: DeliveredEvent
 }) => `${name} ${predicates[type] ?? type}`
 
-/** `Nightly report failed, and 2 more`. */
+/** Returns the title of a delivery: `Nightly report failed, and 2 more`. */
 export const titleOf = ({
   events,
   events_count
@@ -77,11 +77,11 @@ export const titleOf = ({
   return happened(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
 }
 
-/** `a, b and c`. */
+/** Joins items: `a, b and c`. */
 export const listed = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
 
-/** The events of a new rule: failures and recoveries. */
+/** The preselected events of a new rule: failures and recoveries. */
 export const usualEvents: ReadonlyArray<NotificationEvent> = [
   "execution.failed",
   "chain_run.failed",

@@ -6,7 +6,7 @@ import type { DeliverySearch } from "./search.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "notifications"] as const
 
-/** All channels. A workspace has at most 100, which is one page. */
+/** The query for all channels. A workspace has at most 100, which fit on one page. */
 export const channelsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "channels"],
@@ -45,6 +45,6 @@ export const deliveryOptions = (workspaceId: WorkspaceId, deliveryId: Notificati
     queryFn: ({ signal }) => clientOf(workspaceId).notifications.getDelivery(deliveryId, { signal })
   })
 
-/** Fetches everything about notifications again, after a change. */
+/** Refetches all notification queries after a change. */
 export const notificationsChanged = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

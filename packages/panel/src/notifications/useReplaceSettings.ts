@@ -2,14 +2,17 @@ import type { NotificationSettings, NotificationSettingsInput } from "@schedulin
 import { useWorkspace } from "../data/client.ts"
 import { notificationsChanged } from "./queries.ts"
 
-/** Replaces the settings, unless somebody else has changed them since they were read. */
+/**
+ * Returns a function that replaces the settings, unless someone else has changed them since they
+ * were read.
+ */
 export const useReplaceSettings = ({ updated_at: _, ...settings }: NotificationSettings) => {
   const { api, workspaceId } = useWorkspace()
   return async (change: Partial<Omit<NotificationSettingsInput, "version">>) => {
     try {
       await api.notifications.replaceSettings({ ...settings, ...change })
     } finally {
-      // After a refusal the shown settings are out of date.
+      // If the update was rejected, the displayed settings are out of date.
       await notificationsChanged(workspaceId)
     }
   }

@@ -65,7 +65,7 @@ const FirstPing = ({ monitor: created }: { readonly monitor: HeartbeatMonitor })
   const { api, workspaceId } = useWorkspace()
   const { data: monitor = created } = useQuery({
     ...monitorOptions(api.heartbeatMonitors, workspaceId, created.id),
-    // Live events may be missing, so the first ping is polled for.
+    // Poll for the first ping, because live events may be unavailable.
     refetchInterval: ({ state }) => (state.data?.last_ping_at == null ? pollMs : false)
   })
   return (

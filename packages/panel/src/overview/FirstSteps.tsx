@@ -11,14 +11,14 @@ import { FirstKey } from "./FirstKey.tsx"
 
 const keyOf = (workspaceId: WorkspaceId) => `first-steps:${workspaceId}`
 
-/** The state of the first steps of a workspace, which is kept in this browser. */
+/** A workspace's first-steps progress, stored in this browser. */
 export const firstSteps = {
   get: (workspaceId: WorkspaceId): string | null => localStorage.getItem(keyOf(workspaceId)),
   set: (workspaceId: WorkspaceId, state: "begun" | "over"): void =>
     localStorage.setItem(keyOf(workspaceId), state)
 }
 
-/** The steps that were done, because the workspace has a task, a monitor or a key. */
+/** Returns the completed steps. A step is complete if the workspace has a task, a monitor or a key. */
 const useStepsDone = () => {
   const { api, workspaceId } = useWorkspace()
   const lists = [
@@ -28,7 +28,7 @@ const useStepsDone = () => {
   ] as const
   return useQueries({
     queries: lists.map(([noun, list]) => ({
-      // The key begins with the noun, so that a new record invalidates it.
+      // The query key starts with the noun, so that creating a record invalidates it.
       queryKey: ["w", workspaceId, noun, "any"],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
         (await list(signal)).data.length > 0
@@ -51,7 +51,7 @@ export const FirstSteps = () => {
   const [isOver, setOver] = useState(() => firstSteps.get(workspaceId) === "over")
   const done = useStepsDone()
   const isAllDone = done.task === true && done.monitor === true && done.key === true
-  // After the last step the section stays until the next visit, so that a new key stays in view.
+  // After the last step, the section stays until the next visit, so that a new key remains visible.
   useEffect(
     () => firstSteps.set(workspaceId, isOver || isAllDone ? "over" : "begun"),
     [workspaceId, isOver, isAllDone]

@@ -8,7 +8,7 @@ import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { type Coming, comingIn, type Done, doneIn, hoursPerBar } from "./bars.ts"
 
-/** The last and the next 24 hours as bars. A narrow chart has fewer bars. */
+/** A bar chart of the last and the next 24 hours. Narrow charts have fewer bars. */
 export const Timeline = ({
   coming,
   past,
@@ -66,7 +66,7 @@ export const Timeline = ({
           <span className="absolute -top-1 -left-[3px] size-[7px] rounded-full bg-live" />
         </span>
         {coming === undefined &&
-          // Placeholders, so that the past does not move when the forecast arrives.
+          // Placeholders keep the past bars in place until the forecast arrives.
           Array.from({ length: 24 / hours }, (_, bar) => (
             <span key={bar} className="min-w-0 grow basis-0" />
           ))}
@@ -93,7 +93,7 @@ export const Timeline = ({
           </Link>
         ))}
       </div>
-      {/* Both sides have as many parts as the bars above, so that "Now" is below its line. */}
+      {/* Both sides are as wide as their bars above, so that "Now" is below its line. */}
       <div className="mt-2 flex border-t border-line pt-2 text-xs nums text-faint">
         <span className="basis-0 whitespace-nowrap" style={{ flexGrow: done.length }}>
           24 h ago

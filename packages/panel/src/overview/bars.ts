@@ -21,17 +21,17 @@ export interface Coming extends Bar {
 
 const hourMs = 3_600_000
 
-/** The least width of a target (WCAG 2.5.8). */
+/** The minimum width of a click target (WCAG 2.5.8). */
 const minBarPx = 24
 
-/** The width of the line between the past and the future. */
+/** The width of the "now" line between past and future. */
 const nowPx = 9
 
-/** The number of hours per bar, so that 48 hours fit into the width. */
+/** Returns the number of hours per bar such that 48 hours fit into the width. */
 export const hoursPerBar = (widthPx: number): number =>
   [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * minBarPx) ?? 8
 
-/** The bars of the last 24 hours and of the current hour, which ends now. */
+/** Returns the bars for the last 24 hours and for the current hour up to now. */
 export const doneIn = (
   buckets: ReadonlyArray<ExecutionBucket>,
   hours: number,
@@ -51,7 +51,7 @@ export const doneIn = (
   })
 }
 
-/** The bars of the next 24 hours. The first one begins now. */
+/** Returns the bars for the next 24 hours. The first bar starts now. */
 export const comingIn = (forecast: Forecast, hours: number, now: number): ReadonlyArray<Coming> =>
   chunksOf(bucketsOf(forecast, hourMs).slice(0, 24), hours, 0).map((chunk) => {
     const start = chunk[0]?.start ?? 0
@@ -68,7 +68,7 @@ export const comingIn = (forecast: Forecast, hours: number, now: number): Readon
     }
   })
 
-/** Splits a list into a first chunk of `first` items, if that is not 0, and chunks of `size` items. */
+/** Splits a list into a first chunk of `first` items (none if 0) and chunks of `size` items. */
 const chunksOf = <A>(
   all: ReadonlyArray<A>,
   size: number,

@@ -9,7 +9,7 @@ export const lastDay = { bucket: "hour" } as const
 
 export const latestFailures = { status: "failed" } as const
 
-/** The query is polled. Live events would fetch it again after every run. */
+/** A polled query, because live events would refetch it after every run. */
 export const failingOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "failing"],
@@ -18,7 +18,7 @@ export const failingOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).activity.failing({ limit: 8 }, { signal })).data
   })
 
-/** Fetches the data of the overview while its code loads. */
+/** Prefetches the data of the overview while its code loads. */
 export const prefetchOverview = (workspaceId: WorkspaceId): void => {
   void queries.prefetchQuery(executionQueries.stats(workspaceId, lastDay))
   void queries.prefetchQuery(forecastOptions(workspaceId, 1))

@@ -50,7 +50,7 @@ export const QueueSheet = ({
     latest: queue && (async () => queueValuesOf(await api.queues.get(queue.id))),
     send: sendInput(inputOf, async (input, patch) => {
       await (queue === undefined
-        ? // The service says that a limit is missing.
+        ? // The service reports the missing limit.
           api.queues.create(input as QueueInput)
         : patch((changes) => api.queues.update(queue.id, changes)))
       notify(`${input.name} was ${queue === undefined ? "created" : "changed"}`)

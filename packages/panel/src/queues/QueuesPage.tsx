@@ -67,7 +67,7 @@ const statusOf = (queue: Queue) => {
   return queue.running > 0 ? <Status of="running" /> : <Status of="idle" />
 }
 
-/** The API counts no further than this. */
+/** The API does not count beyond this. */
 const countLimit = 10_000
 
 const waitingIn = ({ waiting }: Queue) => (waiting >= countLimit ? `${countLimit}+` : waiting)

@@ -1,6 +1,6 @@
 import type { Queue } from "@scheduling/sdk"
 
-/** The limits of a queue: `2 at once, 5 per second`. */
+/** Describes the limits of a queue: `2 at once, 5 per second`. */
 export const limitInWords = ({
   max_concurrency,
   rate_per_second
@@ -12,6 +12,6 @@ export const limitInWords = ({
     .flat()
     .join(", ")
 
-/** A rate below one per second is shown as the time between two starts. */
+/** Describes a rate. A rate below one per second becomes the interval between two starts. */
 const rateInWords = (perSecond: number) =>
   perSecond >= 1 ? `${perSecond} per second` : `one every ${Number((1 / perSecond).toFixed(2))} s`

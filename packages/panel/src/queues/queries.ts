@@ -1,8 +1,8 @@
 import type { Queue } from "@scheduling/sdk"
 import { recordQueries } from "../data/recordQueries.ts"
 
-/** All queues of a workspace fit on one page. */
+/** The queries for queues. All queues of a workspace fit on one page. */
 export const queueQueries = recordQueries<Queue>("queues", ({ queues }) => queues)
 
-/** Live events do not report the counts of a queue, so they are polled. */
+/** The polling interval. Live events do not report the counts of a queue. */
 export const pollQueuesMs = 5_000

@@ -8,14 +8,14 @@ import { RoleContext, useMay } from "../ui/role.tsx"
 import { secretsOptions } from "./queries.ts"
 import { SecretSheet } from "./SecretSheet.tsx"
 
-/** The secrets of the workspace. None until the reader is known to be allowed to see them. */
+/** Returns the workspace's secrets. Empty until the user is known to have permission to list them. */
 export const useSecrets = () => {
   const { workspaceId } = useWorkspace()
   const isKnown = use(RoleContext) !== undefined
   return useQuery({ ...secretsOptions(workspaceId), enabled: useMay()("editor") && isKnown })
 }
 
-/** A choice among the secrets of the workspace, by name. */
+/** Selects one of the workspace's secrets by name. */
 export const SecretField = ({
   error,
   label,
@@ -29,7 +29,7 @@ export const SecretField = ({
 }) => {
   const [isCreating, setCreating] = useState(false)
   const names = (useSecrets().data ?? []).map(({ name }) => name)
-  // A task may name a secret that was never created.
+  // A task may refer to a secret that does not exist.
   const known = value === "" || names.includes(value) ? names : [value, ...names]
   return (
     <>
@@ -46,7 +46,7 @@ export const SecretField = ({
         </div>
       </Field>
       {isCreating &&
-        // A form cannot be inside of another.
+        // Forms cannot be nested.
         createPortal(
           <SecretSheet onClose={() => setCreating(false)} onSaved={onChange} />,
           document.body

@@ -22,7 +22,8 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
             await api.secrets.delete(name)
             notify(`${name} was deleted`)
           } finally {
-            // A refusal names what uses the secret, which the list may not know yet.
+            // The error names the records that use the secret, which may be missing from the cached
+            // list.
             void secretsChanged(workspaceId)
           }
         }}

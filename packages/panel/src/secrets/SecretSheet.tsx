@@ -33,7 +33,7 @@ export const SecretSheet = ({
     initial: secret === undefined ? newSecret : secretValuesOf(secret),
     send: async (values) => {
       if (secret === undefined) {
-        // The API would change a secret of the same name.
+        // Check first, because the API would overwrite a secret with the same name.
         const known = await queries.fetchQuery(uncached(secretsOptions(workspaceId)))
         if (known.some(({ name }) => name === values.name)) {
           throw new FieldProblem("name", `A secret with the name ${values.name} already exists.`)
@@ -54,7 +54,7 @@ export const SecretSheet = ({
       <form
         className="flex flex-col gap-5"
         onSubmit={(event) => {
-          // The form of a task may be around this dialog.
+          // The dialog may be inside a task form, which must not be submitted.
           event.stopPropagation()
           void form.submit(event)
         }}
@@ -111,7 +111,7 @@ export const SecretSheet = ({
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}
-            // Keys have several lines, which a password input would join.
+            // Private keys have several lines, which a password input would join.
             className="[-webkit-text-security:disc]"
           />
         </Field>

@@ -18,7 +18,7 @@ import { UsedBy } from "./UsedBy.tsx"
 export const SecretsPage = () => {
   const { workspaceId } = useWorkspace()
   const [isCreating, setCreating] = useState(false)
-  // What uses a secret changes with the tasks.
+  // The uses of a secret change whenever a task changes.
   const { data = [], error, isPending, refetch } = useQuery(uncached(secretsOptions(workspaceId)))
   const create = (
     <Only role="editor">

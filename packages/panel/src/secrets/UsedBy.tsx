@@ -6,7 +6,7 @@ import { taskLink } from "../data/tasks.ts"
 const monitorKindOf = { http_monitor: "http" } as const
 const taskKindOf = { cron_task: "cron", delayed_task: "delayed", chain: "chain" } as const
 
-/** Links to what uses a secret. */
+/** Links to the records that use a secret. */
 export const UsedBy = ({ uses }: { readonly uses: ReadonlyArray<SecretUse> }) =>
   uses.map((use, index) => (
     <span key={use.id}>

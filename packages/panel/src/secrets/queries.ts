@@ -5,7 +5,10 @@ import { queries } from "../data/queries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "secrets"] as const
 
-/** All secrets of a workspace, without their values. Viewers may not read the list. */
+/**
+ * The query for all secrets of a workspace, without their values. Viewers are not allowed to list
+ * them.
+ */
 export const secretsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: all(workspaceId),

@@ -1,6 +1,6 @@
 import type { Secret, SecretDefinition } from "@scheduling/sdk"
 
-/** The form values of a secret. An empty value keeps the present one. */
+/** The form values of a secret. An empty value keeps the current one. */
 export interface SecretValues {
   readonly name: string
   readonly value: string
@@ -29,14 +29,14 @@ export const secretInputOf = (values: SecretValues): SecretDefinition => ({
   description: values.description.trim() || null
 })
 
-/** The hosts in the form to which the secret may not be sent yet. */
+/** Returns the hosts in the form that are not yet allowed for the secret. */
 export const addedHosts = (
   values: Pick<SecretValues, "allowed_hosts">,
   { allowed_hosts }: Pick<Secret, "allowed_hosts">
 ): ReadonlyArray<string> =>
   hostsOf(values.allowed_hosts).filter((host) => !allowed_hosts.includes(host))
 
-/** A typed name with the characters that the name of a secret may have. */
+/** Converts typed text to a valid secret name. */
 export const secretNameOf = (text: string): string => text.toUpperCase().replaceAll(/[\s.-]/g, "_")
 
 export const secretReference = (name: string): string => `{{ secrets.${name} }}`

@@ -60,11 +60,11 @@ export const AuditPage = () => {
   )
 }
 
-/** `api_key.revoked` as `API key revoked`. */
+/** Formats an action for people: `api_key.revoked` as `API key revoked`. */
 const inWords = (action: string): string =>
   capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
-/** The name of the changed record, if the details or the channels have it. */
+/** Returns the name of the changed record if the event's details or the channel names contain it. */
 const subjectOf = (
   { details, subject_id }: AuditEvent,
   channels: ReadonlyMap<string, string>

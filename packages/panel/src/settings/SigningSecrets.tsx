@@ -13,7 +13,7 @@ import { notify } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { At } from "../ui/values/Time.tsx"
 
-/** The signing secrets of one server. They are fetched on demand and not cached. */
+/** Shows the signing secrets for one receiver. They are fetched on demand and not cached. */
 export const SigningSecrets = () => {
   const { api } = useWorkspace()
   const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })
@@ -95,5 +95,5 @@ const Secrets = ({
   )
 }
 
-/** The rest of a URL may contain credentials, so it is not sent. */
+/** Returns the origin of a URL. The rest may contain credentials, so it is not sent. */
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

@@ -26,7 +26,7 @@ export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: 
     )
   )
 
-/** The midnight at which a day begins, or a day that many days later. */
+/** Returns the local midnight at the start of a day, or of the day `later` days after it. */
 const midnight = (day: string, later: number): string => {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)

@@ -25,7 +25,7 @@ const dayIn = (value: unknown) => {
   return day !== undefined && /^\d{4}-\d\d-\d\d$/.test(day) ? day : undefined
 }
 
-/** The filters of the audit log. Both days are inclusive, in the zone of the reader. */
+/** The filters of the audit log. Both dates are inclusive, in the user's time zone. */
 export const auditSearch = searchOf({
   subject_kind: oneOf(subjectKinds.map(([kind]) => kind)),
   actor_id: textIn,
@@ -36,5 +36,5 @@ export const auditSearch = searchOf({
 
 export type AuditSearch = ReturnType<typeof auditSearch>
 
-/** The server whose signing secrets are shown. */
+/** The receiver whose signing secrets are shown. */
 export const settingsSearch = searchOf({ receiver: textIn })

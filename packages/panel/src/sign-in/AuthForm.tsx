@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from "react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 
-/** A form with one wide button. */
+/** A form with a single full-width button. */
 export const AuthForm = ({
   action,
   children,

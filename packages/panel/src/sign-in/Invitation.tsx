@@ -18,11 +18,11 @@ const invitationOptions = (token: string) =>
     }
   })
 
-/** The invitation of a link. Null if the link is no longer valid, undefined while it loads. */
+/** Returns the invitation for a link. Null if the link is no longer valid, undefined while loading. */
 export const useInvitation = (token = takeLinkToken()): InvitationPreview | null | undefined =>
   useQuery(invitationOptions(token.trim())).data
 
-/** True if the user signs in on the way to an invitation. */
+/** True if the user is signing in to open an invitation. */
 export const isInvited = (next: string | undefined): boolean =>
   next !== undefined && /^\/invitation(?:[?#]|$)/.test(next)
 
@@ -46,7 +46,7 @@ export const InvitationFacts = ({
   </>
 )
 
-/** The description on the pages where an invited person signs in or creates an account. */
+/** Describes the invitation on the pages where an invitee signs in or creates an account. */
 export const Invited = ({
   invitation
 }: {

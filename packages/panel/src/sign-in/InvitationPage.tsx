@@ -12,7 +12,7 @@ import { InvitationFacts, invalidInvitation, useInvitation } from "./Invitation.
 import { takeLinkToken } from "./linkToken.ts"
 import { session } from "../data/session.ts"
 
-/** The page of an invitation link. Users who are not signed in do that first and come back. */
+/** The page of an invitation link. Users who are not signed in are redirected to sign in first. */
 export const InvitationPage = () => {
   const [linkToken] = useState(takeLinkToken)
   const navigate = useNavigate()

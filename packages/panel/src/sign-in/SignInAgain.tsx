@@ -5,11 +5,11 @@ import { Dialog } from "../ui/actions/Dialog.tsx"
 import { textLink } from "./AuthPage.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 
-/** The dialog after the session has expired. The page keeps its state, and requests wait. */
+/** The dialog shown when the session has expired. The page keeps its state, and requests wait. */
 const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
   const { data: me } = useQuery({ ...meOptions, enabled: false })
   const [asksForCode, setAsksForCode] = useState(false)
-  // A browser closes a dialog on the second Escape. A new one opens.
+  // Browsers close a dialog on the second Escape. A new key opens a new dialog.
   const [times, setTimes] = useState(0)
   return (
     <Dialog

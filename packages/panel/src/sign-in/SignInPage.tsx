@@ -9,7 +9,7 @@ export const SignInPage = () => {
   const navigate = useNavigate()
   const [asksForCode, setAsksForCode] = useState(false)
   const invitation = useInvitation()
-  // Another account starts with an empty form.
+  // A new key gives another account an empty form.
   const [times, setTimes] = useState(0)
   return (
     <AuthPage

@@ -1,8 +1,8 @@
 let kept = ""
 
 /**
- * Takes the token of a link from the fragment of the address, which browsers do not send. The token
- * is removed from the address and the history, and kept while the user signs in.
+ * Reads the token of a link from the URL fragment, which browsers do not send. The token is removed
+ * from the URL and the history, and kept while the user signs in.
  */
 export const takeLinkToken = (): string => {
   if (location.hash.length > 1) {

@@ -8,16 +8,16 @@ import { notify, notifyProblem } from "../ui/messages/toast.ts"
 export interface BulkAction<Row> {
   readonly name: string
   readonly icon: ReactNode
-  /** The participle for the message: `paused`. */
+  /** The past participle for the confirmation message: `paused`. */
   readonly done: string
   readonly act: (row: Row) => Promise<unknown>
-  /** The consequences of an action that cannot be undone. It is then confirmed first. */
+  /** The consequences of an irreversible action, which then requires confirmation. */
   readonly warning?: string
 }
 
 const tasksOf = (count: number) => (count === 1 ? "1 task" : `${count} tasks`)
 
-/** The number of requests in parallel. More would slow down the other users of the workspace. */
+/** The number of parallel requests. More would slow down the other users of the workspace. */
 const concurrency = 4
 
 /** Applies an action to many rows and reports the progress. */
@@ -55,7 +55,7 @@ export const BulkBar = <Row,>({
   onDone
 }: {
   readonly chosen: ReadonlyArray<Row>
-  /** Selects the matching rows that are not loaded yet, if there are any. */
+  /** Selects the matching rows that are not loaded yet. Undefined if all are loaded. */
   readonly more?: { readonly choose: () => void; readonly isBusy: boolean } | undefined
   readonly actions: ReadonlyArray<BulkAction<Row>>
   readonly onClear: () => void

@@ -13,7 +13,7 @@ import { Only } from "../ui/role.tsx"
 import type { BulkAction } from "./BulkBar.tsx"
 import { RunWithInput } from "./RunWithInput.tsx"
 
-/** A kind of task that repeats until it is paused. */
+/** A task kind that repeats until it is paused. */
 export interface RepeatingKind {
   readonly kind: "chain" | "cron"
   readonly resourceOf: (client: SchedulingClient) => {
@@ -52,7 +52,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
   }
   return {
     run: act((taskId) => runAndShow(taskId), "started"),
-    /** Throws, because its dialog shows the error. */
+    /** Lets errors through, because the dialog shows them. */
     runWith: async ({ id, name }: RepeatingTask, request: RunRequest) => {
       await runAndShow(id, request)
       notify(`${name} was started`)
@@ -60,7 +60,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
     },
     pause: act((id) => resource.pause(id), "paused"),
     resume: act((id) => resource.resume(id), "resumed"),
-    /** Throws, because the confirmation dialog shows the error. */
+    /** Lets errors through, because the confirmation dialog shows them. */
     remove: async ({ id, name }: RepeatingTask) => {
       await resource.delete(id)
       notify(`${name} was deleted`)

@@ -2,7 +2,7 @@ import { createContext, use } from "react"
 import type { Column } from "../ui/lists/List.tsx"
 import type { Selection } from "./useSelection.ts"
 
-/** A context, so that a change of the selection does not render all rows again. */
+/** A context, so that changing the selection does not re-render all rows. */
 export const SelectionContext = createContext<Selection>({
   chosen: [],
   count: 0,
@@ -37,7 +37,7 @@ interface Row {
 const SelectRow = ({ row }: { readonly row: Row }) => {
   const { has, toggle } = use(SelectionContext)
   return (
-    // The label makes the target larger than the box.
+    // The label makes the click target larger than the checkbox.
     <label className="absolute -inset-4 grid cursor-pointer place-items-center">
       <input
         type="checkbox"

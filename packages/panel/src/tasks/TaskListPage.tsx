@@ -17,7 +17,7 @@ import { RecentRunsContext, useRecentRuns } from "./RecentRuns.tsx"
 import { selectionColumn, SelectionContext } from "./SelectionColumn.tsx"
 import { useSelection } from "./useSelection.ts"
 
-/** Loads the rest of a list and selects all of it. */
+/** Loads the remaining pages of a list and selects all rows. */
 const useSelectAll = (
   {
     error,
@@ -43,7 +43,7 @@ interface TaskSearch<Status> {
   readonly status?: Status
 }
 
-/** The list of the tasks of one kind, with its filters and the actions for selected tasks. */
+/** Lists the tasks of one kind, with filters and bulk actions. */
 export const TaskListPage = <
   Row extends { readonly id: string; readonly name: string | null },
   Status extends string
@@ -70,7 +70,7 @@ export const TaskListPage = <
   readonly columns: ReadonlyArray<Column<Row>>
   readonly statuses: ReadonlyArray<readonly [status: Status, name: string]>
   readonly bulk: ReadonlyArray<BulkAction<Row>>
-  /** The text and the example of a workspace without tasks of this kind. */
+  /** The text and the example shown when the workspace has no tasks of this kind. */
   readonly purpose: string
   readonly example: object
 }) => {
@@ -83,7 +83,7 @@ export const TaskListPage = <
   const repeating = kind === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
   const maySelect = useMay()("editor")
-  // Memoized, so that the next page of the list does not render all rows again.
+  // Memoized, so that loading the next page does not re-render all rows.
   const shown = useMemo(
     () => (maySelect ? [selectionColumn, ...columns] : columns),
     [maySelect, columns]

@@ -1,7 +1,10 @@
 import type { CronTask } from "@scheduling/sdk"
 import { Badge } from "../ui/values/Status.tsx"
 
-/** The name of a task, with a badge if it is paused and the reason if the service paused it. */
+/**
+ * The name of a task, with a badge if it is paused and the reason if the service paused it
+ * automatically.
+ */
 export const TaskTitle = ({
   task: { name, paused_reason, status }
 }: {

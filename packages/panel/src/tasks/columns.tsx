@@ -9,7 +9,7 @@ import { RecentRuns } from "./RecentRuns.tsx"
 import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
 import { inWords } from "./schedule/inWords.ts"
 
-/** A moment as a distance, with the time below. */
+/** A relative time, with the full time below. */
 export const TwoLineTime = ({ at }: { readonly at: string }) => (
   <>
     <Ago at={at} className="block" />

@@ -7,8 +7,8 @@ export const delayedSearch = searchOf({
   status: oneOf(["pending", "running", "finished", "cancelled"])
 })
 
-/** The task that a new task is a copy of. */
+/** Search params of the new-task page: the id of the task to copy. */
 export const copySearch = searchOf({ from: textIn })
 
-/** The run that the page of a chain shows. */
+/** Search params of the chain page: the selected run. */
 export const runSearch = searchOf({ run: textIn })

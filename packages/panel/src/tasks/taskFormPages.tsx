@@ -20,7 +20,7 @@ import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
 import { AboveTasks } from "./TaskPage.tsx"
 
 export interface TaskValues extends CallbackValues {
-  /** The version of the task that is changed. */
+  /** The version of the edited task. Undefined for a new task. */
   readonly version?: number
   readonly name: string
   readonly tags: string
@@ -106,12 +106,12 @@ export const taskFormPages = <
   }
   readonly initial: Values
   readonly valuesOf: (task: Task) => Values
-  /** The values of a new task that is a copy of another. */
+  /** Returns the values for a copy of a task. */
   readonly copyOf: (task: Task) => Values
   readonly inputOf: (values: Values) => Input
   readonly Fields: ComponentType<{
     readonly form: FormOf<Values>
-    /** True if nothing is filled in yet. */
+    /** True if nothing has been filled in yet. */
     readonly isBlank: boolean
   }>
 }) => {
@@ -142,7 +142,7 @@ export const taskFormPages = <
     )
   }
 
-  /** Creates a task, perhaps as a copy of the task `from` in the address. */
+  /** The new-task page. `from` in the URL is the id of a task to copy. */
   const New = () => {
     const { api, workspaceId } = useWorkspace()
     const { from } = useSearch({ strict: false })

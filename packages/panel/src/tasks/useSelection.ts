@@ -13,7 +13,7 @@ export interface Selection<Row extends Identified = Identified> {
   readonly none: () => void
 }
 
-/** The selected rows of a list. A row that leaves the list is no longer selected. */
+/** Tracks the selected rows of a list. A row that leaves the list is deselected. */
 export const useSelection = <Row extends Identified>(rows: ReadonlyArray<Row>): Selection<Row> => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   return useMemo(

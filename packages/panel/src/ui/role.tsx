@@ -3,12 +3,12 @@ import { createContext, type ReactNode, use } from "react"
 
 const order: ReadonlyArray<Role> = ["viewer", "editor", "admin", "owner"]
 
-/** The role of the reader in the workspace. Undefined outside of a workspace and until it is known. */
+/** The current user's role in the workspace. Undefined outside a workspace and while it is loading. */
 export const RoleContext = createContext<Role | undefined>(undefined)
 
 /**
- * Returns a function that says if the reader has a role. While the role is unknown it says yes,
- * because the API decides in any case.
+ * Returns a function that checks whether the user has a role. While the role is loading, it returns
+ * true, because the API decides in any case.
  */
 export const useMay = (): ((needed: Role | undefined) => boolean) => {
   const role = use(RoleContext)
@@ -25,7 +25,7 @@ export const Only = ({
   readonly role: Role
   readonly children: ReactNode
   readonly instead?: ReactNode
-  /** True for content that makes requests. It then waits until the role is known. */
+  /** True for content that makes requests. Its rendering waits until the role is known. */
   readonly waits?: boolean
 }) => {
   const isKnown = use(RoleContext) !== undefined

@@ -4,7 +4,7 @@ const run = "run --allow 10.0.0.0/8"
 
 /**
  * The commands that start an agent from a clone or from an image built from it. No package name is
- * shown, because none is published yet, and the owner of that name could read the token.
+ * shown, because none is published yet, and whoever registered that name could read the token.
  */
 export const AgentCommands = ({ token }: { readonly token: string }) => {
   const environment = `export SCHEDULING_URL=${location.origin}

@@ -9,7 +9,7 @@ import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
 import * as bounds from "../data/bounds.ts"
 
-/** The choice between the service and a worker, which makes the call. */
+/** Chooses whether the service or a worker makes the call. */
 export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunOnValues>) => {
   const { workspaceId } = useWorkspace()
   const isOnWorkers = values.run_on !== null
@@ -73,7 +73,7 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
   )
 }
 
-/** The workers that have all of the typed labels, so that a misspelt label is noticed. */
+/** Lists the workers that have all of the typed labels, so that a misspelt label is noticed. */
 const WorkersFound = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
   const { workspaceId } = useWorkspace()
   const { data } = useQuery(allWorkersOptions(workspaceId))

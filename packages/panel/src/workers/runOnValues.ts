@@ -2,9 +2,9 @@ import type { RunOn } from "@scheduling/sdk"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { duration } from "../ui/values/format.ts"
 
-/** The workers of a task as form values. */
+/** The `run_on` setting of a task as form values. */
 export interface RunOnValues {
-  /** The labels of the workers. Null means that the service makes the call. */
+  /** The labels of the workers that make the call. Null means that the service makes it. */
   readonly run_on: string | null
   readonly worker_wait_seconds: number | null
 }

@@ -4,7 +4,7 @@ import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts
 import { SpanField } from "../../ui/forms/SpanField.tsx"
 import type { CheckValues } from "./checkValues.ts"
 
-/** How often a target is checked, and how many results in a row count. */
+/** The fields for how often a target is checked and how many consecutive results change the status. */
 export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<CheckValues>) => {
   const text = inputPropsOf(values, onChange)
   return (

@@ -55,7 +55,7 @@ const Timings = ({ check }: { readonly check: Check }) => {
   )
 }
 
-/** What all monitors with checks show. `target` is what the kind adds about its target. */
+/** Returns the facts shown for every monitor with checks. `target` has the kind's own facts. */
 export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName => {
   const { last_check: check } = monitor
   return {

@@ -1,6 +1,6 @@
 import type { HttpMonitor } from "@scheduling/sdk"
 
-/** The settings of the checks of a monitor, as form values. */
+/** A monitor's check settings as form values. */
 export interface CheckValues {
   readonly interval_seconds: number | null
   readonly timeout_seconds: string

@@ -72,7 +72,7 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
 
 const spanOf = (seconds: number) => duration(seconds * 1_000)
 
-/** True if the times of pings must be shown to the second. */
+/** True if ping times need second precision. */
 const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
   Math.min(grace_seconds, period_seconds ?? grace_seconds) < 120
 

@@ -72,7 +72,7 @@ export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   grace_seconds: values.grace_seconds ?? 0
 })
 
-/** The labels of the workers, and how the rules apply to them. */
+/** Edits the worker labels, and explains how the rules apply to the matching workers. */
 const WorkersWithLabels = ({
   form: { errorOf, text }
 }: {

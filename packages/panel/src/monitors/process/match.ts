@@ -20,7 +20,7 @@ export const matchWords = {
   }
 } as const satisfies Record<MatchBy, object>
 
-/** The way in which a monitor matches processes, and the text for it. */
+/** Returns how a monitor matches processes, and the text to match. */
 export const matchOf = ({
   match: { command_contains, name, pid_file }
 }: Pick<ProcessMonitor, "match">): readonly [MatchBy, string] =>

@@ -3,7 +3,7 @@ interface Server {
   readonly port: string
 }
 
-/** Takes the host and the port from a text in the field for the host: a URL or `host:8443`. */
+/** Splits a URL or `host:8443`, typed into the host field, into host and port. */
 export const serverIn = ({ host, port }: Server): Server => {
   const text = host.trim()
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text)

@@ -12,7 +12,7 @@ export const ConfigFields = ({
 }: {
   readonly fields: ReadonlyArray<ConfigField>
   readonly texts: Readonly<Record<string, string>>
-  /** The stored configuration, with masked secrets. */
+  /** The stored configuration, with its secrets masked. */
   readonly shown: Config | undefined
   readonly onChange: (name: string, text: string) => void
   readonly errorOf: (name: string) => string | undefined
@@ -66,7 +66,7 @@ export const ConfigFields = ({
     )
   })
 
-/** A text. URLs and secret fields may use a secret of the workspace. */
+/** A text input. URL and secret fields can use one of the workspace's secrets. */
 const ConfigInput = ({
   field: { isSecret, label, maxLength, type },
   isRequired,
@@ -88,7 +88,7 @@ const ConfigInput = ({
         mono
         ref={control}
         className="min-w-0 grow"
-        // A URL with a reference is not one for the browser.
+        // The browser would reject a URL that contains a reference.
         type={isSecret && !isReference ? "password" : type === "url" ? "text" : type}
         inputMode={type === "url" ? "url" : undefined}
         autoComplete={isSecret ? "new-password" : "off"}

@@ -100,7 +100,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
         }
         onSend={async (input) => {
-          // The form was made from the schema of the kind, so the config is one of this kind.
+          // The form is generated from the kind's schema, so the config is of this kind.
           const channel = { ...input, kind: kind.kind } as NotificationChannelInput
           const { id, name } = await api.notifications.createChannel(channel)
           notify(`${name} was created`)

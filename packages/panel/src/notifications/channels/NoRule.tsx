@@ -9,7 +9,7 @@ import { settingsOptions } from "../queries.ts"
 import { usualEvents } from "../events.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 
-/** The warning for a channel to which no rule sends anything. */
+/** Warns that no rule uses the channel. */
 export const NoRule = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { workspaceId } = useWorkspace()
   const { data: settings } = useQuery(settingsOptions(workspaceId))

@@ -1,6 +1,6 @@
 import { capital } from "../../ui/values/format.ts"
 
-/** A field of a configuration, read from its JSON schema. */
+/** A field of a channel's configuration, as described by its JSON schema. */
 export interface ConfigField {
   readonly name: string
   readonly label: string
@@ -63,7 +63,10 @@ export const fieldsOf = (
   })
 }
 
-/** A configuration as form values. Secrets begin empty, because the API shows only their end. */
+/**
+ * Converts a configuration to form values. Secret fields start empty, because the API returns only
+ * the last characters.
+ */
 export const textsOf = (
   fields: ReadonlyArray<ConfigField>,
   config: Config
@@ -73,8 +76,8 @@ export const textsOf = (
   )
 
 /**
- * Form values as a configuration. In an edit, an empty field becomes null, which removes it, and an
- * empty secret is left out, which keeps it.
+ * Converts form values to a configuration. In an edit, an empty field becomes null, which removes
+ * it, and an empty secret is omitted, which keeps it.
  */
 export const configOf = (
   fields: ReadonlyArray<ConfigField>,

@@ -28,7 +28,7 @@ export const DeliveryList = ({
   }, [workspaceId, channels])
   const list = useList({
     ...deliveryListOptions(workspaceId, search),
-    // The list is polled while a delivery is unfinished.
+    // Poll while a delivery is unfinished.
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
         ? 3_000

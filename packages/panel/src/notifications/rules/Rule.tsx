@@ -51,7 +51,7 @@ const named = <Id extends string>(
 ): ReadonlyArray<string> =>
   ids === null ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
 
-/** `, tagged billing, only for Nightly backup`. */
+/** Describes the scope of a rule: `, tagged billing, only for Nightly backup`. */
 const useScope = (rule: NotificationRule): string => {
   const { monitor_ids, tags, task_ids } = rule
   const { monitors, tasks } = useTargets(rule)

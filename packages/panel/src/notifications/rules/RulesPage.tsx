@@ -38,7 +38,7 @@ export const RulesPage = () => {
   )
 }
 
-/** Rules have no ids, and somebody else may have changed the order, so they are compared by content. */
+/** Compares rules by content, because rules have no ids and someone else may have reordered them. */
 const isSame = (one: NotificationRule, other: NotificationRule | undefined) =>
   JSON.stringify(one) === JSON.stringify(other)
 

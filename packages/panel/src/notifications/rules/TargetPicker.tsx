@@ -10,7 +10,7 @@ export interface Target<Id extends string> {
   readonly kind: string
 }
 
-/** Selects tasks or monitors by name. An empty selection means all of them. */
+/** Selects tasks or monitors by name. An empty selection means all. */
 export const TargetPicker = <Id extends string>({
   chosen,
   find,

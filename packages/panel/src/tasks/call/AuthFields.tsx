@@ -3,7 +3,7 @@ import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { authKinds, type AuthValues } from "./authValues.ts"
 
-/** How the call authenticates itself. The secret parts are secrets of the workspace. */
+/** The fields for the call's authentication. Credentials are chosen from the workspace's secrets. */
 export const AuthFields = ({
   errorOf,
   onChange,

@@ -17,7 +17,7 @@ export const CallFields = ({
   steps = [],
   values
 }: FieldGroupProps<CallValues> & {
-  /** The names of the earlier steps of a chain, whose answers the call may use. */
+  /** The names of the earlier steps of a chain, whose responses the call can reference. */
   readonly steps?: ReadonlyArray<string>
 }) => {
   const text = inputPropsOf(values, onChange)
@@ -77,7 +77,7 @@ export const CallFields = ({
   )
 }
 
-/** `steps` is undefined if the headers use no values of a run. */
+/** `steps` is undefined if the headers cannot reference values of a run. */
 export const HeaderFields = ({
   error,
   headers,
@@ -141,7 +141,7 @@ const HeaderRow = ({
 }: {
   readonly header: HeaderValue
   readonly index: number
-  /** True for a header that was just added. Its name gets the focus. */
+  /** True for a header that was just added. Its name input receives focus. */
   readonly isAdded: boolean
   readonly hintId: string
   readonly steps: ReadonlyArray<string> | undefined
@@ -188,7 +188,7 @@ const HeaderRow = ({
   )
 }
 
-/** What becomes of values that the service hides. */
+/** Explains what happens to masked header values. */
 const HiddenHint = ({
   headers,
   id

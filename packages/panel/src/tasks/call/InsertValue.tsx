@@ -23,7 +23,7 @@ const valuesOfStep = (step: string) => [
   [`steps.${step}.body`, "The body of its answer"] as const
 ]
 
-/** A menu of values. The chosen one is written at the caret of the control, as `{{ … }}`. */
+/** A menu of values. Inserts the chosen value at the cursor, as `{{ … }}`. */
 export const InsertValue = ({
   control,
   into,
@@ -32,11 +32,11 @@ export const InsertValue = ({
   steps
 }: {
   readonly control: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
-  /** What the value is written into, for screen readers. */
+  /** The label of the field that the value is inserted into, for screen readers. */
   readonly into: string
   readonly isIcon?: boolean
   readonly onChange: (text: string) => void
-  /** The names of the earlier steps of a chain. Null where only secrets may stand. */
+  /** The names of the earlier steps of a chain. Null if only secrets are allowed. */
   readonly steps: ReadonlyArray<string> | null
 }) => {
   const insert = (reference: string) => {
@@ -45,7 +45,7 @@ export const InsertValue = ({
     const { selectionEnd, selectionStart, value } = current
     const start = selectionStart ?? value.length
     onChange(value.slice(0, start) + reference + value.slice(selectionEnd ?? start))
-    // The new text is in the control only after it was rendered.
+    // The control has the new text only after rendering.
     requestAnimationFrame(() => {
       const caret = start + reference.length
       current.focus()
@@ -67,7 +67,7 @@ export const InsertValue = ({
   )
 }
 
-/** The secrets are fetched when the menu opens. */
+/** The items of the menu. Secrets are fetched when it opens. */
 const Values = ({
   onSelect,
   steps

@@ -11,7 +11,7 @@ export const PasteBox = ({
   hasSchedule = false,
   onPaste
 }: {
-  /** True if the form has a schedule, which a crontab line fills in. */
+  /** True if the form has a schedule field that a crontab line can fill in. */
   readonly hasSchedule?: boolean
   readonly onPaste: (pasted: Pasted) => void
 }) => {
@@ -24,7 +24,7 @@ export const PasteBox = ({
     setText(next)
     const values = read(next)?.values
     if (values === undefined) return
-    // The call of an earlier paste does not belong to this schedule.
+    // Reset the call of an earlier paste, which does not belong to this schedule.
     onPaste(hasCall ? { ...emptyCall, ...values } : values)
     setHasCall(values.url !== undefined)
   }

@@ -1,7 +1,7 @@
 import type { CallAuth } from "@scheduling/sdk"
 import { secretReference } from "../../secrets/secretValues.ts"
 
-/** How a call authenticates itself, as form values. The fields of other kinds keep what was typed. */
+/** A call's authentication as form values. The fields of the other kinds keep what was typed. */
 export interface AuthValues {
   readonly kind: CallAuth["kind"] | ""
   readonly username: string
@@ -33,7 +33,7 @@ const noAuth: AuthValues = {
   client_secret: ""
 }
 
-/** The name in `{{ secrets.NAME }}`. */
+/** Returns the name in `{{ secrets.NAME }}`. */
 export const secretIn = (reference: string): string =>
   /^\{\{\s*secrets\.(\w+)\s*\}\}$/.exec(reference)?.[1] ?? ""
 

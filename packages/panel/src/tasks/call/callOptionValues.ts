@@ -1,7 +1,7 @@
 import type { Completion, CronTask, RetryInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
 
-/** The rare options of a call as form values. An empty text means not set. */
+/** A call's advanced options as form values. An empty string means not set. */
 export interface CallOptionValues {
   readonly success_codes: string
   readonly body_contains: string
@@ -17,7 +17,7 @@ export type CallOptions = Pick<
   "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
 >
 
-/** The events that finish an attempt, other than the answer. */
+/** What finishes an attempt, if not the response. */
 export const completions: Readonly<Record<Completion, string>> = {
   callback: "When the job reports its result",
   auto: "As the answer says: at once, or when the job reports its result"

@@ -15,7 +15,7 @@ import {
   callOptionValuesOf
 } from "./callOptionValues.ts"
 
-/** A header of the form. The value of a `copied` one is hidden, so it has to be entered again. */
+/** A header in the form. The value of a `copied` header is masked, so it has to be entered again. */
 export type HeaderValue = readonly [name: string, value: string, copied?: "copied"]
 
 export interface CallValues extends CallOptionValues, RunOnValues {
@@ -50,7 +50,7 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
   ...callOptionValuesOf(call)
 })
 
-/** The values of a new call that is a copy of another. */
+/** Returns the values for a copy of a call. */
 export const copiedCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
   ...values,
   headers: values.headers.map(([name, value]): HeaderValue =>

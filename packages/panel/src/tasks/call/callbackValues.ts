@@ -1,6 +1,6 @@
 import type { CronTask } from "@scheduling/sdk"
 
-/** The URLs of callbacks as form values. An empty text means none. */
+/** The callback URLs as form values. An empty string means none. */
 export interface CallbackValues {
   readonly on_failure: string
   readonly on_success: string

@@ -1,4 +1,4 @@
-/** The long names of the short options that take a value or matter here. */
+/** Long names of short curl options that take a value or that this file handles. */
 const shorts: ReadonlyMap<string, string> = new Map(
   `A=user-agent b=cookie C=continue-at c=cookie-jar D=dump-header d=data E=cert e=referer
   F=form f=fail G=get H=header I=head i=include K=config m=max-time N=no-buffer O=remote-name
@@ -9,7 +9,7 @@ const shorts: ReadonlyMap<string, string> = new Map(
     .map((pair) => [pair.charAt(0), pair.slice(2)] as const)
 )
 
-/** All options of curl 8 that take a value. The word after one of them is not the URL. */
+/** All curl 8 options that take a value. The word that follows one is not the URL. */
 const valued: ReadonlySet<string> = new Set(
   `abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config
   connect-timeout connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data
@@ -31,13 +31,13 @@ const valued: ReadonlySet<string> = new Set(
   vlan-priority write-out`.split(/\s+/)
 )
 
-/** True for options that affect only the output of curl. */
+/** True for options that affect only curl's output. */
 export const isAboutOutput = (name: string) =>
   /^(?:dump-header|fail|fail-with-body|include|no-buffer|no-progress-meter|output|progress-bar|remote-name|show-error|silent|verbose|write-out|#)$/.test(
     name
   )
 
-/** An option of a curl command. A word that is no option is the value of `url`. */
+/** An option of a curl command. A word that is not an option becomes the value of `url`. */
 export interface Part {
   /** The option as written: `-X`. */
   readonly given: string
@@ -46,7 +46,10 @@ export interface Part {
   readonly value: string
 }
 
-/** The options of a command: `-sX POST`, `-XPOST`, `--request POST` and `--request=POST` alike. */
+/**
+ * Parses the options of a command, written as `-sX POST`, `-XPOST`, `--request POST` or
+ * `--request=POST`.
+ */
 export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   for (let at = 0; at < words.length; at++) {
@@ -70,7 +73,10 @@ export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
   return parts
 }
 
-/** Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option with a value takes all that follows. */
+/**
+ * Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option with a value takes the rest of the
+ * word.
+ */
 const shortPartsOf = (word: string): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   for (let at = 1; at < word.length; at++) {

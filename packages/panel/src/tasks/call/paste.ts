@@ -10,7 +10,7 @@ const nicknames: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *"
 }
 
-/** Five fields and a command. The month and the day of the week may be names. */
+/** Five fields and a command. Months and weekdays may be names. */
 const crontabLine =
   /^((?:[\d*][\d*,/~-]*\s+){3}(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*\s+(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*)(?:\s+(.*))?$/is
 
@@ -22,12 +22,12 @@ export const readPasted = (text: string): Reading | undefined => {
   return {
     values: { ...call?.values, schedule },
     filled: [...(call?.filled ?? []), "schedule"],
-    // A command other than curl cannot become a call.
+    // Only curl commands can be converted to a call.
     ignored: call?.ignored ?? (command === "" ? [] : [shortened(command)])
   }
 }
 
-/** Reads the same texts for a form without a schedule. */
+/** Reads the same input for a form without a schedule. */
 export const readPastedCall = (text: string): Reading | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
   const call = readCurl(command)

@@ -15,7 +15,7 @@ export interface Pasted {
 export interface Reading {
   readonly values: Pasted
   readonly filled: ReadonlyArray<string>
-  /** The parts of the text that have no field. */
+  /** The parts of the input for which the form has no field. */
   readonly ignored: ReadonlyArray<string>
 }
 
@@ -31,7 +31,7 @@ interface Draft {
   isGet: boolean
 }
 
-/** Applies one option, or returns its name if the panel ignores it. */
+/** Applies an option to the draft, or returns its name if the panel ignores it. */
 type Reader = (draft: Draft, part: Part) => string | undefined
 
 const whole = ({ given, value }: Part) => `${given} ${value}`
@@ -122,7 +122,7 @@ const readers: Readonly<Record<string, Reader>> = {
   "user-agent": header("user-agent"),
   referer: header("referer"),
   cookie: (draft, part) =>
-    // A value without an equals sign is the name of a file.
+    // A value without an equals sign is a file name.
     part.value.includes("=") ? header("cookie")(draft, part) : whole(part),
   "max-time": (draft, part) => {
     const seconds = Math.ceil(Number(part.value))
@@ -132,7 +132,10 @@ const readers: Readonly<Record<string, Reader>> = {
   }
 }
 
-/** Reads the call of a curl command. Returns undefined for other commands and without a URL. */
+/**
+ * Converts a curl command to a call. Returns undefined for other commands and if the URL is
+ * missing.
+ */
 export const readCurl = (command: string): Reading | undefined => {
   const words = shellWords(command)
   const begin = words.findIndex((word) => /(?:^|\/)curl$/.test(word))
@@ -177,7 +180,10 @@ const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): R
   }
 }
 
-/** True if curl would send the body as a form. A JSON body gets the default type of the service. */
+/**
+ * True if curl would send the body as a form. For a JSON body, the service sets the default content
+ * type.
+ */
 const isForm = (headers: Draft["headers"], body: string) =>
   body !== "" &&
   !/^\s*[[{]/.test(body) &&

@@ -1,6 +1,6 @@
 /**
- * Splits a command as a POSIX shell does, with quotes, backslashes and continued lines. A `;` or `|`
- * is a word of its own. Browsers copy texts with quotes as `$'…'`.
+ * Splits a command like a POSIX shell, with quotes, backslashes and line continuations. A `;` or
+ * `|` becomes a separate word. Browsers copy strings that contain quotes as `$'…'`.
  */
 export const shellWords = (command: string): ReadonlyArray<string> => {
   const words: Array<string> = []

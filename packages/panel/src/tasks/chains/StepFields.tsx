@@ -22,7 +22,7 @@ export const StepFields = ({
 }: {
   readonly step: StepValues
   readonly index: number
-  /** True for a step that was just added. Its name gets the focus. */
+  /** True for a step that was just added. Its name input receives focus. */
   readonly isAdded: boolean
   readonly isLast: boolean
   readonly before: ReadonlyArray<StepValues>

@@ -36,7 +36,7 @@ const edges: Readonly<Record<Tone, string>> = {
 
 type RunStep = ChainRunDetail["steps"][number]
 
-/** The steps of a chain from top to bottom, with their results in the chosen run. */
+/** Shows the steps of a chain from top to bottom, with their results in the selected run. */
 export const StepGraph = ({
   chain,
   run
@@ -94,7 +94,7 @@ interface StepProps {
   /** Undefined for a step that was removed from the chain. */
   readonly step: ChainStep | undefined
   readonly done: RunStep | undefined
-  /** Undefined if the request of the step is unknown. */
+  /** Undefined if the step's request is unknown. */
   readonly run: ChainRunDetail | undefined
 }
 

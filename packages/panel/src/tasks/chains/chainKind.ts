@@ -52,7 +52,7 @@ export const stepRequestOptions = (
     queryKey: [...chainQueries.all(workspaceId), chain_id, "runs", id, "requests", executionId],
     queryFn: ({ signal }) =>
       clientOf(workspaceId).chains.stepRequest(chain_id, id, executionId, { signal }),
-    // A request that was sent never changes, and one that is lost stays lost.
+    // A sent request never changes, and a deleted one is never restored.
     staleTime: Infinity,
     retry: false
   })

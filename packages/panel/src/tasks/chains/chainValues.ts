@@ -7,14 +7,17 @@ import {
   scheduledValuesOf
 } from "../schedule/scheduledValues.ts"
 
-/** A step as form values. The key stays the same when the step is moved or renamed. */
+/** A step as form values. Moving or renaming the step does not change its key. */
 export interface StepValues extends CallValues {
   readonly key: number
   readonly name: string
   readonly run_if: RunIf
 }
 
-/** The keys of stored steps are their positions, so that they are the same after a refetch. */
+/**
+ * Stored steps use their positions as keys, so that a refetch does not change them. New steps get
+ * higher keys.
+ */
 let lastKey = 1_000
 
 export const newStep = (name: string): StepValues => ({
@@ -55,7 +58,7 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
 
 const reference = /\{\{\s*steps\.([\w-]+)/g
 
-/** The problem with the references of a step, which may only name earlier steps. */
+/** Returns the problem with a step's references, which may only refer to earlier steps. */
 export const referenceProblem = (
   step: StepValues,
   before: ReadonlyArray<StepValues>

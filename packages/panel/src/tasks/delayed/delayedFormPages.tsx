@@ -35,7 +35,7 @@ const newDelayed = {
 
 type DelayedValues = typeof newDelayed
 
-/** The values without the time, which a copy does not have: that of the original may have passed. */
+/** Returns the form values for a copy, without the time, which may have passed. */
 const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,
   ...callValuesOf(task),

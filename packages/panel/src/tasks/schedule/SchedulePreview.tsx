@@ -38,7 +38,7 @@ export const SchedulePreview = ({
   readonly schedule: string
   readonly timezone: string
   readonly dstOverlap: DstOverlap
-  /** True if a field already shows what is wrong. */
+  /** True if a field already shows the error. */
   readonly isRefused: boolean
   readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
@@ -85,7 +85,10 @@ const changes = {
   ]
 } as const
 
-/** Formats `2026-03-29T03:30:00+02:00` as `Sun 29 Mar, 03:30 +02:00`. Adds the year, unless it is this one. */
+/**
+ * Formats `2026-03-29T03:30:00+02:00` as `Sun 29 Mar, 03:30 +02:00`, with the year unless it is the
+ * current one.
+ */
 const formatLocal = (local: string): string => {
   const [, day = "", time = "", offset = ""] =
     /^([\d-]+)T(\d\d:\d\d(?::(?!00)\d\d)?)[^+\-Z]*(.*)$/.exec(local) ?? []

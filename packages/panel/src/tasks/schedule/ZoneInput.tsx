@@ -3,7 +3,7 @@ import { Input } from "../../ui/forms/Field.tsx"
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")]
 
-/** A time zone, with suggestions for a part of its name. */
+/** A time zone input that suggests zones by part of their name. */
 export const ZoneInput = ({
   onChange,
   value

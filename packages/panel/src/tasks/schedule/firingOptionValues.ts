@@ -1,6 +1,6 @@
 import type { CronTask, OnPause, Precision } from "@scheduling/sdk"
 
-/** The rare options of a schedule as form values. An empty text means not set. */
+/** A schedule's advanced options as form values. An empty string means not set. */
 export interface FiringOptionValues {
   readonly precision: Precision
   readonly jitter_seconds: string
@@ -14,7 +14,7 @@ export interface FiringOptionValues {
 
 export type FiringOptions = Pick<CronTask, keyof FiringOptionValues>
 
-/** A time in the form of `<input type="datetime-local">`, which is in the zone of the reader. */
+/** Formats a time for `<input type="datetime-local">`, which uses the user's time zone. */
 export const localTime = (at: string): string => {
   const date = new Date(at)
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
@@ -42,7 +42,7 @@ export const firingOptionInputOf = (values: FiringOptionValues) => ({
   pause_after_failures: numberOrNull(values.pause_after_failures)
 })
 
-/** The options that the preview of a schedule needs. */
+/** Returns the query parameters of the schedule preview. */
 export const slotQueryOf = (values: FiringOptionValues) => {
   const days = daysOf(values)
   const { ends_at, excluded_calendar, starts_at } = firingOptionInputOf(values)

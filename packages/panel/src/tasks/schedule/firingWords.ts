@@ -1,6 +1,6 @@
 import type { Missed, OnPause, Overlap } from "@scheduling/sdk"
 
-// The options of a schedule in words, for its form and its page.
+// The options of a schedule in words, for the task form and the task page.
 
 export const overlaps: Readonly<Record<Overlap, string>> = {
   skip: "Skip the new run",

@@ -1,10 +1,16 @@
 import cronstrue from "cronstrue"
 
-/** Lists need the same schedules for many rows, and cronstrue takes half a millisecond for each. */
+/**
+ * A cache, because lists show the same schedule in many rows and cronstrue takes half a millisecond
+ * for each.
+ */
 const known = new Map<string, string>()
 const maxKnown = 1_000
 
-/** A schedule in words: `Every 5 minutes`. Returns the expression itself if cronstrue refuses it. */
+/**
+ * Describes a schedule: `Every 5 minutes`. Returns the expression itself if cronstrue cannot parse
+ * it.
+ */
 export const inWords = (schedule: string): string => {
   const before = known.get(schedule)
   if (before !== undefined) return before

@@ -10,7 +10,7 @@ import {
 } from "./firingOptionValues.ts"
 
 export interface ScheduledValues extends TaskValues, FiringOptionValues {
-  /** An empty text means no schedule. */
+  /** An empty string means no schedule. */
   readonly schedule: string
   readonly timezone: string
   readonly overlap: Overlap

@@ -1,7 +1,7 @@
 import { useBlocker } from "@tanstack/react-router"
 import { Confirm } from "./Dialog.tsx"
 
-/** Asks before the reader leaves the page while `mayLose` says that something would be lost. */
+/** Asks for confirmation before the user leaves the page while `mayLose` returns true. */
 export const AskBeforeLeaving = ({
   children,
   mayLose,
@@ -12,7 +12,7 @@ export const AskBeforeLeaving = ({
   readonly children: string
 }) => {
   const { proceed, reset, status } = useBlocker({
-    // A changed filter is a navigation to the same path, which loses nothing.
+    // Changing a filter navigates to the same path and loses nothing.
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && mayLose(),
     enableBeforeUnload: mayLose,
     withResolver: true

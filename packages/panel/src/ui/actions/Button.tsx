@@ -4,7 +4,7 @@ import { classes } from "../classes.ts"
 import { Spinner } from "../messages/Spinner.tsx"
 
 interface Look {
-  /** `main` is for the one most important action of a page. */
+  /** `main` is for the primary action of a page. */
   readonly look?: "main" | "plain" | "quiet" | "danger"
   readonly size?: "small" | "normal"
   readonly icon?: ReactNode
@@ -33,10 +33,10 @@ export const lookOf = ({ look = "plain", size = "normal" }: Look, className: str
     className
   )
 
-/** Work that takes longer shows a spinner. Faster work would only flicker. */
+/** The delay before a spinner is shown. An earlier spinner would only flicker. */
 const spinnerAfterMs = 100
 
-/** Runs one piece of work at a time, and reports when it takes long. */
+/** Runs one click handler at a time, and reports when it is slow to finish. */
 const useWork = (work: ((event: MouseEvent<HTMLButtonElement>) => unknown) | undefined) => {
   const [state, setState] = useState<"idle" | "begun" | "working">("idle")
   const onClick = async (event: MouseEvent<HTMLButtonElement>) => {
@@ -54,7 +54,7 @@ const useWork = (work: ((event: MouseEvent<HTMLButtonElement>) => unknown) | und
   return { onClick, isBegun: state !== "idle", isWorking: state === "working" }
 }
 
-/** While it is busy, the button cannot be pressed again but keeps the focus. */
+/** A button that ignores clicks while it is busy but keeps the focus. */
 export const Button = ({
   busy = false,
   children,

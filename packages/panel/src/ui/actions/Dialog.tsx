@@ -5,7 +5,7 @@ import { classes } from "../classes.ts"
 import { plain } from "../values/plain.ts"
 import { Problem } from "../messages/Problem.tsx"
 
-/** The native dialog, which keeps the focus inside and restores it afterwards. */
+/** A native dialog, which traps the focus and restores it when closed. */
 export const Dialog = ({
   children,
   isOpen,
@@ -21,14 +21,14 @@ export const Dialog = ({
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
   const isTyped = useRef(false)
-  // A list has a dialog per row, and nearly all of them are never opened.
+  // A list has one dialog per row, and most are never opened.
   const [wasOpened, setOpened] = useState(isOpen)
   if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
     isTyped.current = false
     if (isOpen) {
       ref.current?.showModal()
-      // The browser would focus the first element, which is the button that closes the dialog.
+      // The browser would focus the first element, the close button.
       ref.current?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus()
     } else ref.current?.close()
   }, [isOpen])
@@ -37,21 +37,21 @@ export const Dialog = ({
     <dialog
       ref={ref}
       aria-label={label}
-      // On Escape the browser closes the dialog before React knows. Events of a dialog inside of this
-      // one arrive here too.
+      // On Escape, the browser closes the dialog before React is notified. Events of nested dialogs
+      // bubble up to here too.
       onCancel={(event) => {
         if (event.target !== ref.current) return
         event.preventDefault()
         onClose()
       }}
-      // The dialog may be open again when this event arrives.
+      // The dialog may have been reopened when this event arrives.
       onClose={(event) => event.target === ref.current && !ref.current.open && onClose()}
       onInput={({ target }) => {
         const holder = (target as Element).closest("form, dialog")
         if (holder instanceof HTMLFormElement) isTyped.current = true
       }}
-      // A press on the backdrop has the dialog itself as its target. It does not close a dialog with
-      // unsaved input.
+      // A click on the backdrop targets the dialog itself. It does not close a dialog with unsaved
+      // input.
       onPointerDown={(event) => event.target === ref.current && !isTyped.current && onClose()}
       className={classes(
         "border-line bg-raised p-0 text-ink shadow-float backdrop:bg-black/35 backdrop:backdrop-blur-[2px] open:appear",
@@ -89,7 +89,7 @@ export const Sheet = ({
   </Dialog>
 )
 
-/** Asks before an action that cannot be undone. The children say what will happen. */
+/** Asks for confirmation of an irreversible action. The children describe its consequences. */
 export const Confirm = ({
   action,
   children,
@@ -105,7 +105,7 @@ export const Confirm = ({
   readonly children: ReactNode
   readonly action: string
   readonly onConfirm: () => Promise<unknown>
-  /** A word to type first, where much would be lost. */
+  /** A word that the user has to type first, if much would be lost. */
   readonly word?: string
 }) => {
   const [isBusy, setBusy] = useState(false)

@@ -4,8 +4,8 @@ import { flushSync } from "react-dom"
 import { classes } from "../classes.ts"
 
 /**
- * A button that opens a menu as a native popover. The arrow keys, Home, End and letters move within
- * it.
+ * A button that opens a menu as a native popover. The menu supports the arrow keys, Home, End and
+ * letters.
  */
 export const Menu = ({
   align = "end",
@@ -22,7 +22,7 @@ export const Menu = ({
 }) => {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
-  // A list has a menu per row, and nearly all of them stay closed.
+  // A list has one menu per row, and most are never opened.
   const [isOpen, setOpen] = useState(false)
   const anchor = `--menu-${id.replaceAll(/[^\w-]/g, "")}`
   const items = () => [
@@ -64,7 +64,7 @@ export const Menu = ({
         tabIndex={-1}
         onKeyDown={onKeyDown}
         onBeforeToggle={(event) => {
-          // The items are rendered first, so that the menu is placed with its final size.
+          // Render the items first, so that the menu is positioned with its final size.
           if (event.newState === "open") flushSync(() => setOpen(true))
         }}
         onToggle={(event) => {

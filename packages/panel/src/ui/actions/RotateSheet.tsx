@@ -10,7 +10,7 @@ const gracePeriods = [
   ["604800", "1 week"]
 ] as const
 
-/** Replaces a secret, and asks how long the old one keeps working. */
+/** Asks how long the old secret keeps working, and rotates it. */
 export const RotateSheet = ({
   description,
   onClose,
@@ -20,7 +20,7 @@ export const RotateSheet = ({
 }: {
   readonly title: string
   readonly description?: string
-  /** The noun for the secret: `key`. */
+  /** The noun for the secret, such as `key`. */
   readonly secret: string
   readonly onRotate: (graceSeconds: number) => Promise<unknown>
   readonly onClose: () => void

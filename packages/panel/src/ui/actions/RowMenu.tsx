@@ -25,7 +25,7 @@ export const RowMenu = ({
   readonly role: Role
   readonly pausing?: Pausing | undefined
   readonly onEdit?: () => void
-  /** May throw. The confirmation dialog shows the error. */
+  /** Errors are shown by the confirmation dialog. */
   readonly onDelete: () => Promise<unknown>
   readonly warning: ReactNode
   readonly first?: ReactNode

@@ -3,7 +3,10 @@ import { Button } from "../actions/Button.tsx"
 import { capital } from "../values/format.ts"
 import type { Edits } from "./useEdits.ts"
 
-/** Shows what somebody else changed since the form was opened, and asks which values to keep. */
+/**
+ * Shows the fields that someone else changed since the form was opened, and asks which values to
+ * keep.
+ */
 export const ConcurrentEdits = ({
   edits: { clashes, latest, settle, taken }
 }: {
@@ -53,7 +56,7 @@ export const ConcurrentEdits = ({
   )
 }
 
-/** The value that somebody else saved, if it can be shown on a line. */
+/** Formats the value that someone else saved, if it fits on one line. */
 const shown = (value: unknown) =>
   typeof value === "string" && value !== "" ? (
     <>
@@ -68,7 +71,7 @@ const shown = (value: unknown) =>
     "Changed by both"
   )
 
-/** The labels of fields, read from the form around the box. */
+/** Returns the labels of fields, read from the surrounding form. */
 const useLabels = (
   box: { readonly current: HTMLElement | null },
   fields: ReadonlyArray<string>

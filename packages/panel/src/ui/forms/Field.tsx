@@ -94,11 +94,11 @@ export const Input = ({
   ...rest
 }: ComponentProps<"input"> & {
   readonly mono?: boolean
-  /** The reason for which the browser refuses the value. */
+  /** The reason why the value is invalid, for the browser's validation message. */
   readonly refusal?: string | undefined
 }) => {
   const { length } = String(rest.value ?? "")
-  // The limit of the browser would cut a pasted text without a word.
+  // The browser's own `maxlength` would silently truncate pasted text.
   const excess =
     length > maxLength
       ? `This has ${length} characters. At most ${maxLength} are allowed.`
@@ -139,7 +139,7 @@ export const Textarea = ({
   />
 )
 
-/** The native list, which works with keyboard, touch and screen readers. */
+/** A native select, which works with keyboard, touch and screen readers. */
 export const Select = ({
   className,
   options,
@@ -189,7 +189,7 @@ export const Choice = <Value extends string>({
   value
 }: {
   readonly label: string
-  /** Shows the label above the buttons, and not only to screen readers. */
+  /** True to show the label above the buttons. Otherwise only screen readers read it. */
   readonly hasLabel?: boolean
   readonly value: Value
   readonly options: ReadonlyArray<readonly [value: Value, label: string]>

@@ -7,7 +7,7 @@ import { useMay, roleNeeded } from "../role.tsx"
 import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
-/** The end of a form: problems with the form as a whole, and its buttons. */
+/** The end of a form: its buttons, and problems that belong to no field. */
 export const FormEnd = ({
   action,
   form,
@@ -24,11 +24,11 @@ export const FormEnd = ({
     readonly attention: ReadonlyArray<string>
     readonly edits: Edits
   }
-  /** True if fields may be out of view, and leaving would lose much. */
+  /** True for a long form: fields may be out of view, and leaving would lose much input. */
   readonly isLong?: boolean
   readonly look?: "main" | "danger" | "plain"
   readonly onCancel?: () => void
-  /** The role that the form needs. Other members see who may send it. */
+  /** The role required to submit the form. Other members see which role that is. */
   readonly needs?: Role
 }) => {
   const { attention } = form

@@ -5,7 +5,7 @@ import { type SpanLimits, spanRefusal, units } from "./spans.ts"
 const unitOf = (seconds: number): string =>
   units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
 
-/** A length of time as an amount and a unit. The value is in seconds; null stands for an empty field. */
+/** Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty. */
 export const SpanField = ({
   error,
   hint,

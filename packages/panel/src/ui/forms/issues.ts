@@ -1,12 +1,12 @@
 import { ValidationError } from "@scheduling/sdk"
 
-/** A problem with a value. The path begins with the name of the field. */
+/** A problem with a value. The path starts with the name of the field. */
 export interface Issue {
   readonly path: ReadonlyArray<string | number>
   readonly message: string
 }
 
-/** Thrown by a form itself, to show a problem at one of its fields. */
+/** Thrown by a form to show a problem at one of its fields. */
 export class FieldProblem extends Error {
   readonly field: string
 
@@ -23,7 +23,7 @@ export const issuesOf = (error: unknown): ReadonlyArray<Issue> =>
       ? [{ path: [error.field], message: error.message }]
       : []
 
-/** Drops the issues whose values have changed. */
+/** Removes the issues whose values have changed. */
 export const issuesLeft = (
   issues: ReadonlyArray<Issue>,
   before: object,
@@ -33,13 +33,13 @@ export const issuesLeft = (
   return left.length === issues.length ? issues : left
 }
 
-/** Follows the path as far as it leads: a list of the API may be a single text in the form. */
+/** Follows the path as far as possible. A list in the API may be a single string in the form. */
 const valueAt = (values: object, path: Issue["path"]): unknown => {
   let value: unknown = values
   for (const key of path) {
     if (typeof value !== "object" || value === null || !(key in value)) break
     value = (value as Readonly<Record<string | number, unknown>>)[key]
   }
-  // An issue that belongs to no field stays until the form is sent again.
+  // An issue that belongs to no field stays until the form is submitted again.
   return value === values ? undefined : value
 }

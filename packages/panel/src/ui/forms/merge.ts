@@ -1,17 +1,17 @@
-/** The values of a form, and the record that they were last compared with. */
+/** The values of a form, and the record that they were last merged with. */
 export interface Edited<Values> {
   readonly base: Values
   readonly values: Values
 }
 
 export interface Merged<Values> extends Edited<Values> {
-  /** Fields that only somebody else changed. The form shows their values. */
+  /** Fields that only someone else changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
-  /** Fields that both changed to different values. The reader chooses. */
+  /** Fields that both this user and someone else changed, to different values. The user chooses. */
   readonly clashes: ReadonlyArray<string>
 }
 
-/** Merges the changes of others into a form, field by field. The edits of the reader stay. */
+/** Merges the changes of others into a form, field by field. The user's own edits are kept. */
 export const mergeLatest = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values
@@ -32,7 +32,7 @@ export const mergeLatest = <Values extends object>(
   }
 }
 
-/** Settles clashes: the values of the reader stay as changes, or those of the record replace them. */
+/** Resolves conflicts: either the user's values stay as edits, or the record's values replace them. */
 export const settleClashes = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values,
@@ -50,8 +50,8 @@ export const settleClashes = <Values extends object>(
 }
 
 /**
- * The fields of an input that were changed. PATCH leaves all others as they are. It merges headers,
- * so removed headers are null.
+ * Returns the changed fields of an input. PATCH keeps omitted fields and merges headers, so removed
+ * headers are null.
  */
 export const changedFields = <Input extends object>(before: Input, after: Input): Partial<Input> =>
   Object.fromEntries(

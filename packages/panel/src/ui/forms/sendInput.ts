@@ -4,12 +4,12 @@ interface Versioned {
   readonly version?: number | undefined
 }
 
-/** Sends the changed fields, if there are any, with the version that was read. */
+/** Sends the changed fields, if any, with the version that was read. */
 export type Patch<Input> = (
   update: (changes: Partial<Input> & Versioned) => Promise<unknown>
 ) => Promise<unknown>
 
-/** Creates a record from the whole input, or patches one. */
+/** Creates a record from the whole input, or patches an existing record. */
 export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<unknown>
 
 /** Converts the values of a form to the input of the API and passes it to `onSend`. */

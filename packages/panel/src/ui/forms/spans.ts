@@ -11,7 +11,7 @@ export interface SpanLimits {
   readonly max: number
 }
 
-/** Why a length of time is refused, in the unit of the field. */
+/** Returns why a duration is out of range, in the unit of the field. */
 export const spanRefusal = (
   seconds: number | null,
   unit: string,
@@ -22,7 +22,7 @@ export const spanRefusal = (
   return seconds > max ? `Give at most ${inUnit(max, unit, Math.floor)}.` : undefined
 }
 
-/** Rounds to two digits, in the direction that is accepted. */
+/** Converts seconds to a unit, rounded to two digits in the direction that stays in range. */
 const inUnit = (seconds: number, unit: string, round: (value: number) => number) => {
   const amount = round((seconds / Number(unit)) * 100) / 100
   const name = units.find(([known]) => known === unit)?.[1] ?? "seconds"

@@ -1,4 +1,4 @@
-/** Splits a text such as `billing, nightly` into tags. */
+/** Splits a string such as `billing, nightly` into tags. */
 export const tagsOf = (text: string): ReadonlyArray<string> => [
   ...new Set(
     text

@@ -2,22 +2,25 @@ import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { type Edited, isSame, type Merged, mergeLatest, settleClashes } from "./merge.ts"
 
 export interface Edits {
-  /** Fields that only others changed. The form shows their values. */
+  /** Fields that only others changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
-  /** Fields that both others and the reader changed. */
+  /** Fields that both this user and others changed. */
   readonly clashes: ReadonlyArray<string>
   /** The record as it was last read. */
   readonly latest: object
   readonly settle: (keeps: "mine" | "theirs") => void
 }
 
-/** The values of a form and the record that it changes. If `follows`, changes by others are merged in. */
+/**
+ * Manages the values of a form and the record that it edits. If `follows`, changes by others are
+ * merged in.
+ */
 export const useEdits = <Values extends object>(
   record: Values,
   { follows, isBusy }: { readonly follows: boolean; readonly isBusy: boolean }
 ) => {
   const [edited, setEdited] = useState<Edited<Values>>({ base: record, values: record })
-  // The reader may go on typing while the record is read again.
+  // The user may continue typing while the record is refetched.
   const now = useRef(edited)
   const put = (next: Edited<Values>) => {
     now.current = next
@@ -26,7 +29,7 @@ export const useEdits = <Values extends object>(
   const [latest, setLatest] = useState(record)
   const [taken, setTaken] = useState<Edits["taken"]>([])
   const [clashes, setClashes] = useState<Edits["clashes"]>([])
-  // After sending, the next record is the one that was sent, perhaps normalized by the service.
+  // After submitting, the next record is the submitted one, possibly normalized by the service.
   const isSent = useRef(false)
 
   const merge = (next: Values): Merged<Values> => {

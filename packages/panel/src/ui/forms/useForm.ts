@@ -9,19 +9,19 @@ import { useEdits } from "./useEdits.ts"
 export type FormOf<Values extends object> = ReturnType<typeof useForm<Values>>
 
 /**
- * The values of a form and the answer of the service to them. An issue with a field is shown at that
- * field until its value changes. Every other problem is shown above the button.
+ * Manages the values of a form and its submission. An issue with a field is shown at that field
+ * until its value changes. All other problems are shown above the button.
  */
 export const useForm = <Values extends object>({
   initial,
   latest,
   send
 }: {
-  /** In a form that changes a record, the record as it was last read. */
+  /** In a form that edits a record, the record as it was last read. */
   readonly initial: Values
-  /** Reads the record again before it is sent, so that changes by others are not overwritten. */
+  /** Refetches the record before submitting, so that changes by others are not overwritten. */
   readonly latest?: (() => Promise<Values>) | undefined
-  /** `before` is the record without the changes. */
+  /** `before` is the record without the user's edits. */
   readonly send: (values: Values, before: Values) => Promise<unknown>
 }) => {
   const [error, setError] = useState<unknown>()
@@ -49,14 +49,14 @@ export const useForm = <Values extends object>({
     try {
       for (let tries = 0; ; tries++) {
         const merged = latest === undefined ? undefined : merge(await latest())
-        // The reader chooses between the clashing values, and sends the form again.
+        // The user chooses between the conflicting values and submits the form again.
         if (merged !== undefined && merged.clashes.length > 0) return
         const sent = merged?.values ?? values
         try {
           await send(sent, merged?.base ?? base)
           return wasSent(sent)
         } catch (thrown) {
-          // Somebody else was faster since the record was read: their changes are merged, too.
+          // Someone else has saved the record since it was read, so merge their changes too.
           if (!isStale(thrown) || latest === undefined || tries === maxMerges) throw thrown
         }
       }
@@ -75,7 +75,7 @@ export const useForm = <Values extends object>({
   const errorOf = (field: keyof Values & string, ...within: ReadonlyArray<string>) =>
     errorAt(field, ...within)
 
-  /** Returns the props of a field that is no text input. */
+  /** Returns the props of a field that is not a text input. */
   const field = <Name extends keyof Values & string>(name: Name) => ({
     value: values[name],
     onChange: (value: Values[Name]) => set({ [name]: value } as unknown as Partial<Values>),
@@ -93,7 +93,7 @@ export const useForm = <Values extends object>({
     isChanged: !isSame(values, base),
     edits,
     errorOf,
-    /** The issue with a value inside of a field. */
+    /** Returns the issue with a value within a field. */
     errorAt,
     text: inputPropsOf(values, set),
     group: { values, onChange: set, errorOf },
@@ -109,7 +109,7 @@ const maxMerges = 3
 
 const isStale = (error: unknown) => error instanceof ApiError && error.status === 412
 
-/** Moves the focus to the first field with an issue, and names all of them. */
+/** Focuses the first field with an issue, and names all such fields. */
 const useAttention = (
   form: { readonly current: HTMLFormElement | null },
   error: unknown,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** Rare options behind a summary. The section opens if the browser refuses a value in it. */
+/** A collapsible section for advanced options. It expands if a value in it is invalid. */
 export const Fold = ({
   children,
   icon,
@@ -12,7 +12,7 @@ export const Fold = ({
 }) => (
   <details
     className="group"
-    // The browser shows its message only at a visible field.
+    // The browser shows its validation message only at a visible field.
     onInvalidCapture={(event) => (event.currentTarget.open = true)}
   >
     <summary className="inline-flex list-none items-center gap-2 rounded-md text-sm font-medium text-live hover:underline [&_svg]:size-4 [&::-webkit-details-marker]:hidden">

@@ -14,7 +14,7 @@ export const Page = ({
   name
 }: {
   readonly title: ReactNode
-  /** The title for the browser tab, if `title` is not a text. */
+  /** The title of the browser tab, if `title` is not a string. */
   readonly name?: string
   readonly above?: ReactNode
   readonly description?: ReactNode
@@ -28,7 +28,7 @@ export const Page = ({
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
   }, [heading, mark])
   return (
-    // Wide and narrow pages begin at the same edge, so that nothing jumps between pages.
+    // Wide and narrow pages start at the same left edge, so that nothing jumps between pages.
     <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
       <div className={width === "wide" ? undefined : "max-w-[40rem]"}>
         {above !== undefined && <div className="mb-2 text-sm text-faint">{above}</div>}
@@ -96,7 +96,7 @@ export const Card = ({
   </div>
 )
 
-/** Values by their names. Null is shown as a dash, and undefined is left out. */
+/** Values by name. Null is shown as a dash, undefined is omitted. */
 export type FactsByName = Readonly<Record<string, ReactNode>>
 
 export const Facts = ({ facts }: { readonly facts: FactsByName }) => (
@@ -127,7 +127,7 @@ export const FactsSection = ({
   </Section>
 )
 
-/** Shown where there are no records yet: what they are for and how to create the first. */
+/** The empty state of a list: the purpose of its records and how to create the first. */
 export const Empty = ({
   action,
   children,

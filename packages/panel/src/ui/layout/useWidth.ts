@@ -1,6 +1,6 @@
 import { type RefCallback, useCallback, useState } from "react"
 
-/** The width of the element that gets the ref, and 0 before it is rendered. */
+/** Returns the width of the element with the ref, and 0 before it is rendered. */
 export const useWidth = (): readonly [number, RefCallback<HTMLElement>] => {
   const [width, setWidth] = useState(0)
   const ref = useCallback((element: HTMLElement | null) => {

@@ -7,7 +7,7 @@ export const Filters = ({ children }: { readonly children: ReactNode }) => (
   </div>
 )
 
-/** Filters a list by name, 200 ms after the last letter. */
+/** Filters a list by name, 200 ms after the last keystroke. */
 export const NameFilter = ({
   label,
   onChange,

@@ -8,15 +8,15 @@ export interface Column<Row> {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: Row) => ReactNode
-  /** Classes for the width: `w-40`, or `grow basis-0` to take the rest. */
+  /** Classes for the width: `w-40`, or `grow basis-0` to fill the remaining width. */
   readonly className: string
 }
 
 const rowHeight = 56
 
 /**
- * A list of any length. Only the rows in view are in the page, and the next page is fetched before
- * the reader gets there. A press anywhere on a row follows its first link (`rowLink`).
+ * A virtualized list: only visible rows are in the document, and the next page is fetched before
+ * the user reaches it. Clicking anywhere on a row follows its first link (`rowLink`).
  */
 export const List = <Row extends { readonly id: string }>({
   columns,
@@ -115,7 +115,7 @@ export const List = <Row extends { readonly id: string }>({
   )
 }
 
-/** Memoized, so that scrolling renders only the rows that come into view. */
+/** Memoized, so that scrolling renders only newly visible rows. */
 const ListRow = memo(function ListRow<Row>({
   columns,
   index,
@@ -148,7 +148,7 @@ const ListRow = memo(function ListRow<Row>({
   readonly offset: number
 }) => ReactNode
 
-/** Classes for the name of a row. On a phone it also takes the line below. */
+/** Classes for the name of a row. On a phone, the name may take two lines. */
 export const rowName = "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
 
 /** Classes for the link of a row, which covers the whole row. Other controls in the row need `relative`. */

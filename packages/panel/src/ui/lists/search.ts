@@ -4,7 +4,7 @@ type Search<Readers extends Readonly<Record<string, Reader<unknown>>>> = {
   readonly [Key in keyof Readers]?: NonNullable<ReturnType<Readers[Key]>>
 }
 
-/** Reads the search parameters of an address. Missing and invalid ones are left out. */
+/** Parses search parameters. Missing and invalid ones are omitted. */
 export const searchOf =
   <const Readers extends Readonly<Record<string, Reader<unknown>>>>(readers: Readers) =>
   (search: Readonly<Record<string, unknown>>): Search<Readers> =>
@@ -15,7 +15,7 @@ export const searchOf =
       })
     ) as Search<Readers>
 
-/** A text of at most 200 characters. */
+/** Accepts a string of at most 200 characters. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined
 
@@ -29,7 +29,7 @@ export const keyOf =
   (value: unknown): Key | undefined =>
     typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
 
-/** A whole number within these limits. */
+/** Accepts an integer within these limits. */
 export const wholeNumberIn =
   ({ max, min }: { readonly min: number; readonly max: number }) =>
   (value: unknown): number | undefined => {

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 
-/** The filters of a list, which are kept in the search parameters of the address. */
+/** The filters of a list, stored in the search parameters of the URL. */
 export const useFilters = <Search extends object>(
   read: (search: Readonly<Record<string, unknown>>) => Search
 ) => {

@@ -8,14 +8,14 @@ interface Query<Data> {
   readonly refetch: () => unknown
 }
 
-/** The data of a query: a placeholder while it loads, the problem if it failed. */
+/** Shows the data of a query, a placeholder while it loads, or its error. */
 export const Loaded = <Data,>({
   children,
   height,
   query: { data, error, refetch }
 }: {
   readonly query: Query<Data>
-  /** The class for the height of the placeholder: `h-40`. */
+  /** The class for the height of the placeholder, such as `h-40`. */
   readonly height: string
   readonly children: (data: Data) => ReactNode
 }) =>
@@ -27,7 +27,7 @@ export const Loaded = <Data,>({
     children(data)
   )
 
-/** The page of one record, with a frame around the placeholder while the record loads. */
+/** The page of one record. While the record loads, the page shows its layout with a placeholder. */
 export const LoadedPage = <Data,>({
   above,
   children,
@@ -36,7 +36,7 @@ export const LoadedPage = <Data,>({
   width = "wide"
 }: {
   readonly query: Query<Data>
-  /** The title for the browser tab while the record is not known. */
+  /** The title of the browser tab while the record loads. */
   readonly name: string
   readonly above?: ReactNode
   readonly width?: "wide" | "narrow"

@@ -14,11 +14,14 @@ export const messageOf = (error: unknown): string =>
         ? error.message
         : String(error)
 
-/** True if repeating the request may help. A refusal stays a refusal. */
+/** True if retrying the request may help. A retry does not change a 4xx response. */
 const mayHelp = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
 
-/** An error in the words of the API, with the request id by which the operator finds it in the logs. */
+/**
+ * Shows the API's error message, with the request id by which the operator finds the error in the
+ * logs.
+ */
 export const Problem = ({
   error,
   retry

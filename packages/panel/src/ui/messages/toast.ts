@@ -23,17 +23,17 @@ const show = (toast: Omit<Toast, "id">, forMs: number) => {
   window.setTimeout(() => dismiss(id), forMs)
 }
 
-/** Shows for a few seconds that something was done. */
+/** Shows a success message for a few seconds. */
 export const notify = (text: string): void =>
   show({ text, isBad: false, requestId: undefined }, 4_000)
 
-/** Shows a failure for a while, where the page has no place for it. */
+/** Shows an error for a few seconds, for pages that cannot show it themselves. */
 export const notifyProblem = (error: unknown): void => {
   const requestId = error instanceof ApiError ? error.requestId : undefined
   show({ text: messageOf(error), isBad: true, requestId }, 10_000)
 }
 
-/** Does something and shows for a while that it was done, or why it failed. */
+/** Runs the work and shows a toast with the success message or the error. */
 export const attempt = async (work: () => Promise<unknown>, done: string): Promise<void> => {
   try {
     await work()

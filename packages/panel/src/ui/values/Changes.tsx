@@ -6,7 +6,7 @@ interface Change {
   readonly new: unknown
 }
 
-/** The fields that a change has changed, with the old value above the new one. */
+/** Lists changed fields, with the old value above the new one. */
 export const Changes = ({ changes }: { readonly changes: ReadonlyArray<Change> }) =>
   changes.length === 0 ? null : (
     <dl aria-label="Changed fields" className="flex flex-col gap-3">

@@ -3,10 +3,10 @@ import { createContext, use, useState } from "react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 
-/** Called when a button copies. The `copy` event of the browser reports only selected text. */
+/** Called when a copy button is clicked. The browser's `copy` event reports only selected text. */
 export const WhenCopied = createContext<(() => void) | undefined>(undefined)
 
-/** Copies a text, and reports it as done for a moment. */
+/** Copies text, and reports success for a moment. */
 const useCopy = (text: string) => {
   const [isDone, setDone] = useState(false)
   const whenCopied = use(WhenCopied)

@@ -2,7 +2,7 @@ import { At } from "./Time.tsx"
 
 const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
-/** A message of the API, with its UTC times converted to the zone of the reader. */
+/** An API message, with its UTC times converted to the user's time zone. */
 export const Message = ({ text }: { readonly text: string }) => (
   <>
     {text

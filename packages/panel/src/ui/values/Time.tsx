@@ -18,7 +18,7 @@ const timeOf = (at: string, text: string, className?: string) => (
   </time>
 )
 
-/** A moment as a distance: `in 4 min`. The full time appears on hover, in the reader's zone and in UTC. */
+/** A relative time: `in 4 min`. The tooltip has the full time in the user's time zone and in UTC. */
 export const Ago = ({ at, className }: Moment) => {
   const now = useNow()
   if (at === null) return <None />
@@ -32,7 +32,7 @@ const clockTime =
 
 export const At = clockTime(shortDateTime)
 
-/** A moment to the second, where minutes would show two moments as one. */
+/** A time with seconds, for lists where several times fall within the same minute. */
 export const ExactAt = clockTime(shortExactDateTime)
 
 export const FullAt = clockTime(dateTime, "")

@@ -13,7 +13,7 @@ const tick = () => {
   for (const listener of listeners) listener()
 }
 
-/** Restarts the timer that all listeners share. A hidden tab has none. */
+/** Restarts the timer shared by all listeners. Hidden tabs have no timer. */
 const run = () => {
   window.clearInterval(timer)
   timer = undefined
@@ -36,6 +36,6 @@ const subscribe = (listener: () => void) => {
   }
 }
 
-/** The current time in steps of `coarseMs`. */
+/** Returns the current time, rounded down to a multiple of `coarseMs`. */
 export const useNow = (coarseMs = 1_000): number =>
   useSyncExternalStore(subscribe, () => Math.floor(current / coarseMs) * coarseMs)

@@ -9,7 +9,7 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 
-/** `in 4 min`, `3 h ago`, `now`. */
+/** Formats a relative time: `in 4 min`, `3 h ago`, `now`. */
 export const relative = (at: number, now: number): string => {
   const distance = Math.abs(at - now)
   if (distance < 1.5 * second) return "now"
@@ -26,7 +26,7 @@ const coarse = (ms: number): string => {
   return plural(Math.round(ms / (365 * day)), "year")
 }
 
-/** `245 ms`, `1.2 s`, `2 min 3 s`, `4 h 5 min`. */
+/** Formats a duration: `245 ms`, `1.2 s`, `2 min 3 s`, `4 h 5 min`. */
 export const duration = (ms: number): string => {
   if (ms < second) return `${Math.round(ms)} ms`
   if (ms < 10 * second) return `${(ms / second).toFixed(1)} s`
@@ -42,13 +42,13 @@ const two = (ms: number, big: number, bigName: string, small: number, smallName:
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`
 }
 
-/** `1,234`, and `12.3k` from ten thousand on. */
+/** Formats a count: `1,234`, and `12.3k` from ten thousand. */
 export const count = (value: number): string =>
   value < 10_000
     ? value.toLocaleString("en")
     : value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }).toLowerCase()
 
-/** `99.95 %`; never rounded up to 100. */
+/** Formats a fraction: `99.95 %`. Never rounds up to 100. */
 export const percent = (share: number): string => {
   const value = Math.floor(share * 10_000) / 100
   return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)} %`
@@ -75,7 +75,7 @@ const inZone = (options: Intl.DateTimeFormatOptions) => {
   }
 }
 
-/** `Sun 22 Nov 2026, 10:15:30` in the zone of the reader, or in `timeZone`. */
+/** Formats a time as `Sun 22 Nov 2026, 10:15:30`, in the user's time zone or in `timeZone`. */
 export const dateTime = inZone({
   weekday: "short",
   day: "numeric",

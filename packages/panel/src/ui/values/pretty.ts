@@ -1,4 +1,4 @@
-/** JSON with line breaks; anything else as it is. */
+/** Indents JSON. Returns anything else unchanged. */
 export const pretty = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
