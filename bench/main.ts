@@ -1,6 +1,6 @@
 /**
- * Compares the service with its peers: `npm run bench [name...]`. Without a name all measurements
- * run. Prints a table per measurement and keeps the tables in `bench/results`.
+ * Compares the service with its peers: `npm run bench [name...]`. Without names, runs all
+ * measurements. Prints a table per measurement and saves the tables in `bench/results`.
  */
 import { rows } from "./rows/index.ts"
 import { keep, markdownOf, type Report } from "./support/report.ts"

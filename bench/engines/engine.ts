@@ -1,14 +1,17 @@
 import { Client } from "pg"
 import { query } from "../support/database.ts"
 
-/** Calls that are due at even intervals within `spreadMs`. The first is due in `startsInMs`. */
+/**
+ * A number of calls that are due at even intervals over `spreadMs`. The first is due in
+ * `startsInMs`.
+ */
 export interface Work {
   readonly count: number
   readonly startsInMs: number
   readonly spreadMs: number
 }
 
-/** A call in the engine's history. Times are milliseconds since the epoch. */
+/** A call recorded in the engine's history. Times are milliseconds since the epoch. */
 export interface RecordedCall {
   readonly id: string
   readonly dueMs: number
@@ -22,7 +25,7 @@ export interface Engine extends AsyncDisposable {
   readonly schedule: (work: Work) => Promise<void>
   /** Adds calls that are due now to the queue, all at once. */
   readonly enqueue: (count: number) => Promise<void>
-  /** Returns whether no work is left and the history has this many successful calls. */
+  /** Returns whether all work is done and the history has this many successful calls. */
   readonly isDone: (calls: number) => Promise<boolean>
   readonly history: () => Promise<ReadonlyArray<RecordedCall>>
 }
@@ -37,7 +40,7 @@ export interface EngineOptions {
 /** The usual body of a call. */
 export const smallBody = JSON.stringify({ report: "daily", recipients: ["ops@example.com"] })
 
-/** The time at which the n-th of `$1` calls is due. `$2` and `$3` come from `dueValues`. */
+/** SQL for the time at which the n-th of `$1` calls is due. `$2` and `$3` come from `dueValues`. */
 export const dueAt = "now() + ($2::float8 + n * $3::float8) * interval '1 millisecond'"
 
 export const dueValues = ({ count, spreadMs, startsInMs }: Work) => [
@@ -67,7 +70,7 @@ export const fill = async (
   }
 }
 
-/** Implements `isDone` with SQL. `queue` and `history` are the texts after FROM. */
+/** Implements `isDone` in SQL. `queue` and `history` are the FROM clauses. */
 export const isDone = async (
   database: string,
   queue: string,

@@ -13,19 +13,19 @@ export interface Round extends Arrivals {
   /** The time at which all calls were in the history, in milliseconds since the epoch. */
   readonly doneAtMs: number
   /**
-   * The processor time of the engine and of PostgreSQL per call. Other work on the machine affects
-   * it less than the duration.
+   * The CPU time of the engine and of PostgreSQL per call. Other load on the machine affects it
+   * less than it affects the duration.
    */
   readonly micros: number
-  /** Bytes per call in the write-ahead log of the whole PostgreSQL server. */
+  /** WAL bytes per call, of the whole PostgreSQL server. */
   readonly walBytes: number
 }
 
 /** The lateness of calls in milliseconds. */
 export interface Lateness {
-  /** Until the engine started the call. */
+  /** The delay until the engine started the call. */
   readonly begun: ReadonlyArray<number>
-  /** Until the call reached the receiver. */
+  /** The delay until the call reached the receiver. */
   readonly arrived: ReadonlyArray<number>
 }
 
@@ -50,7 +50,7 @@ export interface ObserveOptions extends Pick<EngineOptions, "database" | "env"> 
 /** An engine and the receiver of all its calls. */
 export interface ObservedEngine extends AsyncDisposable {
   readonly engine: Engine
-  /** Runs work that makes this many calls, and waits until all calls are in the history. */
+  /** Starts work that makes this many calls, and waits until all calls are in the history. */
   readonly run: (calls: number, begin: () => Promise<void>) => Promise<Round>
   /** Fails unless each call was made exactly once and is in the history. */
   readonly verify: () => Promise<void>
@@ -59,7 +59,7 @@ export interface ObservedEngine extends AsyncDisposable {
 
 const patienceMs = 30_000
 
-/** Waits until the history is written, after the last call has reached the receiver. */
+/** Waits until the history has been written, after the last call has reached the receiver. */
 const untilDone = async (engine: Engine, calls: number) => {
   const impatientAt = Date.now() + patienceMs
   while (!(await engine.isDone(calls))) {
@@ -90,7 +90,7 @@ export const observe = async (
       const engineMs = processorTimeOf(engine.pid)
       await databaseWatch.since()
       await begin()
-      // The WAL that adding the work wrote does not count for the engine.
+      // Do not count the WAL written by adding the work.
       const toBegin = await databaseWatch.since()
       await sink.arrivals(made)
       await untilDone(engine, made)
@@ -116,7 +116,7 @@ export const observe = async (
         written.size === made ? "" : `${written.size} in the history instead of ${made}`,
         ids.every((id) => written.has(id)) ? "" : "calls that the history does not know"
       ].filter((problem) => problem !== "")
-      // The figures of an engine that loses or repeats calls are worthless.
+      // Figures of an engine that loses or repeats calls are worthless.
       if (problems.length > 0) throw new Error(problems.join(", "))
     },
     latenessOf: async ({ ids, times }) => {

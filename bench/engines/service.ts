@@ -23,7 +23,7 @@ export const startServiceEngine = (options: EngineOptions): Promise<Engine> =>
     return { workspaceId, runOn: "NULL", headers: "{}" }
   })
 
-/** Starts this service with a secret in a header of each call. */
+/** Starts this service with tasks that have a secret in a header of each call. */
 export const startServiceWithSecret = (options: EngineOptions): Promise<Engine> =>
   startEngine(options, async (url) => {
     const { accessToken, id: workspaceId } = await newWorkspace(url)
@@ -38,7 +38,7 @@ export const startServiceWithSecret = (options: EngineOptions): Promise<Engine> 
     return { workspaceId, runOn: "NULL", headers: JSON.stringify(headers) }
   })
 
-/** Starts this service with agents of workers, which make the calls. */
+/** Starts this service with worker agents that make the calls. */
 export const startWorkersEngine =
   (agents: number, slots: number) =>
   (options: EngineOptions): Promise<Engine> =>
@@ -91,7 +91,7 @@ const newWorkspace = async (url: string) => {
 
 const nowMs = "(extract(epoch FROM now()) * 1000)::bigint"
 
-/** SQL for an id as the service generates it: a UUID v7 of this time. */
+/** Returns SQL for an id like the service's own: a UUID v7 with this timestamp. */
 const idAt = (ms: string) => `(
     lpad(to_hex(${ms}), 12, '0')
     || '7' || substr(md5(random()::text), 1, 3)
@@ -101,8 +101,8 @@ const idAt = (ms: string) => `(
 const msOf = (id: string) => `extract(epoch FROM time_of_id(${id})) * 1000`
 
 /**
- * Inserts `$1` cron tasks as if one had been created in each of the last milliseconds. Their
- * schedule is New Year, so that each task fires only once per measurement.
+ * Inserts `$1` cron tasks, as if one had been created every millisecond until now. Their schedule
+ * is New Year, so that each task fires only once per measurement.
  */
 const insertTasks = (
   target: Place & { readonly sinkUrl: string; readonly body: string },
@@ -120,7 +120,7 @@ const insertTasks = (
     ${target.runOn}, now(), now()
   FROM generate_series(1, $1::int) AS n`
 
-/** Inserts runs whose ids contain the time at which they are due. */
+/** Inserts runs whose ids contain their due time. */
 const insertRuns = `
   INSERT INTO runs (
     id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds
@@ -130,7 +130,7 @@ const insertRuns = `
     CASE WHEN run_on IS NOT NULL THEN 300 END
   FROM made`
 
-/** Reschedules existing tasks from all over the table, different tasks each time. */
+/** Reschedules existing tasks spread over the whole table, different ones each time. */
 export const rescheduleSome = (database: string, work: Work) =>
   query(
     database,

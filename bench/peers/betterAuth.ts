@@ -1,10 +1,9 @@
 /**
- * The list of cron tasks behind better-auth's own API keys. `WORKSPACES` is a JSON array of ids.
- * Each workspace gets a key, which `/keys` returns.
- *
- * The setup follows the documentation for many verifications: no rate limit, and deferred updates.
- * There is no secondary storage, because the service has none. On a database, version 1.7 defers
- * the removal of expired keys, but still writes a key's row twice before it answers.
+ * Serves the list of cron tasks behind better-auth's own API keys. `WORKSPACES` is a JSON array of
+ * ids. Each workspace gets a key, which `/keys` returns. The setup follows better-auth's
+ * documentation for high verification rates: no rate limit, and deferred updates. There is no
+ * secondary storage, because the service has none. On a database, version 1.7 defers the removal of
+ * expired keys, but still updates a key's row twice before it responds.
  */
 import { apiKey } from "@better-auth/api-key"
 import { betterAuth, type BetterAuthOptions } from "better-auth"
@@ -25,7 +24,7 @@ const options = {
   plugins: [apiKey({ enableMetadata: true, rateLimit: { enabled: false }, deferUpdates: true })]
 } satisfies BetterAuthOptions
 
-// The migrations run first, because an instance reports missing tables.
+// Run the migrations first, because an instance logs errors about missing tables.
 await (await getMigrations(options)).runMigrations()
 const auth = betterAuth(options)
 

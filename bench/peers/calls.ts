@@ -1,4 +1,4 @@
-/** The work of a peer's job: the call, as fast as Node can make it, and a row of history. */
+/** The work of a peer's job: the call, made as fast as Node can, and a history row. */
 import { Pool } from "undici"
 
 /** The payload of a job. */
@@ -33,7 +33,7 @@ const connections = new Pool(target.origin, {
   bodyTimeout: 30_000
 })
 
-/** Makes the call of a job. An answer other than 2xx fails the job, and its queue retries it. */
+/** Makes the call of a job. A response other than 2xx fails the job, and its queue retries it. */
 export const call = async (
   id: string,
   { body, scheduled_for, task_id, workspace_id }: Call

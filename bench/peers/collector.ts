@@ -1,4 +1,4 @@
-/** Accepts the data of OpenTelemetry exporters, and drops it. */
+/** Accepts data from OpenTelemetry exporters and discards it. */
 import { createServer } from "node:http"
 
 createServer((request, response) => {

@@ -1,8 +1,8 @@
 import type { Pool } from "pg"
 
 /**
- * Reads the page of cron tasks with which the peers answer, from the service's own tables and with
- * one prepared statement.
+ * Reads the page of cron tasks that the peers return, from the service's own tables and with one
+ * prepared statement.
  */
 export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   const { rows } = await pool.query<CronTaskRow>({
@@ -30,7 +30,7 @@ export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   }
 }
 
-/** What a task shows of the rare options that it does not have. */
+/** The values that the API returns for advanced options that are not set. */
 const unsetOptions = {
   body_contains: null,
   body_lacks: null,
@@ -52,7 +52,7 @@ const unsetOptions = {
 
 interface CronTaskRow {
   readonly id: string
-  /** Rare options, null for most tasks. */
+  /** Advanced options. Null for most tasks. */
   readonly options: object | null
   readonly last_run_id: string | null
   readonly last_run_status: string | null
@@ -62,7 +62,7 @@ interface CronTaskRow {
 const limit = 50
 
 /**
- * Returns the first execution id of an earlier day, so that a statement opens only the newest
+ * Returns the lowest execution id of an earlier day, so that a statement reads only the newest
  * partitions of the history.
  */
 const dayBefore = (days: number) => {
@@ -109,7 +109,7 @@ const integer = { type: "integer" }
 const optionalObject = { type: ["object", "null"], additionalProperties: true }
 const texts = { type: "array", items: text }
 
-/** The schema that Fastify compiles to a serializer. */
+/** The response schema, which Fastify compiles to a serializer. */
 export const cronListSchema = {
   type: "object",
   properties: {

@@ -1,6 +1,6 @@
 /**
- * The history of the peers' calls: the same fields as the service's history, in a table without
- * partitions.
+ * The history of the peers' calls. It has the same fields as the service's history, in a table
+ * without partitions.
  */
 import type { Pool as Database } from "pg"
 import type { HistoryRow } from "./calls.ts"

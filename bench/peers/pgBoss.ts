@@ -1,5 +1,5 @@
 /**
- * pg-boss as its documentation tunes it for throughput: a table of its own, batches, and no pause
+ * pg-boss as its documentation tunes it for throughput: a separate table, batches, and no pause
  * after a full batch. Four workers were the fastest setting in this bench.
  */
 import { createServer } from "node:http"

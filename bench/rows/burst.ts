@@ -6,7 +6,7 @@ import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, spread } from "../support/statistics.ts"
 
-/** Calls at one instant, scheduled seconds ahead like real schedules. */
+/** Calls due at the same instant, scheduled seconds ahead like real schedules. */
 const instant: Work = { count: 5_000, startsInMs: 4_000, spreadMs: 0 }
 const rounds = 5
 

@@ -20,7 +20,7 @@ interface Found {
   readonly last: number
 }
 
-/** Adds a column with the time of writing to incidents, which begin at their deadline. */
+/** Adds a column with the insertion time to incidents, whose start is the deadline. */
 const noteWhenWritten =
   "ALTER TABLE incidents ADD COLUMN written_at timestamptz NOT NULL DEFAULT clock_timestamp()"
 

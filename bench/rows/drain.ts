@@ -14,7 +14,7 @@ interface Work {
   readonly title: string
   readonly runs: number
   readonly call: CallShape
-  /** The description of a call, which starts with "each". */
+  /** The description of one call. Starts with "each". */
   readonly each: string
   readonly goal: string
 }
@@ -26,7 +26,7 @@ interface Drained {
   readonly walBytes: number
 }
 
-/** Starts an engine that can repeatedly drain this many runs. */
+/** Starts an engine and returns a function that drains this many runs, repeatedly. */
 export const contend = async (start: StartEngine, { call, runs }: Pick<Work, "call" | "runs">) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
@@ -127,7 +127,7 @@ export const httpsConnections = drainOf({
   goal: "≥ 1 ×"
 })
 
-/** What a secret in each call costs. */
+/** Measures the cost of a secret in each call. */
 export const secrets = async (): Promise<Report> => {
   const work = { call: smallCall, runs: 20_000 }
   await using without = await contend(startServiceEngine, work)

@@ -15,7 +15,10 @@ const perSecond = { targets: 300, others: 100 }
 /** Calls are scheduled seconds ahead, like real schedules. */
 const startsInMs = 4_000
 
-/** Starts a service that calls new HTTPS targets and, beside them, one plain target repeatedly. */
+/**
+ * Starts a service that calls new HTTPS targets and, at the same time, one plain HTTP target
+ * repeatedly.
+ */
 const startCrowded = async (threads: number) => {
   await using starting = new AsyncDisposableStack()
   const database = starting.use(await makeDatabase())

@@ -10,7 +10,7 @@ const sizes = [1_000, 100_000, 1_000_000]
 const workspaceCount = 64
 const rounds = 5
 
-/** Inserts keys of other workspaces until the table has the size. */
+/** Inserts keys of other workspaces until the table has this size. */
 const addKeys = async (database: string, count: number) => {
   await query(
     database,
@@ -31,7 +31,7 @@ const addKeys = async (database: string, count: number) => {
   await query(database, "VACUUM ANALYZE api_keys")
 }
 
-/** Measures with a database per size, all at once, so that the sizes can alternate. */
+/** Measures with one database per size. All exist at the same time, so that the sizes can alternate. */
 export const keyScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const contenders: Record<string, () => Promise<number>> = {}

@@ -11,8 +11,8 @@ const seconds = 6
 const rounds = 5
 
 /**
- * Logs in from another address each time, so that the password check is measured and not a
- * throttle.
+ * Logs in from a different address each time, so that no throttle affects the measurement of the
+ * password check.
  */
 const tryLogins = (serviceUrl: string) => {
   const took: Array<number> = []

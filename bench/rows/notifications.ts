@@ -25,7 +25,7 @@ const countOf = ({ data }: Message) => data.events_count ?? 1
 interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly received: Array<Message & { readonly receivedAt: number }>
-  /** Waits until the messages were about this many events. */
+  /** Waits until the received messages cover this many events. */
   readonly receivedEvents: (events: number) => Promise<void>
 }
 
@@ -57,7 +57,7 @@ const startReceiver = async (): Promise<Receiver> => {
   }
 }
 
-/** Creates workspaces that each notify one webhook, with default settings. */
+/** Creates workspaces that each notify a webhook, with default settings. */
 const populate = async (service: string, count: number, receiver: string) => {
   const workspaces = await newWorkspaces(service, count)
   for (const { accessToken, id } of workspaces) {
@@ -95,7 +95,7 @@ const measureIdle = async (service: string, receiver: Receiver) => {
   return receiver.received.map(({ created_at, receivedAt }) => receivedAt - Date.parse(created_at))
 }
 
-/** Messages name ten events at most, and count them all: they tell of them in their order. */
+/** Measures a burst of events. Each message names at most ten events and includes the total count. */
 const measureStorm = async (service: string, database: string, receiver: Receiver) => {
   const workspaces = await populate(service, stormWorkspaces, receiver.url)
   const ids = workspaces.map(({ id }) => id)

@@ -24,7 +24,7 @@ import { figure, median, ratios, spread } from "../support/statistics.ts"
 const rounds = 5
 const runs = 10_000
 
-/** The settings that turn on metrics and traces. */
+/** The environment variables that enable metrics and traces. */
 const watched = (collector: Server) => ({
   off: {},
   metrics: { METRICS_TOKEN: "a-token-of-the-bench" },
@@ -39,7 +39,7 @@ const names = {
 
 type Name = keyof typeof names
 
-/** Measures the variants in turns, after a round of each to warm up. */
+/** Measures the variants in turn, after a warm-up round of each. */
 const takeTurns = async <A>(measure: (name: Name) => () => Promise<A>) => {
   const contenders = {
     off: measure("off"),
@@ -80,7 +80,7 @@ const microsOf = (turn: () => void, turns: number) => {
   return round()
 }
 
-/** Measures the cost of recording a request while metrics and traces are off. */
+/** Measures the cost of recording a request while metrics and traces are disabled. */
 const microsWhenOff = () => {
   const { begin, end } = Effect.runSync(requestRecords({ isMetered: false, isLogged: false }))
   const request = {} as Parameters<typeof begin>[0]
@@ -92,7 +92,7 @@ const microsWhenOff = () => {
 
 const resource = OtlpResource.make({ serviceName: "scheduling-service" })
 
-/** Measures the cost of spans, from creating them to the exported bytes. */
+/** Measures the cost of spans, from their creation to their export. */
 const microsTraced = (trace: (tracer: Tracer) => void) => {
   let spans: Array<Span> = []
   const keep = (span: Span) => {

@@ -46,7 +46,7 @@ const verify = async (database: string, monitors: number) => {
 
 type Request = { readonly path: string }
 
-/** Measures pings with the processor time of the server, of PostgreSQL and of the sender. */
+/** Measures pings and the CPU time of the server, of PostgreSQL and of the sender. */
 const measureOf =
   (watch: DatabaseWatch, requests: ReadonlyArray<Request>) =>
   ({ pid, url }: { readonly pid: number; readonly url: string }) => {
@@ -99,7 +99,7 @@ export const pings = async (): Promise<Report> => {
   ]
   const microsOf = (of: "service" | "peer") =>
     measured[of].map(({ postgresMicros, serverMicros }) => serverMicros + postgresMicros)
-  // wrk is a separate process, which takes little processor time.
+  // wrk is a separate process with little CPU time.
   const sent =
     generator === "wrk"
       ? ""

@@ -65,7 +65,7 @@ const sameAnswers = async (
   deepStrictEqual(theirs, ours)
 }
 
-/** Measures the service beside Fastify on the same database, after comparing their answers. */
+/** Measures the service and Fastify on the same database, after comparing their responses. */
 const besideFastify = async (
   requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<Get>,
   comparable?: (answer: unknown) => unknown
@@ -115,7 +115,7 @@ export const keys = async (): Promise<Report> => {
   }
 }
 
-/** Removes the last use of keys, which is written in the background and may differ. */
+/** Removes `last_used_at` of keys, which is written in the background and may differ. */
 const withoutLastUse = (answer: unknown) => {
   const { data } = answer as { readonly data: ReadonlyArray<object> }
   return data.map((key) => ({ ...key, last_used_at: null }))

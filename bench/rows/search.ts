@@ -8,7 +8,7 @@ const inWorkspace = 100_000
 const inAll = 1_000_000
 const rounds = 60
 
-/** Inserts what can be searched, a tenth of it in the workspace. */
+/** Inserts searchable records, a tenth of them in the workspace. */
 const insertEntries = (database: string, workspaceId: string) =>
   query(
     database,

@@ -15,7 +15,7 @@ const warmUp: Work = { count: 600, startsInMs: 3_000, spreadMs: 3_000 }
 
 const days = (count: number) => count * 86_400_000
 
-/** Inserts tasks whose next fire is next month or later. */
+/** Inserts tasks that next fire in a month or later. */
 const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())

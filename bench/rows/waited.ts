@@ -8,7 +8,7 @@ import { figure, percentile } from "../support/statistics.ts"
 
 const warmUp = 20
 const count = 200
-/** Longer than the time for which results are gathered. */
+/** Longer than the delay in which results are batched. */
 const pauseMs = 40
 
 export const waited = async (): Promise<Report> => {

@@ -20,7 +20,7 @@ const slots = 100
 const rounds = 5
 const runs = Number(process.env["BENCH_RUNS"] ?? 10_000)
 
-/** Measures runs of agents beside runs of the service itself. */
+/** Measures runs made by agents and runs made by the service itself. */
 export const workerDrain = async (): Promise<Report> => {
   const work = { runs, call: smallCall }
   await using service = await contend(startServiceEngine, work)

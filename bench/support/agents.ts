@@ -11,7 +11,7 @@ const main = fileURLToPath(new URL("../../packages/agent/src/main.ts", import.me
 
 export const label = "bench"
 
-/** Creates a workspace with workers, whose agents are not started. */
+/** Creates a workspace with workers, without starting their agents. */
 export const newWorkers = async (serviceUrl: string, count: number) => {
   const [workspace] = await newWorkspaces(serviceUrl, 1)
   if (workspace === undefined) throw new Error("there is no workspace")

@@ -1,5 +1,5 @@
 /**
- * Measures A B A B, so that other work on the machine affects A and B alike. Returns the rounds of
+ * Measures A B A B, so that other load on the machine affects A and B alike. Returns the rounds of
  * each.
  */
 export const alternate = async <Name extends string, A>(

@@ -1,6 +1,6 @@
 import { Client } from "pg"
 
-/** The URL of a server, with a role that can create databases. */
+/** The URL of a PostgreSQL server, with a role that can create databases. */
 const server = process.env["BENCH_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
 
 const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): Promise<A> => {

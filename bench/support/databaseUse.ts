@@ -2,19 +2,19 @@ import { Client } from "pg"
 import { processorTimeOf } from "./processorTime.ts"
 
 export interface DatabaseUse {
-  /** Processor time of the server processes for the database's connections. */
+  /** The CPU time of the server processes that serve the database's connections. */
   readonly processorMs: number
   readonly transactions: number
-  /** Bytes in the write-ahead log of the whole server. */
+  /** WAL bytes of the whole server. */
   readonly walBytes: number
 }
 
 export interface DatabaseWatch extends AsyncDisposable {
-  /** Returns the use since the previous call. */
+  /** Returns the resource use since the previous call. */
   readonly since: () => Promise<DatabaseUse>
 }
 
-/** Watches the use of a database on this machine, without the cost of watching. */
+/** Measures the resource use of a database on this machine, excluding the cost of measuring. */
 export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
   const client = new Client({ connectionString: url })
   await client.connect()

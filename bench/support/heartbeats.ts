@@ -2,7 +2,7 @@ import { query } from "./database.ts"
 
 /**
  * Inserts heartbeats that are up, as if they had been pinged: this many per workspace, with
- * deadlines at even intervals from a time on.
+ * deadlines at even intervals, the first in `firstInMs`.
  */
 export const insertHeartbeats = async (
   database: string,

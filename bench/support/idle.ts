@@ -13,7 +13,7 @@ export interface Use {
   readonly transactions: number
 }
 
-/** Returns the use of a service and its database connections since the previous call. */
+/** Returns the resource use of a service and its database connections since the previous call. */
 export const useOf = (pid: number, watch: DatabaseWatch) => {
   let serviceMs = processorTimeOf(pid)
   return async (): Promise<Use> => {
@@ -25,14 +25,14 @@ export const useOf = (pid: number, watch: DatabaseWatch) => {
 }
 
 interface Idle {
-  /** Milliseconds of processor time per second. */
+  /** Milliseconds of CPU time per second. */
   readonly service: ReadonlyArray<number>
   readonly postgres: ReadonlyArray<number>
   readonly both: ReadonlyArray<number>
   readonly transactions: ReadonlyArray<number>
 }
 
-/** Measures all services at the same time, each by its own processes. */
+/** Measures all services at the same time, each by its own processes only. */
 export const measureIdle = async (
   services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
 ): Promise<ReadonlyArray<Idle>> => {

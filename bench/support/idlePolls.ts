@@ -1,5 +1,5 @@
 /**
- * Holds the long polls of many agents with the protocol of agents, in a process of its own. Each
+ * Holds the long polls of many agents, in a separate process that speaks the agent protocol. Each
  * agent says hello and then polls for runs repeatedly.
  */
 import { Agent, request } from "node:http"
@@ -46,7 +46,7 @@ class Refused extends Error {
   }
 }
 
-/** Retries as agents do, unless the session has ended. */
+/** Retries like an agent, unless the session has ended. */
 const insist = async <A>(request: () => Promise<A>): Promise<A> => {
   for (let failures = 1; ; failures++) {
     try {
@@ -71,7 +71,10 @@ const holdSession = async (token: string, tellOnline: () => void) => {
 
 let lost = 0
 
-/** Holds a session and its long polls. A machine that stands still for seconds loses sessions. */
+/**
+ * Holds a session and its long polls. Starts a new session when one is lost, because the machine
+ * may stall for seconds.
+ */
 const hold = async (token: string, tellOnline: () => void) => {
   for (;;) {
     await holdSession(token, tellOnline).catch(() => {
@@ -81,7 +84,7 @@ const hold = async (token: string, tellOnline: () => void) => {
   }
 }
 
-/** The pause between starts, so that the agents do not beat at the same moment. */
+/** The delay between starts, so that the agents do not send heartbeats at the same moment. */
 const apartMs = 20
 
 const online = new Set<string>()

@@ -12,7 +12,7 @@ export interface Get {
 
 export interface Load {
   readonly url: string
-  /** The requests, which are sent one after the other, repeatedly. */
+  /** The requests, sent one after another in a loop. */
   readonly requests: ReadonlyArray<Get>
   readonly connections: number
   readonly seconds: number
@@ -27,12 +27,12 @@ export interface Measured {
 const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
 
 /**
- * The load generator. wrk leaves more processor time to the measured program. autocannon needs only
+ * The load generator. wrk leaves more CPU time to the measured program. autocannon requires only
  * npm.
  */
 export const generator = hasWrk ? "wrk" : "autocannon"
 
-/** Generates load. Returns latencies and requests per second. Fails at an answer other than 200. */
+/** Generates load. Returns latencies and requests per second. Fails on any response other than 200. */
 export const load = (work: Load): Promise<Measured> =>
   hasWrk ? loadByWrk(work) : loadByAutocannon(work)
 

@@ -25,7 +25,7 @@ export const newWorkspaces = async (
   return workspaces
 }
 
-/** Creates workspaces of a user, each with a key, a login and ten cron tasks that have run once. */
+/** Creates a user's workspaces, each with a key, a login and ten cron tasks that have run once. */
 export const populate = async (
   serviceUrl: string,
   count: number

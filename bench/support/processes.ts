@@ -10,16 +10,16 @@ const main = fileURLToPath(new URL("../../packages/server/src/main.ts", import.m
 export interface Server extends AsyncDisposable {
   readonly url: string
   readonly pid: number
-  /** From the start of the process until it can serve its first request. */
+  /** The time from process start until it can serve its first request. */
   readonly readyMs: number
 }
 
 export const appSecret = "the secret of a bench, thirty-two bytes and more"
 
-/** A rate limit far above the load: requests are counted, but none is refused. */
+/** A rate limit far above the load, so that requests are counted but none is rejected. */
 const aboveAll = "10000000"
 
-/** Starts this service like `npm start`, with the variables of `env`. */
+/** Starts this service like `npm start`, with the environment `env`. */
 export const startService = (env: Readonly<Record<string, string>>): Promise<Server> =>
   start(
     main,
@@ -27,7 +27,7 @@ export const startService = (env: Readonly<Record<string, string>>): Promise<Ser
     "/v1/ready"
   )
 
-/** Starts a peer: a script of `peers/` that listens on `PORT` and answers `/ready`. */
+/** Starts a peer: a script in `peers/` that listens on `PORT` and serves `/ready`. */
 export const startPeer = (name: string, env: Readonly<Record<string, string>>): Promise<Server> =>
   start(fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url)), env, "/ready")
 
@@ -58,7 +58,7 @@ const ready = async (child: ChildProcess, url: string) => {
     try {
       if ((await fetch(url)).ok) return
     } catch {
-      // The process does not listen yet.
+      // The process is not listening yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -82,7 +82,7 @@ export const freePort = async (): Promise<number> => {
   return port
 }
 
-/** The resident memory of a process in megabytes, if the system provides it. */
+/** Returns the resident memory of a process in megabytes, if the system reports it. */
 export const memoryOf = (pid: number): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
   return Number(kilobytes) / 1024

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** The processor time of a process in milliseconds. 0 once the process is gone. */
+/** Returns the CPU time of a process in milliseconds, or 0 if it has exited. */
 export const processorTimeOf = (pid: number): number => {
   try {
     return readdirSync(`/proc/${pid}/task`)

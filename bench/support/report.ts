@@ -8,7 +8,7 @@ import { generator } from "./load.ts"
 
 export interface Report {
   readonly title: string
-  /** A description of the work, so that readers know what the figures count. */
+  /** A description of the measured work. */
   readonly work: string
   readonly columns: ReadonlyArray<string>
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
@@ -48,7 +48,7 @@ const machine = async (): Promise<string> => {
   ].join("\n")
 }
 
-/** Saves the printed tables together with the setup. Returns the path of the file. */
+/** Saves the printed tables and the setup. Returns the path of the file. */
 export const keep = async (command: string, reports: ReadonlyArray<Report>): Promise<string> => {
   const startedAt = new Date().toISOString().slice(0, 16).replace(":", "")
   const folder = new URL("../results/", import.meta.url)

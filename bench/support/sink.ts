@@ -5,7 +5,7 @@ import type { Certificate } from "./certificate.ts"
 
 export interface SinkOptions {
   readonly answer: string
-  /** True for persistent connections. Otherwise each connection ends after its answer. */
+  /** True for persistent connections. Otherwise each connection closes after its response. */
   readonly keepsConnections: boolean
   readonly certificate?: Pick<Certificate, "cert" | "key"> | undefined
 }

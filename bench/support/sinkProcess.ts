@@ -1,6 +1,6 @@
 /**
- * The receiver of all calls, in a process of its own. It notes when each call arrived and answers
- * "ok". It parses HTTP by hand, to leave the processors to the measured programs.
+ * The receiver of all calls, as a separate process. Records the arrival time of each call and
+ * responds with "ok". Parses HTTP by hand, to leave the CPU to the measured programs.
  */
 import { constants } from "node:crypto"
 import { createServer, type Socket } from "node:net"
@@ -29,7 +29,7 @@ const answered = [
   answer
 ].join("\r\n")
 
-/** Returns the length of the first request once it is complete. */
+/** Returns the length of the first request, or undefined while it is incomplete. */
 const lengthOfFirst = (received: string): number | undefined => {
   const head = received.indexOf("\r\n\r\n")
   if (head === -1) return undefined
@@ -73,7 +73,8 @@ const server =
   certificate === undefined
     ? createServer(receive)
     : createTlsServer(
-        // Without tickets no session is resumed, so each connection is like one to a new target.
+        // Without tickets, no TLS session is resumed, so each connection is like one to a new
+        // target.
         { ...certificate, secureOptions: keepsConnections ? 0 : constants.SSL_OP_NO_TICKET },
         receive
       )

@@ -24,7 +24,8 @@ export const spread = (values: ReadonlyArray<number>): string =>
     : `${figure(median(values))} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`
 
 /**
- * The ratios of `a` to `b`, round by round, because neighbouring rounds see the same other load.
+ * Returns the ratios of `a` to `b` for each round, because neighbouring rounds have the same
+ * background load.
  */
 export const ratios = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): ReadonlyArray<number> =>
   a.map((value, round) => value / (b[round] ?? Number.NaN))
