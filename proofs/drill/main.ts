@@ -1,10 +1,10 @@
-// Drills on real processes. `npm run drill` runs the drills with a fault, and `npm run drill cut
-// pool` runs the named drills. Three drills take long and run only by name:
+// Drills on real processes. `npm run drill` runs all fault drills, and `npm run drill cut pool` runs
+// only the named ones. Three drills take long and run only by name:
 // `npm run drill usage -- [--runs 100000]`,
 // `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`, and
 // `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
 // [--addresses 3] [--unlimited]`.
-// A broken promise is named and makes the exit code 1.
+// If a promise is broken, the program names it and exits with 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
 import { parseArgs } from "node:util"
@@ -29,7 +29,7 @@ interface Broken {
   readonly broken: ReadonlyArray<string>
 }
 
-/** A drill, or the reason why it cannot run here. */
+/** A drill, or why it cannot run on this machine. */
 type Drill = Effect.Effect<Outcome | Broken | string, unknown, Scope.Scope>
 
 const onPostgres = (drill: Drill): Drill =>

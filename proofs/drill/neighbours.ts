@@ -10,18 +10,18 @@ import { startNode } from "./scene/Scene.ts"
 import { embeddedStore, startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
-/** What a tenant is promised, whatever two other tenants do within the limits. */
+/** The promises to a tenant, whatever two other tenants do within their limits. */
 const promised = { p99Ms: 250, memoryMb: 1_024 }
 
-/** The default limit of requests per minute and account. The modest tenant makes 450. */
+/** The default limit of requests per account and minute. The modest tenant makes 450. */
 const shippedRateLimit = 600
 
-/** The heap that Node chooses by itself in a container of 1 GB. */
+/** Node's default heap size in a container of 1 GB. */
 const heapMb = 512
 
 /**
- * Runs a modest tenant beside two hostile tenants: first one attack after the other, then all at
- * once. Prints how each attack affects the modest tenant.
+ * Runs a modest tenant beside two hostile tenants, first with one attack at a time, then with all
+ * at once. Prints how each attack affects the modest tenant.
  */
 export const neighbours = Effect.fnUntraced(function* (options: {
   readonly minutes: number
@@ -85,7 +85,7 @@ export const neighbours = Effect.fnUntraced(function* (options: {
 interface Scene {
   readonly name: string
   readonly tenants: ReadonlyArray<ReadonlyArray<AttackName>>
-  /** The weight of this round in the whole time. */
+  /** The weight of this round in the total duration. */
   readonly share: number
 }
 
@@ -96,7 +96,10 @@ interface Result {
 
 const print = (line: string) => Effect.sync(() => console.log(line))
 
-/** Starts an attacker, which sets itself up and waits. Its accounts are deleted with the scope. */
+/**
+ * Starts an attacker, which sets itself up and waits. Its accounts are deleted when the scope
+ * closes.
+ */
 const startAttacker = Effect.fnUntraced(function* (
   url: string,
   addresses: number,
@@ -133,7 +136,7 @@ const peakMb = (pid: number): number => {
   const status = `/proc/${pid}/status`
   if (!fs.existsSync(status)) return Number.NaN
   const peak = Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(status, "utf8"))?.[1]) / 1024
-  // Writing 5 resets the peak to the present size.
+  // Writing 5 resets the peak to the current size.
   fs.writeFileSync(`/proc/${pid}/clear_refs`, "5")
   return peak
 }

@@ -7,7 +7,7 @@ import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
 import { median } from "../timing/statistics.ts"
 
-/** Sizes that must not grow while the load stays the same. The history may grow. */
+/** Sizes that must not grow under constant load. Only the history may grow. */
 interface Sample {
   readonly minute: number
   readonly memoryMb: ReadonlyArray<number>
@@ -24,9 +24,9 @@ interface Sample {
 const samplesTaken = 18
 
 /**
- * Runs the load of the drills for a long time without a fault. Prints the memory of the nodes and
- * the sizes of the tables. `clients` write without a pause, and `rate` adds runs that are due per
- * second.
+ * Runs the drills' load for a long time without a fault. Prints the memory of the nodes and the
+ * sizes of the tables. `clients` write without a pause, and `rate` is the number of additional due
+ * runs per second.
  */
 export const soak = Effect.fnUntraced(function* (options: {
   readonly minutes: number
@@ -140,7 +140,7 @@ const tables = Effect.gen(function* () {
 })
 
 /**
- * How much the last third may exceed the second third: a fraction, plus a few. Medians are
+ * How much the last third may exceed the second third: a fraction, plus a constant. Medians are
  * compared, because hundreds of handles come and go with the connections to receivers.
  */
 const allowances = {

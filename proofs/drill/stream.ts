@@ -7,9 +7,8 @@ import { insertTasks } from "../../packages/server/test/engine/runner/support/ta
 import { newUser, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 
 /**
- * Adds runs that become due at a constant rate, in a workspace of their own. The runs are written
- * to the queue directly, because clients of the API would need more processor time than the
- * service.
+ * Adds runs that become due at a constant rate, in a separate workspace. The runs are inserted
+ * directly into the queue, because API clients would need more CPU time than the service.
  */
 export const startStream = Effect.fnUntraced(function* (options: {
   readonly node: ServerProcess
@@ -47,8 +46,8 @@ export const startStream = Effect.fnUntraced(function* (options: {
   )
 
   /**
-   * Stops, and lists the differences between due runs, calls and the history. Dies if runs could
-   * not be added, because then the number of due runs is unknown.
+   * Stops the stream, and lists the differences between due runs, calls and the history. Dies if
+   * runs could not be added, because then the number of due runs is unknown.
    */
   const verify = Effect.gen(function* () {
     isStopping = true

@@ -1,6 +1,6 @@
 import type { Outcome } from "./scene/Scene.ts"
 
-/** Aligns the first column left and the others right. */
+/** Formats a table. The first column is left-aligned, the others are right-aligned. */
 export const tableOf = (columns: ReadonlyArray<readonly [name: string, width: number]>) => {
   const row = (cells: ReadonlyArray<string>): string =>
     columns
@@ -50,7 +50,7 @@ export const rowOf = (name: string, outcome: Outcome): string => {
   ])
 }
 
-/** How requests were answered, and other observations. */
+/** Describes the responses to requests, and other observations. */
 export const remarksOf = ({ audit, ledger, notes }: Outcome): ReadonlyArray<string> => {
   const answers = [...ledger.answers()].toSorted().map(([answer, count]) => `${answer}: ${count}`)
   return [

@@ -13,8 +13,8 @@ import { startPostgres, storeAt } from "./scene/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**
- * One of two nodes is killed while both work through many runs. The reported usage of the workspace
- * must always match its history.
+ * Kills one of two nodes while both process many runs. The workspace's reported usage must always
+ * match its history.
  */
 export const usage = Effect.fnUntraced(function* (runs: number) {
   const store = storeAt((yield* startPostgres).url)
@@ -75,7 +75,7 @@ export const usage = Effect.fnUntraced(function* (runs: number) {
 /** The duration of a call, long enough that the killed node has calls in flight. */
 const callMs = 50
 
-/** The number of runs that are cancelled before their call, and so do not count. */
+/** The number of runs that are cancelled before their call, so that they do not count. */
 const cancelled = 100
 
 const withinMs = 600_000
@@ -150,7 +150,7 @@ const history = (workspaceId: string) =>
     }
   })
 
-/** Waits until all executions are counted in the usage by day. */
+/** Waits until all executions are counted in the daily usage. */
 const rolledUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const left = sql<{ readonly left: number }>`

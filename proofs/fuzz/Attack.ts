@@ -12,14 +12,14 @@ import type { World } from "./world/World.ts"
 
 export interface AttackOptions {
   readonly url: string
-  /** The target of generated calls: the origin of a server that accepts them. */
+  /** The target of generated calls: the origin of a server that accepts all requests. */
   readonly sink: string
   readonly seed: number
   readonly requests: number
   readonly concurrency: number
   /** Generated times are near this time, in milliseconds. */
   readonly now: number
-  /** Called before each request, with its number. */
+  /** Called with the number of each request before it is sent. */
   readonly onRequest?: (number: number) => void
 }
 
@@ -34,16 +34,16 @@ export interface Failure {
 export interface Outcome {
   readonly targets: ReadonlyArray<Target>
   readonly failures: ReadonlyArray<Failure>
-  /** Counts by the name of the intended endpoint and by `<status> <code>`. */
+  /** Response counts by the name of the intended endpoint and by `<status> <code>`. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** Everything that was sent or received and must not appear in a log. */
+  /** All secrets that were sent or received. None of them may appear in a log. */
   readonly secrets: ReadonlySet<string>
 }
 
-/** The limit of reported problems. Further problems seldom differ from the first ten. */
+/** The maximum number of reported problems. Later ones rarely differ from the first ten. */
 const maxFailures = 10
 
-/** The share of requests that stay as they were generated. */
+/** The fraction of requests that are not mutated. */
 const validShare = 0.55
 
 /** The weight of an endpoint, 1 by default. Passwords cost 30 ms of CPU each. */
@@ -61,7 +61,7 @@ const shares: Readonly<Record<string, number>> = {
 }
 
 /**
- * Sends the requests that the seed determines, checks each answer, and learns from it for later
+ * Sends the requests determined by the seed, checks each response, and learns from it for later
  * requests.
  */
 export const attack = async (options: AttackOptions): Promise<Outcome> => {
@@ -137,8 +137,8 @@ const chooser = (targets: ReadonlyArray<Target>) => {
 }
 
 /**
- * Removes the credential of a request that a mutation leads to an endpoint that would end a lasting
- * credential.
+ * Removes the credential if a mutation made the request reach an endpoint that would revoke a
+ * lasting credential.
  */
 const sparing = (world: World, request: WireRequest, target: Target | undefined): WireRequest => {
   if (!endings.has(target?.name ?? "")) return request

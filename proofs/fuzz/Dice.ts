@@ -1,14 +1,14 @@
-/** Random choices that a seed determines. */
+/** Random choices, determined by a seed. */
 export interface Dice {
-  /** From 0 to below `count`. */
+  /** Returns an integer from 0 to `count - 1`. */
   readonly below: (count: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <A>(list: readonly [A, ...Array<A>]) => A
-  /** One item of the list; later items are more likely. Undefined if the list is empty. */
+  /** Returns one item of the list, favouring later items. Undefined if the list is empty. */
   readonly pickLate: <A>(list: ReadonlyArray<A>) => A | undefined
   /**
-   * Returns independent dice that depend only on the seed and the label, however often other dice
-   * were rolled before.
+   * Returns independent dice that depend only on the seed and the label, regardless of earlier
+   * rolls.
    */
   readonly fork: (label: string | number) => Dice
 }
@@ -32,7 +32,7 @@ export const diceFrom = (seed: string): Dice => {
   }
 }
 
-/** FNV-1a. */
+/** Hashes a string with FNV-1a. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

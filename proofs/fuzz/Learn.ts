@@ -12,7 +12,7 @@ import {
 import { itemsOf } from "./judge/Batch.ts"
 import type { World } from "./world/World.ts"
 
-/** Learns from an answer: ids to use again, new credentials, and ended ones. */
+/** Learns from a response: ids to reuse, new credentials, and revoked credentials. */
 export const learn = (exchange: Exchange, world: World): void => {
   const { answer, draft, request } = exchange
   const target = targetOf(exchange)
@@ -73,7 +73,10 @@ const folders: Readonly<Record<string, string>> = {
   chain: "chains"
 }
 
-/** An execution is found under its workspace and its task, and a chain's run under the chain. */
+/**
+ * Learns executions, which are found under their workspace and their task, and chain runs, which
+ * are found under their chain.
+ */
 const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: World) => {
   const workspace = `/${segments.slice(0, 3).join("/")}`
   const add = (owner: string, execution: unknown) => {
@@ -91,7 +94,7 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
   }
 }
 
-/** What a successful request of each endpoint teaches for later requests. */
+/** Updates the world after a successful request to each endpoint. */
 const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) => void>> = {
   "auth.register": ({ payload }, { user, workspace }, world) =>
     world.addAccount({
@@ -119,7 +122,7 @@ const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) 
   },
   "workspaces.create": ({ credential }, { id }, world) => {
     if (credential === undefined) return
-    // The first workspaces are kept and filled. Of the others only the newest is.
+    // Keep the first two workspaces, which get filled, and the newest of the others.
     credential.account.workspaces.splice(2, Infinity, String(id))
     world.addOwner(String(id), credential.account)
   },

@@ -2,7 +2,10 @@ import type { Failure, Outcome } from "./Attack.ts"
 import { fifth, median, type Vitals } from "./Vitals.ts"
 import { asCurl } from "./exchange/Wire.ts"
 
-/** Formats the answers, one line per intended endpoint. Mutations may lead to another endpoint. */
+/**
+ * Formats response counts, one line per intended endpoint. A mutated request may reach a different
+ * endpoint.
+ */
 export const answersTable = ({ answers, targets }: Outcome): string => {
   const width = Math.max(...targets.map(({ name }) => name.length))
   return targets
@@ -27,7 +30,10 @@ export const statusTable = ({ answers }: Outcome): string => {
     .join(", ")
 }
 
-/** Lists the endpoints that never succeeded, because the generator cannot make a valid request. */
+/**
+ * Lists the endpoints that never succeeded, which means that the generator cannot create a valid
+ * request.
+ */
 export const neverSucceeded = ({ answers, targets }: Outcome): ReadonlyArray<string> =>
   targets.flatMap(({ name, successes }) =>
     [...successes.keys()].some((status) => answers.get(name)?.has(String(status)) === true)
@@ -59,7 +65,7 @@ export const isAnyIn = (secrets: ReadonlySet<string>, logs: string): boolean =>
 
 // ---------------------------------------------------------------------------
 
-/** The limit of memory that the process keeps per request, with room for normal growth. */
+/** The maximum memory growth per request in bytes, with room for normal growth. */
 const leakBytes = 1024
 const noise = 0.7
 const handlesToSpare = 50

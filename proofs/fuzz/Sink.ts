@@ -5,7 +5,7 @@ import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 /** An address on which only the sink listens, so that `EGRESS_ALLOW` opens nothing else. */
 export const sinkAddress = "127.0.0.2"
 
-/** Starts a server for the calls of generated tasks. The path of a call determines its answer. */
+/** Starts a server for the calls of generated tasks. The path of a call determines the response. */
 export const startSink = Effect.map(
   Effect.suspend(() => httpTarget(answer, sinkAddress)),
   (port) => `http://${sinkAddress}:${port}`

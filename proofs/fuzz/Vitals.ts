@@ -21,6 +21,6 @@ export const vitalsOf = (pid: number): Vitals | undefined => {
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
 
-/** Returns the fifth of the samples after `number` other fifths. */
+/** Returns the fifth of the samples at index `number`. */
 export const fifth = <A>(samples: ReadonlyArray<A>, number: number): ReadonlyArray<A> =>
   samples.slice((samples.length * number) / 5, (samples.length * (number + 1)) / 5)

@@ -1,6 +1,6 @@
 /**
- * Attacks a server of its own with requests generated from the contract: `npm run fuzz -- --seed 1
- * --requests 100000`. It uses the embedded store, or a database that it creates and drops on the
+ * Starts a server and attacks it with requests generated from the contract: `npm run fuzz -- --seed
+ * 1 --requests 100000`. Uses the embedded store, or a database that it creates and drops on the
  * server of `TEST_DATABASE_URL` or `DATABASE_URL`.
  */
 import { Effect } from "effect"
@@ -33,15 +33,15 @@ const { values } = parseArgs({
 const seed = Number(values.seed)
 const requests = Number(values.requests)
 
-/** True if every endpoint is tried, and memory has time to settle. */
+/** True if the run is long enough to try every endpoint and for memory to settle. */
 const isLong = requests >= 50_000
 
 const samplesOfRun = 500
 
 /**
- * The heap limit of the server. Without a limit V8 leaves garbage uncollected: the process took 700
- * MB with 60 MB in use. With a limit, a leak ends the process. A limit of 192 MB made it spend two
- * thirds of its time on collections.
+ * The heap limit of the server. Without one, V8 leaves garbage uncollected: the process took 700 MB
+ * with 60 MB in use. With a limit, a leak crashes the process. With 192 MB, it spent two thirds of
+ * its time on garbage collection.
  */
 const heapMb = 512
 

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 export interface Copy extends Disposable {
   readonly read: (file: string) => string
   readonly write: (file: string, text: string) => void
-  /** The names of failing tests in the file, up to the first failure. */
+  /** Returns the names of failing tests in the file, stopping at the first failure. */
   readonly failuresOf: (testFile: string) => Promise<ReadonlyArray<string>>
 }
 
@@ -43,7 +43,7 @@ export const makeCopy = (): Copy => {
 
 // ---------------------------------------------------------------------------
 
-/** Links the installed packages, but the project's own packages to the copies. */
+/** Links the installed packages. The project's own packages link to the copies. */
 const linkPackages = (folder: string) => {
   const installed = join(root, "node_modules")
   const linked = join(folder, "node_modules")

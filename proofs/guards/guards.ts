@@ -4,20 +4,23 @@ export interface Guard {
   readonly name: string
   readonly file: string
   readonly breaking: (source: string) => string
-  /** The tests that must notice. */
+  /** The tests that must fail. */
   readonly shownBy: string
 }
 
-/** A piece of code and its replacement without the guard, or several such pairs. */
+/** A location in the code and its replacement without the guard, or several such pairs. */
 type Changes = readonly [place: string, becomes: string, ...more: ReadonlyArray<string>]
 
-/** Parses a piece of code: `method: names in the guard`, or the names alone. */
+/** Parses a location: `method: names in the guard`, or only the names. */
 const removal = (place: string, becomes: string): Removal => {
   const [, inside, names = ""] = /^(?:(\w+): )?(.*)$/.exec(place) ?? []
   return { ...(inside === undefined ? {} : { inside }), has: names.split(" "), becomes }
 }
 
-/** Completes the path of a file in the server. Files of other packages have the whole path. */
+/**
+ * Completes the path of a file in the server. Files of other packages are given with their full
+ * path.
+ */
 const inServer = (folder: "src" | "test", file: string) =>
   file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
 
@@ -93,7 +96,7 @@ const workspaceFilter = (tests: string) => (place: string) => {
 }
 
 /**
- * Statements with an id that may belong to another workspace. Statements that only run after such a
+ * Statements with an id that may belong to another workspace. Statements that run only after such a
  * statement are not listed, because no test could notice a missing filter.
  */
 const workspaceFilters = [
@@ -115,7 +118,7 @@ const workspaceFilters = [
   "accounts/members/InvitationsRepo remove"
 ].map(workspaceFilter("adversarial/foreignIds"))
 
-/** Statements with a channel's id, which a test runs with a channel of another workspace. */
+/** Statements with a channel id. A test runs each with a channel of another workspace. */
 const channelFilters = [
   "notifications/channels/ChannelsRepo confirmByLink",
   "notifications/sending/DeliveriesRepo cancel"

@@ -1,8 +1,7 @@
 /**
  * Removes the guards one by one in a copy of the project. Without a guard, a test must fail. `npm
- * run guards` tries all guards, `npm run guards -- scope` the guards whose name contains that word,
- * and `npm run guards -- --since origin/main` the guards whose code or test has changed since that
- * commit.
+ * run guards` tries all guards, `npm run guards -- scope` those whose name contains that word, and
+ * `npm run guards -- --since origin/main` those whose code or test has changed since that commit.
  */
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"

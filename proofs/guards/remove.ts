@@ -2,9 +2,12 @@ import { parseAst } from "rolldown/parseAst"
 
 /** A guard in a file, found by names in its code, independent of formatting. */
 export interface Removal {
-  /** The function, method or property with the guard. By default the first match in the file. */
+  /**
+   * The function, method or property that contains the guard. Defaults to the first match in the
+   * file.
+   */
   readonly inside?: string
-  /** Names in the guard. The first of the smallest pieces of code with all names is changed. */
+  /** Names in the guard. The first of the smallest nodes that contain all names is changed. */
   readonly has: ReadonlyArray<string>
   /**
    * The replacement. `""` removes a statement or a property, `true` and `false` replace a
@@ -18,7 +21,7 @@ interface Span {
   readonly end: number
 }
 
-/** The part of ESTree that is needed here. */
+/** The part of ESTree that this file uses. */
 interface Node extends Span {
   readonly type: string
   readonly [name: string]: unknown
@@ -59,7 +62,7 @@ const isWithin = (inner: Span, outer: Span) =>
   inner.end <= outer.end &&
   inner.end - inner.start < outer.end - outer.start
 
-/** Lists the pieces of a node, without its children, that this replacement can replace. */
+/** Lists the parts of a node, without its children, that this replacement can replace. */
 const changeable = (node: Node, becomes: string, source: string): ReadonlyArray<Span> => {
   switch (becomes) {
     case "":
@@ -87,7 +90,7 @@ const conditions: Readonly<Record<string, ReadonlyArray<string>>> = {
   WhileStatement: ["test"]
 }
 
-/** Lists conditions in SQL: the text after `WHERE`, `AND` or `ON`, up to the end of the line. */
+/** Lists SQL conditions: the text after `WHERE`, `AND` or `ON`, up to the end of the line. */
 const sqlConditions = (template: Node, source: string): ReadonlyArray<Span> => {
   const begin = template.start + 1
   let text = source.slice(begin, template.end - 1)

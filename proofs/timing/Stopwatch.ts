@@ -13,7 +13,7 @@ export interface Taken {
   readonly millis: number
 }
 
-/** A persistent connection, with which an attacker measures only the server's time. */
+/** Opens a persistent connection, so that an attacker measures only the server's response time. */
 export const makeStopwatch = (url: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const take = ({ body, headers, method, path }: Timed) =>
@@ -38,7 +38,7 @@ export const makeStopwatch = (url: string) => {
   return { take, close: () => agent.destroy() }
 }
 
-/** Measures the answer times of each kind of request, in a shuffled order. */
+/** Measures the response times of each kind of request, in shuffled order. */
 export const race = async <Kind extends string>(
   rounds: number,
   runners: Readonly<Record<Kind, (round: number) => Promise<Taken>>>
@@ -56,7 +56,7 @@ export const race = async <Kind extends string>(
       taken[kind].push(millis)
     }
   }
-  // If the answers differ, their times do not matter.
+  // If the responses differ, their timing is irrelevant.
   if (answers.size !== 1) throw new Error(`the answers differ: ${[...answers].join(" | ")}`)
   return taken
 }

@@ -7,7 +7,7 @@ import { race } from "./Stopwatch.ts"
 const accounts = 60
 const guesses = 480
 
-/** An account with a second factor, and one of its recovery codes. */
+/** Creates an account with a second factor. Returns the account and one of its recovery codes. */
 const newProtectedAccount = async (server: ServerProcess) => {
   const { email, token } = await newAccount(server)
   const started = await call(server, "POST", "/v1/auth/totp/start", {
@@ -21,7 +21,7 @@ const newProtectedAccount = async (server: ServerProcess) => {
   return { email, code: String(confirmed.body.recovery_codes?.[0]) }
 }
 
-/** The code with another valid last character. */
+/** Replaces the last character of the code with another valid one. */
 const nearlyCode = (code: string) => code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 
 export const raceCodes = async (server: ServerProcess, { take }: Watch) => {

@@ -31,7 +31,7 @@ const makeTokens = async (server: ServerProcess, dataDir: string) => {
   return { resets, emails, invitations, owner }
 }
 
-/** Compares, for each kind of token, a nearly valid token with an unknown token. */
+/** For each kind of token, compares a nearly valid token with an unknown one. */
 export const raceLinks = async (server: ServerProcess, { take }: Watch, dataDir: string) => {
   const { emails, invitations, owner, resets } = await makeTokens(server, dataDir)
   const kinds = {

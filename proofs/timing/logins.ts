@@ -5,7 +5,7 @@ import { race } from "./Stopwatch.ts"
 /** The number of logins. Each account allows ten failed logins in 15 minutes. */
 const logins = 400
 
-/** The number of accounts. Each gets at most ten requests, below its throttle. */
+/** The number of accounts. Each gets at most ten requests, which is below its throttle. */
 const accounts = 50
 
 export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
@@ -15,7 +15,7 @@ export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
     known.push((await newAccount(server)).email)
     unknown.push(somebodysEmail())
   }
-  // Both kinds of emails get equally many requests, so that their throttles cost the same.
+  // Both kinds of emails get the same number of requests, so that their throttles cost the same.
   const attempt = (emails: ReadonlyArray<string>) => (round: number) =>
     take(
       posted("/v1/auth/login", {

@@ -1,7 +1,7 @@
 /**
- * Checks that the time of an answer does not reveal what the answer hides: `npm run timing`, or
- * only a part with `npm run timing keys`, `logins`, `codes` or `links`. It uses the embedded store,
- * or a database that it creates and drops on the server of `TEST_DATABASE_URL`.
+ * Checks that response times do not reveal what responses hide: `npm run timing`, or one part with
+ * `npm run timing keys`, `logins`, `codes` or `links`. Uses the embedded store, or a database that
+ * it creates and drops on the server of `TEST_DATABASE_URL`.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import { raceLogins } from "./logins.ts"
 import { type Difference, differenceOf } from "./statistics.ts"
 import { makeStopwatch } from "./Stopwatch.ts"
 
-/** A difference counts if its probability by chance is below this. */
+/** The significance level: a difference counts if its p-value is below this. */
 const significance = 0.001
 
 const isAsked = (what: "keys" | "logins" | "codes" | "links") =>

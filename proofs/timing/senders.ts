@@ -4,7 +4,7 @@ import type { makeStopwatch } from "./Stopwatch.ts"
 
 export type Watch = ReturnType<typeof makeStopwatch>
 
-/** A random client address, so that no throttle of addresses applies. */
+/** Returns a header with a random client address, so that no per-address throttle applies. */
 const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
 
 export const password = "correct horse battery staple"
@@ -42,5 +42,5 @@ export const posted = (path: string, body: object, token?: string) => ({
   body: JSON.stringify(body)
 })
 
-/** The secret with another last character. */
+/** Replaces the last character of the secret. */
 export const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A")

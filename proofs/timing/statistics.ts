@@ -1,18 +1,18 @@
-/** The difference of two kinds of requests, for a client that can only measure time. */
+/** The difference between two kinds of requests, for a client that can only measure time. */
 export interface Difference {
   readonly medians: readonly [number, number]
-  /** The difference of the medians, with 99 % confidence. */
+  /** The 99 % confidence interval of the difference of the medians. */
   readonly interval: readonly [number, number]
   /**
-   * The probability that a request of the first kind takes longer than a request of the second
-   * kind. It is one half if there is no difference.
+   * The probability that a request of the first kind takes longer than one of the second kind. One
+   * half if there is no difference.
    */
   readonly odds: number
-  /** The probability of such odds without a real difference, by Mann and Whitney. */
+  /** The p-value of the Mann–Whitney U test. */
   readonly chance: number
   /**
-   * The number of requests of each kind with which an attacker is 99 % sure nine times out of ten,
-   * by Noether.
+   * The number of requests of each kind that an attacker needs for 99 % confidence with a power of
+   * 90 %, by Noether.
    */
   readonly requestsToTell: number
 }
@@ -60,14 +60,17 @@ const mannWhitney = (first: ReadonlyArray<number>, second: ReadonlyArray<number>
     ...first.map((value) => ({ value, isFirst: true })),
     ...second.map((value) => ({ value, isFirst: false }))
   ].toSorted((left, right) => left.value - right.value)
-  // Times in nanoseconds are almost never equal, so ties need no treatment.
+  // Times in nanoseconds are almost never equal, so ties need no special handling.
   const ranks = all.reduce((sum, { isFirst }, index) => (isFirst ? sum + index + 1 : sum), 0)
   const [n, m] = [first.length, second.length]
   const u = ranks - (n * (n + 1)) / 2
   return { odds: u / (n * m), z: (u - (n * m) / 2) / Math.sqrt((n * m * (n + m + 1)) / 12) }
 }
 
-/** The part of a normal distribution below z, to 1e-7: Abramowitz and Stegun 26.2.17. */
+/**
+ * The cumulative distribution function of the normal distribution, to 1e-7: Abramowitz and Stegun
+ * 26.2.17.
+ */
 const normal = (z: number): number => {
   const t = 1 / (1 + 0.2316419 * z)
   const tail =

@@ -18,8 +18,8 @@ const preload = path.resolve(
 const stepMs = 600_000
 
 /**
- * The clock of one of two nodes jumps ahead, then back. While that clock is behind, the other node
- * is killed. The node with the wrong clock must notice that.
+ * Steps the clock of one of two nodes ahead, then back. While that clock is behind, the other node
+ * is killed. The node with the wrong clock must notice.
  */
 export const clock = Effect.gen(function* () {
   const offset = path.join(yield* temporaryFolder("clock"), "offset")
@@ -32,7 +32,7 @@ export const clock = Effect.gen(function* () {
   const [victim, other] = scene.nodes
   const load = yield* scene.load()
 
-  /** Steps the clock. Returns the seconds until both nodes work. */
+  /** Steps the clock. Returns the seconds until both nodes work again. */
   const step = Effect.fnUntraced(function* (ms: number) {
     fs.writeFileSync(offset, String(ms))
     victim.kill("SIGUSR2")

@@ -3,12 +3,12 @@ import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts
 import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
-/** How long a node takes to notice the cut: 35 s of silence, checked every 7 s. */
+/** How long a node may take to notice the cut: 35 s of silence, checked every 7 s. */
 const noticeCutWithinSeconds = 60
 
 /**
- * Cuts the network between one of two nodes and the database silently. There is no RST and no FIN,
- * not even when the network is back, as with a firewall that has forgotten the connections.
+ * Silently cuts the network between one of two nodes and the database. No RST or FIN is sent, even
+ * after the network is restored, as with a firewall that has forgotten the connections.
  */
 export const cut = Effect.gen(function* () {
   const postgres = yield* startPostgres

@@ -7,16 +7,15 @@ import { startPostgresWith, storeAt } from "../scene/Store.ts"
 
 const hourMs = 3_600_000
 
-/** A step is noticed within 10 s, and accepted 30 s later. */
+/** A clock step is noticed within 10 s and accepted 30 s later. */
 const acceptedAfter = "45 seconds"
 
 const goesOnWithinMs = 60_000
 
 /**
- * The clock of the database's host goes an hour ahead for 20 s under load, and an hour back for 20
- * s. No run may be lost or repeated. Then the clock stays ahead until the nodes accept its time,
- * and is corrected. Within a minute all tasks have to fire by the right time again, and no slot
- * twice.
+ * Steps the clock of the database's host an hour ahead for 20 s under load, and an hour back for 20
+ * s. No run may be lost or repeated. Then the clock stays ahead until the nodes accept it, and is
+ * corrected. Within a minute, all tasks must fire at the correct time again, and no slot twice.
  */
 export const databaseClock = Effect.gen(function* () {
   const { env, setAhead } = yield* steppableClock
@@ -36,7 +35,7 @@ export const databaseClock = Effect.gen(function* () {
       goesOnWithinMs
     )
 
-  /** Steps the clock for a while. Returns the seconds until work goes on after the correction. */
+  /** Steps the clock for a while. Returns the seconds until work resumes after the correction. */
   const stepBriefly = Effect.fnUntraced(function* (ms: number) {
     yield* setAhead(ms)
     yield* allAnswer("nodes that notice the step", 503)
@@ -54,7 +53,7 @@ export const databaseClock = Effect.gen(function* () {
     load,
     alive: scene.nodes,
     inFlight: 0,
-    // Requests are answered during the step. Due runs wait for the right time.
+    // Requests are served during the step. Due runs wait for the correct time.
     recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
     mayLog: "the clock of the database was stepped",
     broken: repeated === 0 ? [] : [`${repeated} calls were repeated for a clock`],
@@ -79,7 +78,7 @@ export const databaseClock = Effect.gen(function* () {
   )
   const seconds = (performance.now() - startedMs) / 1_000
   yield* allAnswer("nodes that are ready", 200)
-  // Each task has at least one slot in this time.
+  // Each task has at least one slot in this period.
   yield* Effect.sleep("65 seconds")
   const [{ slots = 0, twice = 0 } = {}] = yield* store.ask(slotsSince(seconds + 65))
   return {
@@ -107,7 +106,7 @@ const firedAhead = Effect.flatMap(
       AND scheduled_for > now() - interval '1 minute'`
 )
 
-/** Tasks that should fire every minute, but would not fire in the next minute. */
+/** Returns tasks that should fire every minute, but would not fire within the next minute. */
 const firesLate = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly tasks: number }>`

@@ -12,12 +12,12 @@ import { delays, failures, hangs, surprises } from "../scene/promises.ts"
 import { type Outcome, startNode } from "../scene/Scene.ts"
 import { embeddedStore } from "../scene/Store.ts"
 
-/** The size of the disk, of which the embedded store takes 60 to 100 MB. */
+/** The size of the disk. The embedded store uses 60 to 100 MB. */
 const diskMegabytes = 200
 
 const fullForSeconds = 5
 
-/** The disk of the embedded store is full to the last byte for a while, and then has free space. */
+/** Fills the disk of the embedded store completely for a while, and then frees space. */
 export const disk = Effect.gen(function* () {
   if (noSmallDisk !== undefined) return noSmallDisk
   const { fill, folder, free } = yield* smallDisk(diskMegabytes)
@@ -84,7 +84,7 @@ const recovered = Effect.fnUntraced(function* (
   return (performance.now() - startedMs) / 1000
 })
 
-/** Asks the node whether work is left, because the drill cannot open the node's store. */
+/** Polls the node until no work is left, because the drill cannot open the node's store. */
 const quiet = (node: ServerProcess, account: Account) =>
   eventually("the end of all runs", async () => {
     const counts = await Promise.all(

@@ -6,8 +6,8 @@ import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
- * The primary is lost with its machine, and its synchronous standby is promoted. The nodes know one
- * address, which moves as a virtual IP does.
+ * Loses the primary with its machine, and promotes its synchronous standby. The nodes know a single
+ * address, which moves like a virtual IP.
  */
 export const failover = Effect.gen(function* () {
   const primary = yield* startPostgres

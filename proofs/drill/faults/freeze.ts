@@ -5,9 +5,9 @@ import { type Node, runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
- * One of two nodes is frozen for longer than its lease of 15 s, and then continues as if nothing
- * had happened. By then the answers to its calls wait in its sockets, and the other node has made
- * the same calls. The results that the thawed node writes must not count.
+ * Freezes one of two nodes for longer than its lease of 15 s, and then continues it. By then, the
+ * responses to its calls wait in its sockets, and the other node has repeated the calls. Results
+ * that the thawed node writes must not count.
  */
 export const freeze = Effect.gen(function* () {
   const store = storeAt((yield* startPostgres).url)
@@ -49,11 +49,11 @@ export const freeze = Effect.gen(function* () {
   })
 })
 
-/** How long a thawed node may take to write old results. No run may end before that. */
+/** How long a thawed node may take to write stale results. No run may finish before that. */
 const lateWriteMs = 3_000
 const repeatedCallMs = 2 * lateWriteMs
 
-/** The runs that a node repeats after another node lost them. */
+/** Returns the runs that a node repeats after another node lost them. */
 const repeatedBy = (node: Node) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
-/** One of two nodes is killed under load, and the other takes over its runs. */
+/** Kills one of two nodes under load. The other node takes over its runs. */
 export const kill = Effect.gen(function* () {
   const store = storeAt((yield* startPostgres).url)
   const scene = yield* startScene({ nodes: [store, store], ask: store.ask })

@@ -3,8 +3,8 @@ import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
- * First other clients take all free connections of PostgreSQL, and the nodes go on with their own.
- * Then the database ends the connections of the nodes too, and refuses new ones like a full server.
+ * Other clients take all free PostgreSQL connections, while the nodes keep their own. Then the
+ * database also closes the nodes' connections, and refuses new ones like a full server.
  */
 export const pool = Effect.gen(function* () {
   const postgres = yield* startPostgres

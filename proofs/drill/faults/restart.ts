@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { runningOn, startScene } from "../scene/Scene.ts"
 import { startPostgres, storeAt } from "../scene/Store.ts"
 
-/** PostgreSQL is restarted under load: first with a shutdown, then as if its power was cut. */
+/** Restarts PostgreSQL under load, first with a clean shutdown, then as after a power failure. */
 export const restart = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const store = storeAt(postgres.url)

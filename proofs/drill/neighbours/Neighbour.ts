@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Person, type Reply } from "./Person.ts"
 
 export interface Seen {
-  /** Delays of calls after the requested time. */
+  /** How late the calls were. */
   readonly latenessMs: ReadonlyArray<number>
   readonly answerMs: ReadonlyArray<number>
   readonly errors: ReadonlyArray<string>
@@ -12,13 +12,13 @@ export interface Seen {
 
 const nowMs = () => performance.timeOrigin + performance.now()
 
-/** How far ahead a task is due, so that creating it does not count as lateness. */
+/** How far ahead tasks are due, so that the time to create them does not count as lateness. */
 const aheadMs = 1_500
 
-/** The time after which a call that has not arrived counts as lost, and as this late. */
+/** The time after which a missing call counts as lost, and as this late. */
 const lostAfterMs = 30_000
 
-/** A modest tenant, which now and then creates a delayed task, reads a list and calls `/whoami`. */
+/** A modest tenant, which occasionally creates a delayed task, reads a list and calls `/whoami`. */
 export class Neighbour {
   #seen: { latenessMs: Array<number>; answerMs: Array<number>; errors: Array<string> } = empty()
   readonly #awaited = new Map<string, number>()
@@ -48,7 +48,7 @@ export class Neighbour {
 
   async live(forMs: number, everyMs: number): Promise<Seen> {
     this.#seen = empty()
-    // A new login, because a session would end before a long drill does.
+    // Log in again, because a session would expire during a long drill.
     await this.#timed("login", () => this.#person.login())
     const untilMs = nowMs() + forMs
     const steps: Array<Promise<void>> = []

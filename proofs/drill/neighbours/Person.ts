@@ -8,7 +8,7 @@ export interface Reply {
 
 export const password = "correct horse battery staple"
 
-/** A client with an address of its own, because all of 127.0.0.0/8 is this machine. */
+/** A client with its own address. All of 127.0.0.0/8 is this machine. */
 export class Person {
   readonly address: string
   readonly url: string
@@ -73,7 +73,7 @@ export class Person {
     })
   }
 
-  /** Creates a record. Fails if the service refuses. */
+  /** Creates a record. Fails if the service rejects it. */
   async make(path: string, body: unknown): Promise<Reply["body"]> {
     const { body: answer, status } = await this.ask("POST", path, body)
     if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)

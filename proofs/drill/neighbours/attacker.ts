@@ -1,13 +1,13 @@
-// A hostile tenant as a process of its own: `node attacker.ts <url> <addresses> <attack>...`, where
-// `addresses` is the number of its addresses. It prints `ready` once it is set up, and starts at a
-// line on standard input. On SIGTERM it deletes its accounts.
+// A hostile tenant as a separate process: `node attacker.ts <url> <addresses> <attack>...`, where
+// `addresses` is the number of its client addresses. It prints `ready` once it is set up, and
+// starts when it reads a line from standard input. On SIGTERM it deletes its accounts.
 import { once } from "node:events"
 import { setPriority } from "node:os"
 import { attacks, type AttackName } from "./attacks.ts"
 import { Person } from "./Person.ts"
 import { startTargets } from "./targets.ts"
 
-// A low priority, because a real attacker takes no processor time on the machine of the service.
+// Run at low priority, because a real attacker uses no CPU time of the service's machine.
 setPriority(10)
 
 const [url = "", addresses = "1", ...names] = process.argv.slice(2)

@@ -9,12 +9,13 @@ export interface Surroundings {
   readonly newcomer: (connections?: number) => Person
 }
 
-/** An attack of one tenant within the limits, which goes on until the process ends. */
+/** An attack by one tenant within the limits. It continues until the process ends. */
 export type Attack = (surroundings: Surroundings) => Promise<{ readonly goOn: () => Promise<void> }>
 
 const forever = async (work: (round: number) => Promise<unknown>): Promise<never> => {
   for (let round = 0; ; round++) {
-    // The attack provokes refusals. The pause makes the service the busy side, not the attacker.
+    // The attack provokes error responses. The pause keeps the attacker from being busier than the
+    // service.
     await work(round).catch(() => sleep(20))
   }
 }
@@ -22,7 +23,7 @@ const forever = async (work: (round: number) => Promise<unknown>): Promise<never
 const times = <A>(count: number, make: (index: number) => A): Array<A> =>
   Array.from({ length: count }, (_, index) => make(index))
 
-/** Runs the setup with little concurrency, because the setup is not the attack. */
+/** Runs the setup with low concurrency, because the setup is not part of the attack. */
 const each = async <A>(
   items: ReadonlyArray<A>,
   width: number,
@@ -38,7 +39,7 @@ const each = async <A>(
 
 const daily = "0 3 1 1 *"
 
-/** A chain of nearly a megabyte, 700 of whose runs hang in their first step. */
+/** A chain of nearly one megabyte, with 700 runs that hang in their first step. */
 const hugeChain: Attack = async ({ newcomer, targets }) => {
   const person = await newcomer(8).join()
   const body = "x".repeat(19_000)
@@ -142,7 +143,7 @@ const runawayQueue: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Answers of two megabytes that are requested and not read, then read byte by byte. */
+/** Requests responses of two megabytes, leaves them unread, and then reads them byte by byte. */
 const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
   const person = await newcomer(4).join()
   const task = { name: "large", url: targets.quick, schedule: daily, body: "x".repeat(200_000) }
@@ -187,7 +188,7 @@ const costlyBodies: Attack = async ({ newcomer }) => {
   }
 }
 
-/** More connections than the limit. Each sends a body slowly and is refused. */
+/** Opens more connections than the limit. Each sends a body slowly and is rejected. */
 const manyConnections: Attack = async ({ newcomer, url }) => {
   const person = await newcomer().join()
   const { hostname, port } = new URL(url)
@@ -211,7 +212,7 @@ const manyConnections: Attack = async ({ newcomer, url }) => {
   }
 }
 
-/** Logins with the right password, as fast as they are answered. */
+/** Logs in with the correct password as fast as the service responds. */
 const logins: Attack = async ({ newcomer }) => {
   const people = await Promise.all(times(12, () => newcomer(4).join()))
   return {
@@ -221,7 +222,7 @@ const logins: Attack = async ({ newcomer }) => {
   }
 }
 
-/** Targets that send an endless answer as long as the service reads it. */
+/** Targets that send an endless response for as long as the service reads it. */
 const endlessAnswers: Attack = async ({ newcomer, targets }) => {
   const person = await newcomer(4).join()
   const task = { url: targets.endless, timeout_seconds: 900, delay_seconds: 0 }

@@ -9,11 +9,11 @@ import {
 
 export interface Targets {
   readonly quick: string
-  /** Answers after ten seconds. */
+  /** Responds after ten seconds. */
   readonly slow: string
-  /** Accepts a request and never answers. */
+  /** Accepts a request and never responds. */
   readonly hanging: string
-  /** Sends interim answers as long as they are read. */
+  /** Sends interim (1xx) responses for as long as they are read. */
   readonly endless: string
 }
 

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Ask } from "./Store.ts"
 import { type Account, chainSteps, type Ledger } from "./Load.ts"
 
-/** The state of everything that was due by the end of a drill, read from the database. */
+/** The state of all runs that were due by the end of a drill, read from the database. */
 export interface Audit {
   readonly lost: ReadonlyArray<string>
   readonly due: number
@@ -18,8 +18,8 @@ export interface Audit {
    */
   readonly twice: ReadonlyArray<string>
   /**
-   * Executions whose end does not match their last attempt, or that do not have each attempt
-   * recorded once.
+   * Executions whose result does not match their last attempt, or whose attempts are not recorded
+   * exactly once.
    */
   readonly endedWithoutLease: ReadonlyArray<string>
   /** Repeated calls of the same execution. */
@@ -103,7 +103,7 @@ export const audit = Effect.fnUntraced(function* (
   const ends = (task: { readonly id: string; readonly run_at: Date | null }) =>
     task.run_at === null || task.run_at <= until || !waiting.has(task.id)
 
-  /** Everything that was due, each under a name that only one execution may have. */
+  /** The names of all due runs. Only one execution may have each name. */
   const due = new Set([
     ...tasks.filter(ends).flatMap((task) => dueOf(task, until)),
     ...[...ledger.runs].map((id) => `run ${id}`),
@@ -166,7 +166,7 @@ const nameIn = (ledger: Ledger, execution: Execution): string => {
   const { chain_run_id, id, kind, scheduled_for, step, task_id, trigger } = execution
   if (kind === "delayed") return `delayed ${task_id}`
   if (kind === "chain") return `run ${chain_run_id} ${step}`
-  // A run that was lost with its node has the trigger `retry`, whatever created it.
+  // A run that was lost with its node has the trigger `retry`, regardless of its original trigger.
   const byHand =
     trigger === "manual" || ledger.runs.has(id) || scheduled_for.getTime() % minuteMs > 0
   return byHand ? `run ${id}` : slotName(task_id, scheduled_for.getTime())

@@ -11,7 +11,7 @@ import {
 type Node = Pick<ServerProcess, "url">
 
 /**
- * The clients' credentials (a user, and a key that no clock makes invalid), and the tasks and
+ * The clients' credentials (a user, and a key that no clock step invalidates), and the tasks and
  * chains that they run.
  */
 export interface Account {
@@ -23,12 +23,15 @@ export interface Account {
   readonly chain: string
 }
 
-/** The number of tasks that are run manually. A run locks its task, so few tasks would collide. */
+/**
+ * The number of tasks that are run manually. A run locks its task, so with few tasks the clients
+ * would block each other.
+ */
 const tasksByHand = 10
 
 export const chainSteps = ["first", "second"]
 
-/** The timeout of a client. The server answers 503 before that. */
+/** The timeout of a client. The server responds with 503 before that. */
 export const patienceMs = 20_000
 
 const create = async (
@@ -77,10 +80,10 @@ export class Ledger {
   readonly runs = new Set<string>()
   readonly chainRuns = new Set<string>()
   readonly keys = new Set<string>()
-  /** How often each node gave each status, or no answer. */
+  /** How often each node responded with each status, or did not respond. */
   readonly #answers = new Map<Node, Map<string, number>>()
   slowestMs = 0
-  /** The longest time between two acknowledgements, for all clients together. */
+  /** The longest time between two acknowledgements across all clients. */
   longestGapMs = 0
   #acknowledgedAtMs: number | undefined
 
@@ -100,7 +103,8 @@ export class Ledger {
   }
 
   /**
-   * Ends the current gap between acknowledgements. Called at each one and at the end of the load.
+   * Ends the current gap between acknowledgements. Called on each acknowledgement and at the end of
+   * the load.
    */
   endGap(): void {
     const nowMs = performance.now()
@@ -108,7 +112,7 @@ export class Ledger {
     this.#acknowledgedAtMs = nowMs
   }
 
-  /** Returns the answers of one node, or of all nodes. */
+  /** Returns the response counts of one node, or of all nodes. */
   answers(by?: Node): ReadonlyMap<string, number> {
     const sum = new Map<string, number>()
     for (const [node, answers] of this.#answers) {
@@ -165,9 +169,9 @@ export interface LoadOptions {
 }
 
 /**
- * Starts clients that write, each to a node of its own, or to the next node while that node does
- * not answer. A client repeats a write with the same `Idempotency-Key` until it is acknowledged.
- * Clients stop with the scope.
+ * Starts clients that write, each to its own node, or to the next node while that one does not
+ * respond. A client repeats a write with the same `Idempotency-Key` until it is acknowledged.
+ * Clients stop when the scope closes.
  */
 export const startLoad = Effect.fnUntraced(function* (options: LoadOptions) {
   const { account, clients = 12, ledger, nodes, pauseMs = 30, sinkUrl } = options

@@ -17,7 +17,7 @@ import type { Ask, Store } from "./Store.ts"
 export interface Outcome {
   readonly ledger: Ledger
   readonly audit: Audit
-  /** The limit of repeated calls: the calls that were in flight at the fault. */
+  /** The calls that were in flight at the fault, which limits the number of repeated calls. */
   readonly inFlight: number
   readonly recovery: Recovery
   readonly notes: ReadonlyArray<string>
@@ -29,12 +29,12 @@ export interface Node extends ServerProcess {
   readonly id: number
 }
 
-/** The duration of calls, long enough that calls are in flight at every moment of the load. */
+/** The duration of calls, long enough that some calls are always in flight under load. */
 const usualCallMs = 250
 
 const quietWithinMs = 60_000
 
-/** Starts nodes on a store, a sink that they call, and a workspace with clients. */
+/** Starts nodes on a store and a sink for their calls, and creates a workspace with clients. */
 export const startScene = Effect.fnUntraced(function* <
   const Stores extends readonly [Store, ...ReadonlyArray<Store>]
 >(options: {
@@ -55,7 +55,7 @@ export const startScene = Effect.fnUntraced(function* <
   const account = yield* openAccount(nodes[0], sink.url)
   const ledger = new Ledger()
 
-  /** Starts clients that write until the end, and waits until their calls are in flight. */
+  /** Starts clients that write until the end of the drill, and waits until calls are in flight. */
   const load = Effect.fnUntraced(function* (more: Partial<LoadOptions> = {}) {
     const running = yield* startLoad({ nodes, account, sinkUrl: sink.url, ledger, ...more })
     yield* eventually("a load", async () => ledger.acknowledged >= 200 && sink.open() >= 10)
@@ -63,8 +63,8 @@ export const startScene = Effect.fnUntraced(function* <
   })
 
   /**
-   * Returns the seconds until each of the nodes acknowledges a write and starts runs, and
-   * everything that was due before now has finished.
+   * Returns the seconds until each node acknowledges a write and starts runs, and all runs that
+   * were due before now have finished.
    */
   const recovered = Effect.fnUntraced(function* (alive: ReadonlyArray<ServerProcess>) {
     const startedMs = performance.now()
@@ -133,7 +133,7 @@ export const startScene = Effect.fnUntraced(function* <
     return result
   })
 
-  /** Sets how long calls take from now on. Without an argument, the usual time. */
+  /** Sets the duration of calls from now on. Defaults to the usual duration. */
   const letCallsTake = (ms = usualCallMs) =>
     Effect.sync(() => {
       callMs = ms
@@ -142,7 +142,7 @@ export const startScene = Effect.fnUntraced(function* <
   return { account, ask, finish, ledger, letCallsTake, load, nodes, recovered, sink }
 })
 
-/** Starts a node. Its logs are kept in the folder that `DRILL_LOGS` names. */
+/** Starts a node. Its logs are saved in the folder `DRILL_LOGS`. */
 export const startNode = Effect.fnUntraced(function* (
   store: Store,
   env: Readonly<Record<string, string>> = {}
@@ -164,7 +164,7 @@ export const startNode = Effect.fnUntraced(function* (
   return node
 })
 
-/** Reads the runs that the nodes have started and not finished from the database. */
+/** Reads the running runs of the nodes from the database. */
 export const runningOn = (nodes: ReadonlyArray<Node>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -176,7 +176,7 @@ export const runningOn = (nodes: ReadonlyArray<Node>) =>
     return row?.running ?? 0
   })
 
-/** Waits until everything that is due by this time has finished. */
+/** Waits until all runs that are due by this time have finished. */
 const quiet = (ask: Ask, until: Date) =>
   Effect.gen(function* () {
     const startedMs = performance.now()
@@ -217,7 +217,7 @@ const nodeAt = (n: number) =>
     return rows[n]?.id
   })
 
-/** The nodes with running runs that they started after `since`. */
+/** Returns the nodes with running runs that they started after `since`. */
 const busyNodes = (since: Date) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -229,7 +229,7 @@ const busyNodes = (since: Date) =>
     return rows.map(({ id }) => id)
   })
 
-/** Counts unfinished runs, including later steps of chains, which become due one by one. */
+/** Counts unfinished runs, including later steps of chains, which become due one after another. */
 const unfinished = (until: Date) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -14,10 +14,7 @@ export interface Store {
   readonly ask: Ask
 }
 
-/**
- * Queries on a new connection each time, because a pool notices only by use that a connection is
- * lost.
- */
+/** Opens a new connection for each query, because a pool notices a lost connection only on use. */
 const askThrough =
   <E>(database: Layer.Layer<SqlClient.SqlClient, E>): Ask =>
   (question) =>
@@ -40,10 +37,13 @@ export const embeddedStore = (dataDir: string): Store => ({
   ask: askThrough(embeddedLayer({ dataDir }))
 })
 
-/** The limit of the server. Two nodes take 32 connections, and each query of a drill takes one. */
+/**
+ * The connection limit of the server. Two nodes use 32 connections, and each query of a drill uses
+ * one.
+ */
 const maxConnections = 60
 
-/** Starts a PostgreSQL server of the drill's own, with the variables of `env`. */
+/** Starts a PostgreSQL server for the drill, with the environment `env`. */
 export const startPostgresWith = (env: Readonly<Record<string, string>>) =>
   Effect.tap(makePostgresCluster(maxConnections, env), (postgres) =>
     postgres.start.pipe(

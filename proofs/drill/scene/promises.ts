@@ -3,9 +3,9 @@ import { type Ledger, refused, unanswered } from "./Load.ts"
 
 export interface Recovery {
   readonly seconds: number
-  /** The promised time, which also limits the longest time without an acknowledgement. */
+  /** The promised recovery time, which also limits the longest time without an acknowledgement. */
   readonly withinSeconds: number
-  /** The time for which the drill itself made the service unavailable. */
+  /** How long the drill itself made the service unavailable. */
   readonly awaySeconds?: number
 }
 
@@ -29,7 +29,10 @@ export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
     : [])
 ]
 
-/** Lists unexpected answers. A fault outside the service may only cause a 503 or no connection. */
+/**
+ * Lists unexpected responses. A fault outside the service may only cause a 503 or a failed
+ * connection.
+ */
 export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
   [...ledger.answers().keys()]
     .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
@@ -56,5 +59,5 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** The limit of answer times: requests wait up to 15 s, and the machine may be busy. */
+/** The limit of response times. Requests wait up to 15 s, and the machine may be busy. */
 const answeredWithinMs = 17_000

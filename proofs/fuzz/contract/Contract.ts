@@ -13,7 +13,7 @@ export interface Part {
   readonly encode: (value: unknown) => unknown
 }
 
-/** An endpoint as the contract describes it. */
+/** An endpoint as described by the contract. */
 export interface Target {
   readonly name: string
   readonly method: string
@@ -29,14 +29,14 @@ export interface Target {
 
 export interface Expected {
   readonly status: number
-  /** Undefined if the answer has no body. */
+  /** Undefined if the response has no body. */
   readonly decode: Decode | undefined
   readonly headersOf: (decoded: unknown) => Readonly<Record<string, string>>
 }
 
 type Decode = (body: unknown) => unknown
 
-/** A decoder that throws if a field is missing, wrong or unknown. */
+/** Returns a decoder that throws if a field is missing, invalid or unknown. */
 const strictly = (schema: Schema.Top): Decode =>
   Schema.decodeUnknownSync(schema as Schema.Codec<unknown>, { onExcessProperty: "error" })
 
@@ -52,14 +52,14 @@ const expectedError = (error: Pick<ErrorClass, "code" | "status">): [code: strin
 const byCode = (...errors: ReadonlyArray<Pick<ErrorClass, "code" | "status">>) =>
   new Map(errors.map(expectedError))
 
-/** The answers to a request that counts as invalid HTTP. */
+/** The error responses to invalid HTTP. */
 export const unreadErrors = byCode(
   ApiErrors.MalformedRequest,
   ApiErrors.HeadersTooLarge,
   ApiErrors.MisdirectedRequest
 )
 
-/** The answers to a request that matches no endpoint, as the fuzzer matches them. */
+/** The error responses to a request that, in the fuzzer's own routing, matches no endpoint. */
 export const unroutedErrors = byCode(
   ApiErrors.NotFound,
   ApiErrors.MethodNotAllowed,
@@ -115,7 +115,7 @@ export const makeTargets = (
   return targets
 }
 
-/** The schema for values that a batch can contain. A batch accepts items that are not valid. */
+/** Returns a schema for the values that a batch can contain, since batches accept invalid items. */
 const readable = (schema: Schema.Top): Schema.Top => {
   const item = SchemaAST.resolve(schema.ast)?.[batchOf]
   return Schema.isSchema(item)
@@ -123,7 +123,10 @@ const readable = (schema: Schema.Top): Schema.Top => {
     : schema
 }
 
-/** The endpoints of a path, one per method. Literal segments come before ids. */
+/**
+ * Returns a function that finds the endpoints of a path, one per method. Literal segments take
+ * precedence over ids.
+ */
 export const targetsAt = (targets: ReadonlyArray<Target>) => {
   const routes = targets
     .map((target) => ({
@@ -139,7 +142,7 @@ export const targetsAt = (targets: ReadonlyArray<Target>) => {
     )
 }
 
-/** Returns whether the path is valid UTF-8 without needless encoding. */
+/** Returns whether the path is valid UTF-8 without redundant percent-encoding. */
 const isOneSpelling = (path: string): boolean => {
   try {
     decodeURIComponent(path)
@@ -150,8 +153,8 @@ const isOneSpelling = (path: string): boolean => {
 }
 
 /**
- * Encoded characters that need no encoding, and characters that other programs take for the end of
- * a path. The service refuses such a path.
+ * Characters that need no percent-encoding but have it, and characters that other programs treat as
+ * the end of a path. The service rejects such a path.
  */
 const respelled = /[;#]|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 

@@ -2,10 +2,10 @@ import { Arbitrary, Effect, Redacted, Result, Schema, SchemaAST } from "effect"
 import { index, oneOf } from "./Chance.ts"
 import { filtersOf, isSubset, knownSchemas } from "./KnownValues.ts"
 
-/** Generates values of a schema's decoded side, always the same values in the same order. */
+/** Generates values of a schema's decoded type, always in the same order. */
 export type Generator = () => unknown
 
-/** The size of the texts and lists in a batch. */
+/** The sizes of strings and lists, by batch. */
 const sizes = [2, 8, 24, 80]
 const batchLength = 24
 
@@ -44,9 +44,9 @@ export const makeGenerators = ({ now, seed, sink }: GeneratorOptions) => {
 type Values = Arbitrary.Arbitrary<unknown>
 
 /**
- * Effect generates most values, but no text that passes our own filters, such as URLs and
- * schedules. Generators for these are here. For filters added later, the examples of the contract
- * are used.
+ * Effect generates most values, but no strings that pass our own filters, such as URLs and
+ * schedules. Generators for these are here. Filters without a generator use the examples of the
+ * contract.
  */
 const arbitraries = (sink: string, now: number) => {
   const known = knownSchemas(sink, now)
@@ -78,7 +78,7 @@ const arbitraries = (sink: string, now: number) => {
   return arbitraryOf
 }
 
-/** Generates lists that must be unique or have a length, with Effect as far as possible. */
+/** Generates lists with uniqueness or length constraints, using Effect where possible. */
 const lists = (ast: SchemaAST.AST, items: Values): Values =>
   isSampled(Arbitrary.schema(Schema.make(ast)))
     ? Arbitrary.schema(Schema.make(ast))

@@ -34,7 +34,7 @@ export const knownSchemas = (sink: string, now: number) => {
     known(Timestamp, timestamp(now)),
     known(timestampInput("Any."), givenTimestamp(now)),
     known(Email, email),
-    // Most values that Effect generates from the pattern are too long.
+    // Most values that Effect generates from the pattern would be too long.
     known(hostName("Any."), givenHostName),
     known(ExcludedDay, oneOf(["2026-12-24", "2028-02-29"])),
     known(ExcludedDays, oneOf(["2026-12-24", "2026-12-24,2028-02-29"])),
@@ -47,8 +47,8 @@ export const knownSchemas = (sink: string, now: number) => {
 }
 
 /**
- * Generates URLs. The path of a sink's URL determines its answer. Calls to other URLs fail at the
- * egress rules, the kernel or DNS.
+ * Generates URLs. The path of a sink URL determines the response. Calls to other URLs fail because
+ * of egress rules, the kernel or DNS.
  */
 const callUrl = (sink: string) =>
   Arbitrary.all([
@@ -218,7 +218,7 @@ const nameOf = (at: number) => (at % 3 === 0 ? `step${at}` : `S-${at}_x`)
 
 type Filters = ReadonlySet<unknown>
 
-/** The filters of a schema, by which schemas are compared. */
+/** Returns the filters of a schema, by which schemas are compared. */
 export const filtersOf = (ast: SchemaAST.AST): Filters => {
   const runs = (checks: ReadonlyArray<SchemaAST.Check<never>> = []): ReadonlyArray<unknown> =>
     checks.flatMap((check) => (check._tag === "Filter" ? [check.run] : runs(check.checks)))

@@ -5,7 +5,7 @@ import { secretsIn } from "../contract/Generate.ts"
 import type { WireRequest } from "./Wire.ts"
 import type { Credential, World } from "../world/World.ts"
 
-/** An unfinished request. It is valid by the contract until mutations add flaws. */
+/** An unfinished request. It is valid according to the contract until mutations add flaws. */
 export interface Draft {
   readonly target: Target
   readonly credential: Credential | undefined
@@ -18,13 +18,13 @@ export interface Draft {
   body: Buffer | undefined
   isChunked: boolean
   readonly secrets: ReadonlyArray<string>
-  /** The reasons why the server may refuse the request. */
+  /** The reasons why the server may reject the request. */
   readonly flaws: Array<string>
   /** The flaws that the server must not accept. */
   readonly hopeless: Set<"body" | "size">
 }
 
-/** Endpoints that end credentials. Lasting credentials never call them. */
+/** Endpoints that revoke credentials. They are never called with a lasting credential. */
 export const endings: ReadonlySet<string> = new Set([
   "auth.logout",
   "auth.deleteMe",
@@ -41,7 +41,7 @@ export const draftOf = (target: Target, dice: Dice, world: World): Draft => {
   const { cursor: madeUp, ...others } = Object(target.query?.generate())
   const { sort = null } = others
   const cursor = dice.chance(0.7) ? world.cursor(path, sort) : undefined
-  // A cursor that is made up is refused in a list that is sorted otherwise.
+  // A made-up cursor is rejected by a list with a different sort order.
   const takesCursor = madeUp !== undefined && (sort === null || cursor !== undefined)
   const query = withKnown(takesCursor ? { ...others, cursor: madeUp } : others, {
     cursor,
@@ -114,7 +114,7 @@ const segmentsOf = (
       segment === ":workspace_id"
         ? workspacesOf(credential)
         : world.idsIn(collectionOf(made, credential))
-    // Prefers workspaces that contain what the rest of the path needs, if there are any.
+    // Prefer workspaces that contain the records that the rest of the path needs.
     const rest = segments.slice(at + 1)
     const inside = rest.slice(0, Math.max(0, rest.findIndex(isParameter)))
     const leading = known.filter(
@@ -127,7 +127,7 @@ const segmentsOf = (
   return made
 }
 
-/** A few caller-chosen keys, so that some of them exist already. */
+/** A small set of caller-chosen keys, so that some of them already exist. */
 const callerChosenKeys = ["nightly", "hourly", "reports", "cleanup"]
 
 const isParameter = (segment: string) => segment.startsWith(":")
@@ -137,7 +137,7 @@ const workspacesOf = (credential: Credential | undefined): ReadonlyArray<string>
     ? (credential?.account.workspaces ?? [])
     : [credential.key.workspace]
 
-/** The collection of the ids in a path: of a workspace, or else of an account. */
+/** Returns the collection of the ids in a path, within its workspace or else within the account. */
 export const collectionOf = (
   segments: ReadonlyArray<string>,
   credential: Credential | undefined
@@ -148,7 +148,7 @@ export const collectionOf = (
 
 const taskFolder = (dice: Dice) => dice.pick(["cron", "delayed", "chains"])
 
-/** Replaces generated values by ids that the attacker knows, if it knows any. */
+/** Replaces generated values with ids that the attacker knows, if any. */
 const withKnown = (value: unknown, known: Readonly<Record<string, unknown>>): unknown =>
   typeof value !== "object" || value === null
     ? value
@@ -170,7 +170,7 @@ const payloadOf = (
   const made = payload.generate()
   const known = knownFields(name, credential, dice, world)
   const { queue_key, ...others } = Object(payload.encode(made))
-  // A key that is made up names no queue.
+  // A made-up key matches no queue.
   const takesKey = queue_key !== undefined && dice.chance(0.2)
   const encoded = withKnown(takesKey ? { ...others, queue_key } : others, known)
   const needsPassword = name === "auth.updateMe" && Object.hasOwn(Object(encoded), "email")
@@ -184,7 +184,7 @@ const payloadOf = (
   }
 }
 
-/** The length from which on a text in an answer is not there by chance. */
+/** The minimum length at which a string cannot appear in a response by chance. */
 const recognizable = 12
 
 const knownFields = (

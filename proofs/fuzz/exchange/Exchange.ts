@@ -7,11 +7,11 @@ export interface Exchange {
   readonly draft: Draft
   readonly request: WireRequest
   readonly answer: WireAnswer
-  /** The endpoints of the path by method. Empty if the contract has no such path. */
+  /** The endpoints of the path by method. Empty if the path is not in the contract. */
   readonly here: ReadonlyMap<string, Target>
 }
 
-/** The endpoint that answered. The GET endpoint answers HEAD. */
+/** Returns the endpoint that handled the request. The GET endpoint handles HEAD. */
 export const targetOf = ({
   here,
   request

@@ -4,13 +4,13 @@ import { join } from "node:path"
 import { writeFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 
-/** A request as it is sent, without a library that would correct it. Texts are Latin-1. */
+/** A request as sent on the wire, without a library that would correct it. Strings are Latin-1. */
 export interface WireRequest {
   readonly method: string
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Buffer | undefined
-  /** True if the body is sent in chunks, without its length. */
+  /** True if the body uses chunked encoding, without a content length. */
   readonly isChunked: boolean
 }
 
@@ -20,10 +20,10 @@ export interface WireAnswer {
   readonly text: string
 }
 
-/** Thrown if the server closed the connection or was silent for too long. */
+/** Thrown if the server closes the connection or does not respond in time. */
 export class NoAnswer extends Error {}
 
-/** Longer than the limit of a request that waits for an execution. */
+/** The response timeout, longer than the limit of requests that wait for an execution. */
 const patienceMs = 45_000
 
 /** A persistent connection for one request at a time. */
@@ -70,7 +70,7 @@ const exchange = (socket: Socket, request: WireRequest) =>
       socket.destroy()
       reject(new NoAnswer(`${why} after ${received.length} bytes: ${received.toString("latin1")}`))
     }
-    // The error was emitted before there was a listener, so waiting for it would never end.
+    // The error was emitted before there was a listener, so waiting for it would never finish.
     if (!socket.writable) return fail("closed, though it was to be kept")
     socket
       .setTimeout(patienceMs, () => fail("silence"))
@@ -108,7 +108,7 @@ const chunked = (body: Buffer): ReadonlyArray<Buffer> => {
   return [...parts, Buffer.from("0\r\n\r\n")]
 }
 
-/** Parses the final answer, after interim answers. */
+/** Parses the final response, after any interim (1xx) responses. */
 const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -122,7 +122,7 @@ const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => 
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
     })
   )
-  // The body of a stream is not read, because it has no end.
+  // The body of a stream is not read, because it never ends.
   const isStream = headers.get("content-type") === "text/event-stream"
   const isEmpty = isHead || isStream || status === 204 || status === 304
   const body = isEmpty ? Buffer.alloc(0) : bodyOf(rest, headers)
@@ -130,7 +130,7 @@ const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => 
   return { status, headers, text: decoded(body, headers.get("content-encoding")) }
 }
 
-/** Longer answers are compressed for the requests that accept it. */
+/** Decodes a body. The server compresses longer responses if the request accepts that. */
 const decoded = (body: Buffer, encoding: string | undefined): string =>
   (encoding === "gzip" && body.length > 0 ? gunzipSync(body) : body).toString("utf8")
 
@@ -153,8 +153,8 @@ const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): Buffer | u
 }
 
 /**
- * Returns the request as a `curl` command, as exactly as possible. A long or binary body goes to a
- * file.
+ * Returns the request as a `curl` command, as exact as possible. A long or binary body is written
+ * to a file.
  */
 export const asCurl = (url: string, request: WireRequest, label: string): string => {
   const { body, headers, isChunked, method, target } = request

@@ -1,7 +1,7 @@
 import { type Exchange, targetOf } from "../exchange/Exchange.ts"
 import type { World } from "../world/World.ts"
 
-/** Finds answers to clients without access. */
+/** Finds successful responses to clients without access. */
 export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<string> => {
   const { answer, request } = exchange
   const target = targetOf(exchange)
@@ -29,7 +29,7 @@ export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<str
   ]
 }
 
-/** Returns the token if there is exactly one header with exactly one token. */
+/** Returns the token if exactly one header has exactly one token. */
 const tokenOf = (headers: Exchange["request"]["headers"]): string | undefined => {
   const [value, ...more] = headers.flatMap(([name, one]) => (name === "authorization" ? [one] : []))
   return more.length > 0 ? undefined : /^bearer ([^ ]+)$/i.exec(value ?? "")?.[1]

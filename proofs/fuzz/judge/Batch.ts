@@ -1,9 +1,6 @@
 import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exchange/Exchange.ts"
 
-/**
- * Returns the items of a batch as if each had been sent alone, so that the rules for a create apply
- * to them.
- */
+/** Returns the items of a batch as separate exchanges, so that the rules for a create apply to them. */
 export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   const { answer, draft, request } = exchange
   const batch = targetOf(exchange)
@@ -30,6 +27,6 @@ export const judgeCount = (exchange: Exchange): ReadonlyArray<string> => {
   return asked === answered ? [] : [`${answered} outcomes of ${asked} items`]
 }
 
-/** Returns whether the answer has a result for each item. */
+/** Returns whether the response has a result for each item. */
 export const isBatch = (exchange: Exchange): boolean =>
   exchange.answer.status === 200 && targetOf(exchange)?.name.endsWith(".createMany") === true

@@ -11,8 +11,8 @@ import type { WireAnswer } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
 
 /**
- * Fields with rules that no schema states, about other fields or the time. A valid request may
- * break such a rule.
+ * Fields with rules about other fields or the current time, which no schema expresses. A valid
+ * request may break such a rule.
  */
 const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "auth.register": ["password"],
@@ -41,11 +41,11 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.upsert": ["min_interval_seconds", "max_duration_seconds"],
   "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
-  // The configuration of a channel depends on its kind, and on the settings of the operator.
+  // A channel's configuration depends on its kind and on the operator's settings.
   "notifications.createChannel": ["kind", "config"],
   "notifications.updateChannel": ["config"],
   "notifications.upsertChannel": ["kind", "config"],
-  // A document has the rules of all its records.
+  // A document must satisfy the rules of all its records.
   "definitions.apply": ["owner", ...sections, "notification_settings"]
 }
 
@@ -65,7 +65,7 @@ export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =
 
 // ---------------------------------------------------------------------------
 
-/** Returns whether the answer is the panel's page for an unknown address. */
+/** Returns whether the response is the panel's page for unknown paths. */
 const isUnknownPage = ({ answer, here, request }: Exchange): boolean =>
   answer.status === 404 &&
   here.size === 0 &&
@@ -92,16 +92,16 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
   ]
 }
 
-/** Returns whether the answer has no body to check, as for HEAD. */
+/** Returns whether the response has no body to check, as for HEAD. */
 const isUnread = (answer: WireAnswer) =>
   answer.text === ""
     ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
     : unreadErrors.has(errorOf(answer)?.error ?? "")
 
-/** Codes about a password or a code in the body, and not about the credential. */
+/** Error codes about a password or a code in the body, not about the credential. */
 const inBody = new Set(["invalid_credentials", "invalid_code"])
 
-/** Finds fields with a secret in plain text, by their names in the contract. */
+/** Matches fields that contain a secret in plain text, by their names in the contract. */
 const secretFields = new RegExp(
   `"(?:key":"${apiKeyPrefix}|(?:secret|token|access_token|refresh_token)":")`
 )
@@ -167,7 +167,7 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   return judgeBody(answer, expected)
 }
 
-/** The methods as `Allow` lists them. */
+/** Returns the methods in the format of the `Allow` header. */
 const methodsOf = (here: Exchange["here"]) =>
   [...here.keys(), ...(here.has("GET") ? ["HEAD"] : [])].toSorted().join(", ")
 
@@ -185,7 +185,7 @@ const judgeBody = (
   }
 }
 
-/** A field whose generated URLs mostly do not serve a calendar. */
+/** A field for which most generated URLs do not serve a calendar. */
 const readElsewhere = "excluded_calendar"
 
 /** Checks requests without flaws, and requests with a flaw that must not be accepted. */
@@ -215,7 +215,10 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   return []
 }
 
-/** The fields that an answer reports, except fields that depend on the server's networks. */
+/**
+ * Returns the invalid fields that a response reports, except fields that depend on the server's
+ * network.
+ */
 const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
   const issues = errorOf(answer)?.["issues"]
   if (!Array.isArray(issues)) return []

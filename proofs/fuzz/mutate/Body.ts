@@ -31,7 +31,7 @@ export const bytes: Mutation = (draft, dice) => {
     ["something after it", () => Buffer.concat([body, Buffer.from("{}")])],
     ["no bytes", () => Buffer.alloc(0)],
     ["a comment", () => Buffer.concat([Buffer.from("/* */"), body])],
-    // Rare, because it is expensive: the limit is 1 MiB.
+    // Rare because it is expensive: the limit is 1 MiB.
     [
       "over a mebibyte",
       () => (dice.chance(0.2) ? Buffer.concat([body, Buffer.alloc(2 ** 20, " ")]) : body)

@@ -67,7 +67,7 @@ export const authorization: Mutation = (draft, dice, world) => {
   flaw(draft, "authorization")
 }
 
-/** Adds headers that leave a request valid and do not change its meaning. */
+/** Adds headers that keep a request valid and do not change its meaning. */
 export const harmless: Mutation = (draft, dice) => {
   const [name, values] = dice.pick<readonly [string, ReadonlyArray<string>]>([
     ["x-request-id", ["a b"]],

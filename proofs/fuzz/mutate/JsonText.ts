@@ -1,8 +1,6 @@
 import type { Dice } from "../Dice.ts"
 
-/**
- * JSON as text, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair.
- */
+/** Raw JSON, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair. */
 export class Verbatim {
   readonly text: string
   constructor(text: string) {
@@ -10,7 +8,7 @@ export class Verbatim {
   }
 }
 
-/** An object as text. Names can occur twice, and `__proto__` is an ordinary name. */
+/** An object as raw JSON. Names can be duplicated, and `__proto__` is an ordinary name. */
 class Members {
   readonly entries: ReadonlyArray<readonly [name: string, value: unknown]>
   constructor(entries: ReadonlyArray<readonly [name: string, value: unknown]>) {
@@ -30,7 +28,7 @@ export const jsonText = (value: unknown): string => {
 export interface AlteredJson {
   readonly value: unknown
   readonly how: string
-  /** True if the contract refuses the value everywhere. */
+  /** True if the contract never accepts the value. */
   readonly isHopeless: boolean
 }
 
@@ -57,7 +55,7 @@ export const alterJson = (value: unknown, dice: Dice): AlteredJson => {
           (entries ?? []).map(([name, one]) => [name, name === at ? altered.value : one])
         ),
     how: `${altered.how} at ${at}`,
-    // Unknown names are refused in objects of the contract, not in records such as `headers`.
+    // Unknown names are rejected in objects of the contract, but not in maps such as `headers`.
     isHopeless: false
   }
 }
@@ -79,7 +77,7 @@ const alterMembers = (entries: Members["entries"], dice: Dice): AlteredJson => {
     default:
       return {
         ...altered([...entries, [unknown, value]], `with ${JSON.stringify(unknown)}`),
-        // The filter of a rerun has it.
+        // The filter of a rerun has a `status`.
         isHopeless: unknown !== "status"
       }
   }

@@ -6,7 +6,7 @@ export type Mutation = (draft: Draft, dice: Dice, world: World) => void
 
 export type Texts = readonly [string, ...Array<string>]
 
-/** Notes a flaw, so that answers to invalid requests are accepted. */
+/** Records a flaw, so that an error response is accepted. */
 export const flaw = (draft: Draft, name: string, hopeless?: "body" | "size") => {
   draft.flaws.push(name)
   if (hopeless !== undefined) draft.hopeless.add(hopeless)

@@ -6,7 +6,7 @@ import { path, query } from "./Target.ts"
 import type { Mutation } from "./Mutation.ts"
 import type { World } from "../world/World.ts"
 
-/** Adds one to three flaws to the draft and notes them. */
+/** Adds one to three flaws to the draft and records them. */
 export const mutate = (draft: Draft, dice: Dice, world: World): void => {
   const count = dice.pick([1, 1, 1, 2, 3])
   for (let index = 0; index < count; index++) {

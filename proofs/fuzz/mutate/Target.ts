@@ -6,7 +6,7 @@ export const query: Mutation = (draft, dice, world) => {
     draft.query.length > 0 && dice.chance(0.4)
       ? draft.query[dice.below(draft.query.length)]
       : undefined
-  // A parameter without a value could not be repeated with another value.
+  // A parameter without a value could not be duplicated with a different value.
   const repeated = own ?? `limit=${1 + dice.below(100)}`
   const added = dice.pick<string>([
     `limit=${dice.pick(oddNumbers)}`,

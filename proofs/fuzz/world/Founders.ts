@@ -5,7 +5,10 @@ import { type Account, World } from "./World.ts"
 const founders = 4
 const workspacesEach = 2
 
-/** Creates the initial world: lasting accounts with workspaces, each with a key of every scope. */
+/**
+ * Creates the initial world: lasting accounts with workspaces, each workspace with a key that has
+ * all scopes.
+ */
 export const foundWorld = async (url: string): Promise<World> => {
   const world = new World()
   for (let number = 0; number < founders; number++) await found(url, world)

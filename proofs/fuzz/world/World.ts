@@ -3,9 +3,7 @@ import type { Dice } from "../Dice.ts"
 export interface Account {
   email: string
   password: string
-  /**
-   * True if the attacker never deletes the account or logs it out, so its credentials stay valid.
-   */
+  /** True if the attacker never deletes the account or logs out, so that its credentials stay valid. */
   readonly isLasting: boolean
   readonly workspaces: Array<string>
 }
@@ -20,20 +18,23 @@ export interface Credential {
   readonly key?: { readonly workspace: string; readonly scopes: ReadonlyArray<string> }
 }
 
-/** The limit of remembered ids per kind, and of collections. */
+/** The maximum number of remembered ids per kind, and of collections. */
 const memory = 48
 const maxCollections = 2_000
 
-/** What the attacker knows about the server, learned from answers. */
+/** What the attacker knows about the server, learned from responses. */
 export class World {
   readonly accounts: Array<Account> = []
   readonly sessions: Array<Credential> = []
   readonly keys: Array<Credential> = []
-  /** Secrets that were shown once and must not appear again. */
+  /** Secrets that the API returns only once. None may appear again. */
   readonly shownOnce = new Set<string>()
-  /** The ids of lasting credentials, which no request must use, because it could revoke them. */
+  /**
+   * The ids of lasting credentials. No request may use them, because it could revoke the
+   * credentials.
+   */
   readonly hidden = new Set<string>()
-  /** Ended credentials, to be tried again. */
+  /** Revoked credentials, to be tried again. */
   readonly ended: Array<string> = []
   readonly #ids = new Map<string, Array<string>>()
   readonly #cursors = new Map<string, string>()
@@ -59,7 +60,7 @@ export class World {
     this.#owners.set(workspace, account)
   }
 
-  /** Returns the credential with this token, valid or ended. */
+  /** Returns the credential with this token, valid or revoked. */
   credentialOf(token: string): Credential | undefined {
     return this.#credentials.get(token)
   }
@@ -68,7 +69,7 @@ export class World {
     return this.#owners.get(workspace)
   }
 
-  /** Forgets a credential that the server refused. */
+  /** Forgets a credential that the server rejected. */
   forget(credential: Credential) {
     for (const list of [this.sessions, this.keys]) {
       const at = list.indexOf(credential)
@@ -115,7 +116,7 @@ export class World {
     return dice.pickLate(dice.pickLate([...this.#ids.values()]) ?? [])
   }
 
-  /** A cursor is only good for the order in which its page was listed. */
+  /** Remembers a cursor. It is only valid for the sort order of its page. */
   addCursor(path: string, sort: string | null, cursor: string) {
     this.#cursors.set(`${path} ${sort ?? ""}`, cursor)
   }
