@@ -1,6 +1,6 @@
 /**
  * Checks the agent's package before it is published: builds and packs it, installs the tarball into
- * an empty folder, and runs it there, also against a real service.
+ * an empty folder, and runs it there, including against a real service.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -29,7 +29,7 @@ const install = async () => {
   if (others.length > 0) throw new Error(`it installs more than itself: ${others.join(", ")}`)
 }
 
-/** Runs the command as users do, and fails unless it exits with the code and prints the texts. */
+/** Runs the command as users do. Fails unless it exits with this code and prints these strings. */
 const expectOf = (args: ReadonlyArray<string>, code: number, ...texts: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     "npx",

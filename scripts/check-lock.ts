@@ -1,11 +1,9 @@
 /**
  * Checks that the lock file works on all platforms. A lock file that was created beside an
- * installed `node_modules` names only the native packages of this machine. So every package must
+ * installed `node_modules` lists only the native packages of this machine. So every package must
  * have a hash, every optional package must be listed, and a dry run of npm must succeed for other
- * platforms.
- *
- * To create a lock file, copy the `package.json` files into an empty folder and run `npm install
- * --package-lock-only` there.
+ * platforms. To create a lock file, copy the `package.json` files into an empty folder and run `npm
+ * install --package-lock-only` there.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -15,7 +13,7 @@ import { join, posix } from "node:path"
 interface Package {
   readonly version?: string
   readonly link?: boolean
-  /** True if the package is bundled in another package, whose hash covers it. */
+  /** True if the package is bundled in another package whose hash covers it. */
   readonly inBundle?: boolean
   readonly integrity?: string
   readonly os?: string | ReadonlyArray<string>
@@ -34,7 +32,7 @@ const platforms = [
 const packagesOf = (lock: string): Readonly<Record<string, Package>> =>
   JSON.parse(readFileSync(join(root, lock), "utf8")).packages
 
-/** Finds a package as Node does: in the importing package, then in each folder above it. */
+/** Resolves a package like Node: in the importing package, then in each parent folder. */
 const locate = (isThere: (path: string) => boolean, from: string, name: string) => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf("/"), 0))) {
     const path = posix.join(folder, "node_modules", name)
@@ -62,7 +60,7 @@ const packages = packagesOf("package-lock.json")
 
 const inLock = (from: string, name: string) => locate((path) => path in packages, from, name)
 
-/** Packages with a native package for each platform, and the paths of the native packages. */
+/** Packages that have one native package per platform, and the paths of those native packages. */
 const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   const parts = Object.keys(one.optionalDependencies ?? {})
     .map((name) => inLock(path, name) ?? "")
@@ -70,7 +68,7 @@ const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   return parts.length > 1 ? [{ path, parts }] : []
 })
 
-/** The line that npm prints for a package that it would install. */
+/** Returns the line that npm prints for a package that it would install. */
 const lineOf = (path: string) =>
   `add ${path.replace(/^.*node_modules\//, "")} ${packages[path]?.version}`
 
@@ -84,12 +82,13 @@ const missingOn = (platform: ReadonlyArray<string>): ReadonlyArray<string> => {
     for (const file of [".npmrc", "package-lock.json", ...manifests]) {
       cpSync(join(root, file), join(copy, file))
     }
-    // `npm run --silent` sets an environment variable that would silence this npm too.
+    // Set the log level, because `npm run --silent` sets an environment variable that would silence
+    // this npm too.
     const args = ["ci", "--dry-run", "--loglevel=notice", "--ignore-scripts", ...platform]
     const said = execFileSync("npm", args, {
       cwd: copy,
       encoding: "utf8",
-      // Warnings are shown only if npm fails.
+      // Show warnings only if npm fails.
       stdio: "pipe",
       shell: process.platform === "win32"
     })

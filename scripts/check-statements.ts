@@ -1,10 +1,9 @@
 /**
- * Fails for SQL in the source that no test has run successfully: `node scripts/check-statements.ts
- * FOLDER`, after the tests ran with `STATEMENTS_RUN=FOLDER` on both stores.
- *
- * A template counts as run if its parts occur in order in a recorded text: as the whole text, or in
- * brackets or a union within it. A fragment can occur anywhere. If two templates match the whole
- * text and one of them begins with the other, the longer template counts.
+ * Fails if the source contains SQL that no test has run successfully: `node
+ * scripts/check-statements.ts FOLDER`, after the tests ran with `STATEMENTS_RUN=FOLDER` on both
+ * stores. A template counts as run if its parts occur in order in a recorded statement: as the
+ * whole statement, or within parentheses or a union. A fragment can occur anywhere. If two
+ * templates match a whole statement and one is a prefix of the other, the longer one counts.
  */
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,7 +15,7 @@ interface Template {
   readonly isStatement: boolean
 }
 
-/** The part of ESTree that is needed here. */
+/** The part of ESTree that this file uses. */
 interface Node {
   readonly type: string
   readonly start: number
@@ -50,7 +49,7 @@ const templatesIn = (file: string): ReadonlyArray<Template> => {
 
 type Frame = readonly [open: string, close: string]
 
-/** Characters that mark the beginning and the end of a text, because no text contains them. */
+/** Characters that mark the start and the end of a statement, because no statement contains them. */
 const edges: Frame = ["\u0002", "\u0003"]
 const nothing: Frame = ["", ""]
 const inner: ReadonlyArray<Frame> = ["(", "UNION ALL "].flatMap((open) =>
@@ -62,7 +61,7 @@ const isIn = (text: string, parts: ReadonlyArray<string>, [open, close]: Frame) 
   for (const [index, part] of parts.entries()) {
     const isFirst = index === 0
     const isLast = index === parts.length - 1
-    // A fragment between two parts may be empty. Then the spaces around it are one.
+    // A fragment between two parts may be empty, which collapses the spaces around it.
     const wanted = (isFirst ? open : "") + part.trim() + (isLast ? close : "")
     const at = text.indexOf(wanted, end)
     if (at === -1) return false

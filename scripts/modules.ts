@@ -1,10 +1,9 @@
 /**
  * The allowed imports between packages, modules of the server, and folders of the panel. The linter
- * enforces them (`house/borders`), and reports an entry that no import needs. An entry names only
- * entries above it, so there are no circles.
- *
- * A module of the server is a folder in `src` with an `index.ts`. Other modules, and the files in
- * `src` itself, import only from this `index.ts`, even types.
+ * enforces them (`house/borders`) and reports entries that no import uses. An entry lists only
+ * entries above it, so there are no cycles. A module of the server is a folder in `src` with an
+ * `index.ts`. Other modules, and the files in `src` itself, import only from this `index.ts`, even
+ * types.
  */
 export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   schedules: [],
@@ -18,7 +17,7 @@ export const packageImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   server: ["schedules", "domain", "calls", "openapi"]
 }
 
-/** The modules of the server, from the ground up. */
+/** The modules of the server, from the lowest layer up. */
 export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   core: [],
   store: ["core"],
@@ -52,12 +51,12 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
-  // The design and the common components.
+  // The design system and common components.
   ui: [],
-  // The session, and the data of the API.
+  // The session and the API data.
   data: ["ui"],
   "sign-in": ["data", "ui"],
-  // The frame of each page, with the navigation.
+  // The layout of every page, with the navigation.
   app: ["data", "sign-in", "ui"],
   // The pages, by noun.
   executions: ["data", "ui"],

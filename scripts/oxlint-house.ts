@@ -1,9 +1,9 @@
-/** The rules of this project that oxlint has no option for. Loaded by `.oxlintrc.json`. */
+/** Lint rules of this project for which oxlint has no option. Loaded by `.oxlintrc.json`. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 import { packageImports, panelImports, serverImports } from "./modules.ts"
 
-/** The part of oxlint's types that is used here. The package does not export them. */
+/** The part of oxlint's types that this file uses. The package does not export them. */
 interface Node {
   readonly type: string
   readonly name?: string
@@ -21,9 +21,7 @@ interface Context {
   readonly report: (problem: { readonly node: Node; readonly message: string }) => void
 }
 
-/**
- * Forbids `Date.now`, `Date()` and `new Date()`. `new Date(value)` only converts and is allowed.
- */
+/** Forbids `Date.now`, `Date()` and `new Date()`. Allows `new Date(value)`, which only converts. */
 const noMachineClock = {
   create: (context: Context) => {
     const report = (node: Node) =>
@@ -64,7 +62,7 @@ const noParkedTests = {
 
 const propertyName = (node: Node) => (node.computed ? node.property?.value : node.property?.name)
 
-/** The module of the server, or the folder of the panel, of a file. Undefined for other files. */
+/** Returns a file's server module or panel folder. Undefined for other files. */
 const moduleOf = (path: string) => /^packages\/(?:server|panel)\/src\/([^/]+)\//.exec(path)?.[1]
 const moduleImports = { server: serverImports, panel: panelImports }
 const packageOf = (path: string) => /^packages\/([^/]+)\//.exec(path)?.[1]
@@ -99,7 +97,7 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     : undefined
 }
 
-// An entry names only entries above it. Otherwise two entries could import each other.
+// An entry lists only entries above it. Otherwise two entries could import each other.
 for (const table of [packageImports, serverImports, panelImports]) {
   const above = new Set<string>()
   for (const [entry, imports] of Object.entries(table)) {
@@ -109,7 +107,7 @@ for (const table of [packageImports, serverImports, panelImports]) {
   }
 }
 
-/** The imports in the source, as `module other` and `package other`. */
+/** Returns the imports in the source, as `module other` and `package other`. */
 const importsIn = (cwd: string): ReadonlySet<string> => {
   const imports = new Set<string>()
   for (const file of globSync("packages/*/src/**/*.{ts,tsx}", { cwd })) {
@@ -127,7 +125,7 @@ const importsIn = (cwd: string): ReadonlySet<string> => {
   return imports
 }
 
-/** The entries of `scripts/modules.ts` that no import needs. */
+/** Returns the entries of `scripts/modules.ts` that no import uses. */
 const unusedGrants = (cwd: string): ReadonlyArray<string> => {
   const imports = importsIn(cwd)
   const tables = { packages: packageImports, server: serverImports, panel: panelImports }
@@ -169,7 +167,7 @@ const borders = {
 const writesRuns = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+runs\b/i
 const transitions = "packages/server/src/engine/transitions/"
 
-/** Lets only `engine/transitions/` write `runs`, so that the life of a run is in one folder. */
+/** Lets only `engine/transitions/` write `runs`, so that a run's life cycle is in one folder. */
 const onlyTransitionsWriteRuns = {
   create: (context: Context) => {
     const file = relative(context.cwd, context.filename)

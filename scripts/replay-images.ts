@@ -1,7 +1,7 @@
 /**
  * Builds both container images without Docker and starts them: the server on its embedded store,
- * and the agent with a worker of that server. Checks the health and the panel of the server. The
- * argument is the folder of the project, `.` by default.
+ * and the agent for a worker of that server. Checks the server's health endpoint and its panel. The
+ * argument is the project folder, `.` by default.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -45,7 +45,7 @@ class Container implements AsyncDisposable {
     throw new Error(`the container is not healthy. It said:\n${this.#said}`)
   }
 
-  /** Stops the program as a container engine does, and checks that it exits with 0. */
+  /** Stops the program like a container engine, and checks that it exits with 0. */
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM")
     const [code] = await once(this.#process, "exit", { signal: AbortSignal.timeout(40_000) })
@@ -66,7 +66,7 @@ const get = async (url: string): Promise<string> => {
   return text
 }
 
-/** Gets the page of the panel, and every file that it names. */
+/** Fetches the panel's page and every file that it refers to. */
 const checkPanel = async (url: string): Promise<void> => {
   const page = await get(`${url}/`)
   const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file = ""]) => file)

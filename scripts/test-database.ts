@@ -1,5 +1,5 @@
 /**
- * Creates or drops the database of one test run, so that a machine needs no `psql`: `node
+ * Creates or drops the database of one test run, without requiring `psql`: `node
  * scripts/test-database.ts create|drop <name>`, on the server of `CI_POSTGRES_URL`. `create` prints
  * the URL of the new database.
  */

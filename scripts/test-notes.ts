@@ -1,7 +1,6 @@
 /**
- * A Vitest reporter for results that the count of tests does not show: tests that passed only when
- * they were repeated, and errors outside of tests, which also make Vitest fail. It writes to the
- * file that `TEST_NOTES` names.
+ * A Vitest reporter for results that test counts do not show: tests that passed only when retried,
+ * and errors outside of tests, which also make Vitest fail. Writes to the file `TEST_NOTES`.
  */
 import { appendFileSync } from "node:fs"
 import type { Reporter, TestModule } from "vitest/node"

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 const database = "packages/server/test/support/TestDatabase.ts"
 
 /**
- * Divides test files by whether they use the database of the tests, directly or through an import.
- * The other files do the same on every store.
+ * Divides test files by whether they use the test database, directly or through an import. The
+ * other files behave the same on every store.
  */
 export const testsByStore = (patterns: ReadonlyArray<string>) => {
   const known = new Map<string, ReadonlyArray<string>>()

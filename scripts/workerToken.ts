@@ -1,4 +1,4 @@
-/** Creates an account and a worker at a new service. Returns the token of the worker. */
+/** Creates an account and a worker on a new service. Returns the worker's token. */
 export const workerToken = async (url: string): Promise<string> => {
   const post = async (path: string, body: object, token?: string) => {
     const answer = await fetch(url + path, {

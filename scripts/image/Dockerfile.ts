@@ -14,9 +14,9 @@ export interface Stage {
 type Pairs = Readonly<Record<string, string>>
 
 /**
- * Parses the part of the Dockerfile language that this project uses. Build arguments come before
+ * Parses the subset of the Dockerfile language that this project uses. Build arguments come before
  * the first `FROM` and have a default. Everything else is an error, so that nothing is replayed
- * wrongly.
+ * incorrectly.
  */
 export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
   const stages: Array<Stage & { readonly instructions: Array<Instruction> }> = []
@@ -37,7 +37,7 @@ export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
   return stages
 }
 
-/** Parses the pairs of `ENV`: `NAME=value NAME=value`, without spaces in values. */
+/** Parses the arguments of `ENV`: `NAME=value NAME=value`, without spaces in values. */
 export const pairsIn = (text: string): Pairs =>
   Object.fromEntries(
     text
@@ -50,7 +50,7 @@ export const pairsIn = (text: string): Pairs =>
       })
   )
 
-/** Parses a command such as `["node", "main.ts"]`. The form with a shell is not supported. */
+/** Parses a command in exec form, such as `["node", "main.ts"]`. The shell form is not supported. */
 export const wordsOf = (command: string): ReadonlyArray<string> => {
   const words: unknown = JSON.parse(command)
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) {
@@ -61,7 +61,7 @@ export const wordsOf = (command: string): ReadonlyArray<string> => {
 
 // ---------------------------------------------------------------------------
 
-/** Splits the text into instructions. Comments are removed, and continued lines are joined. */
+/** Splits a Dockerfile into instructions. Removes comments and joins continued lines. */
 const instructionsIn = (text: string): ReadonlyArray<Instruction> =>
   text
     .replaceAll(/^\s*#.*\n/gm, "")

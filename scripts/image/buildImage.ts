@@ -15,11 +15,10 @@ export interface Image {
 }
 
 /**
- * Replays a Dockerfile without Docker: each stage is a folder of its own in `folder`, with the same
- * files copied into it and the same commands run in it. The result is the last stage.
- *
- * Replaying finds missing files, failing commands, and a program that does not start. It does not
- * find problems with users, or with programs that the base image lacks.
+ * Replays a Dockerfile without Docker. Each stage is a subfolder of `folder`, with the same files
+ * copied into it and the same commands run in it. Returns the last stage. A replay finds missing
+ * files, failing commands, and a program that does not start. It does not find problems with users,
+ * or with programs that the base image lacks.
  */
 export const buildImage = async (
   context: string,
@@ -40,7 +39,7 @@ export const buildImage = async (
   return image
 }
 
-/** The environment for a program of the image. Paths of the image become paths in its folder. */
+/** Returns the environment for a program of the image, with image paths mapped to its folder. */
 export const environmentOf = (image: Image): Record<string, string> => ({
   PATH: [
     join(image.folder, "usr/local/bin"),
@@ -111,7 +110,7 @@ const checkBase = (base: string): void => {
   }
 }
 
-/** Rewrites a command so that paths of the image are in the folder, owned by the current user. */
+/** Rewrites a command: image paths are mapped to the folder, owned by the current user. */
 const onThisMachine = (command: string, folder: string): string =>
   command
     .replaceAll(/(?<=\s)\/(?=\w)/g, `${folder}/`)
@@ -138,7 +137,8 @@ const copy = async (
     if (!existsSync(path) || excluded(path)) {
       throw new Error(`COPY ${rest}: ${word} is not there, or .dockerignore excludes it`)
     }
-    // The content of a folder is copied into the target. A file is copied into a target with `/`.
+    // A folder's content is copied into the target. A file is copied into a target that ends with
+    // `/`.
     const isInto = target.endsWith("/") && lstatSync(path).isFile()
     await cp(path, isInto ? join(to, basename(path)) : to, {
       recursive: true,
