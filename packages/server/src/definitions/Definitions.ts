@@ -13,7 +13,7 @@ import {
 import {
   Conflict,
   type NotFound,
-  type RateLimited,
+  RateLimited,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -21,7 +21,7 @@ import { Clock, Context, Data, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AuditLog, RequestRates } from "../accounts/index.ts"
-import { runInSlices } from "../core/index.ts"
+import { elapsedMs, runInSlices } from "../core/index.ts"
 import { DefinedKinds, expectSilence, FairQueue, yieldToEventLoop } from "../http/index.ts"
 import { Limits } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
@@ -73,7 +73,12 @@ export class Definitions extends Context.Service<
       const rates = yield* RequestRates
       const repo = yield* DefinitionsRepo
       // A document is a transaction of seconds, and the embedded store has one connection.
-      const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })
+      // Those that wait are kept in memory, with ten megabytes of objects each.
+      const turns = new FairQueue<AuthorizedWorkspaceId, RateLimited>({
+        atOnce: 1,
+        pause: yieldToEventLoop,
+        bound: { maxWaiting, refusal: Effect.fail(new RateLimited({ retry_after: busySeconds })) }
+      })
 
       const charge = Effect.fnUntraced(function* (records: number) {
         const message = NodeHttpServerRequest.toIncomingMessage(
@@ -85,16 +90,28 @@ export class Definitions extends Context.Service<
         if (limited !== undefined) return yield* limited
       })
 
-      /** Reads calendars, which may take their time, before the transaction. */
+      /**
+       * Reads calendars, whose servers may take their time, before the transaction and before the
+       * turn, so that nobody else waits for them.
+       */
       const prepare = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         items: ReadonlyArray<Item>
       ) {
+        const clock = yield* Clock.Clock
+        const endsAt = elapsedMs(clock) + preparedWithinMs
         const refused: Array<Outcome> = []
         for (const { definition, kind, path } of items) {
           const ready = kinds.get(kind).prepare?.(workspaceId, definition as never)
           if (ready === undefined) continue
-          const outcome = yield* ready.pipe(Effect.as(nothing), Effect.catch(refusedBy(path)))
+          const outcome = yield* ready.pipe(
+            Effect.timeoutOrElse({
+              duration: Math.max(leastPreparationMs, endsAt - elapsedMs(clock)),
+              orElse: () => Effect.fail(notPrepared)
+            }),
+            Effect.as(nothing),
+            Effect.catch(refusedBy(path))
+          )
           if (outcome !== nothing) refused.push(outcome)
         }
         return refused
@@ -183,18 +200,14 @@ export class Definitions extends Context.Service<
         return [...missing, ...(yield* runInSlices(compileSchedules(schedulesIn(items), now)))]
       })
 
-      const apply = Effect.fn("Definitions.apply")(function* (
+      const applyItems = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        document: DefinitionsDocument,
+        items: ReadonlyArray<Item>,
+        unprepared: ReadonlyArray<Outcome>,
+        owner: string | null,
         options: ApplyOptions
       ) {
-        const { dry_run = false, prune = false } = options
-        const owner = document.owner ?? null
-        if (prune && owner === null) return yield* pruneNeedsOwner
-        const items = itemsOf(document)
-        yield* requireScopes(items.map(({ section }) => section))
-        yield* charge(items.length)
-        const unprepared = yield* prepare(workspaceId, items)
+        const { dry_run = false } = options
         const outcomes = yield* applyAll(workspaceId, items, owner, options).pipe(
           Effect.map((applied) => [...unprepared, ...applied]),
           Effect.flatMap((all) => decide(all, dry_run)),
@@ -205,9 +218,24 @@ export class Definitions extends Context.Service<
         return shownOutcomes(dry_run, outcomes, yield* findingsOf(workspaceId, items))
       })
 
+      const apply = Effect.fn("Definitions.apply")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        document: DefinitionsDocument,
+        options: ApplyOptions
+      ) {
+        const { prune = false } = options
+        const owner = document.owner ?? null
+        if (prune && owner === null) return yield* pruneNeedsOwner
+        const items = itemsOf(document)
+        yield* requireScopes(items.map(({ section }) => section))
+        yield* charge(items.length)
+        const unprepared = yield* prepare(workspaceId, items)
+        const work = applyItems(workspaceId, items, unprepared, owner, options)
+        return yield* turns.run(workspaceId, work)
+      })
+
       return Definitions.of({
-        apply: (workspaceId, document, options) =>
-          patiently(turns.run(workspaceId, apply(workspaceId, document, options))),
+        apply: (workspaceId, document, options) => patiently(apply(workspaceId, document, options)),
 
         export: yield* makeExport
       })
@@ -218,8 +246,19 @@ export class Definitions extends Context.Service<
 const recordsPerRequest = 10
 const maxIssues = 100
 const maxPruned = 10_000
+const maxWaiting = 10
+const busySeconds = 5
+
+const preparedWithinMs = 15_000
+const leastPreparationMs = 250
 
 const nothing: Outcome = {}
+
+const notPrepared = ValidationFailed.at(
+  ["excluded_calendar"],
+  "invalid",
+  "could not be read in time with the others; save the task in a request of its own first"
+)
 
 /** Waiting for other documents and a thousand records may take longer than other requests. */
 const silenceMs = 45_000

@@ -378,6 +378,24 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
+  it.effect("waits for its turn with ten others at most", () =>
+    Effect.gen(function* () {
+      const { apply } = yield* begin
+      const tasks = Array.from({ length: 40 }, (_, index) => ({ ...task, key: `task-${index}` }))
+      const answers = yield* Effect.all(
+        Array.from({ length: 30 }, () => apply({ version: 1, tasks }, "?dry_run=true")),
+        { concurrency: "unbounded" }
+      )
+      const refused = answers.filter(({ status }) => status !== 200)
+      assert.isAtLeast(refused.length, 1)
+      assert.isAtLeast(answers.length - refused.length, 11)
+      for (const answer of refused) {
+        assert.strictEqual(outcome(answer), "429 rate_limited")
+        assert.strictEqual(answer.headers.get("retry-after"), "5")
+      }
+    })
+  )
+
   it.effect("ends in one of the two states when two are applied at once", () =>
     Effect.gen(function* () {
       const { apply, export: exported } = yield* begin
