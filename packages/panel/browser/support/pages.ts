@@ -37,6 +37,9 @@ export const pagesOf = async ({
 }: Person): Promise<ReadonlyArray<PanelPage>> => {
   const { data: heartbeats } = await client.heartbeatMonitors.list({ limit: 100 })
   const { data: certificates } = await client.sslMonitors.list({ limit: 1 })
+  const { data: sites } = await client.httpMonitors.list({ limit: 1 })
+  const { data: servers } = await client.tcpMonitors.list({ limit: 1 })
+  const { data: records } = await client.dnsMonitors.list({ limit: 1 })
   const { data: processes } = await client.processMonitors.list({ limit: 1 })
   const { data: workers } = await client.workers.list({ limit: 100 })
   const { data: incidents } = await client.incidents.list({ limit: 1 })
@@ -175,6 +178,13 @@ export const pagesOf = async ({
     inside("heartbeat-edit", `/monitors/heartbeat/${heartbeats[0]?.id}/edit`),
     inside("ssl-new", "/monitors/ssl/new"),
     inside("ssl-detail", `/monitors/ssl/${certificates[0]?.id}`),
+    inside("http-new", "/monitors/http/new"),
+    inside("http-detail", `/monitors/http/${sites[0]?.id}`),
+    inside("http-edit", `/monitors/http/${sites[0]?.id}/edit`),
+    inside("tcp-new", "/monitors/tcp/new"),
+    inside("tcp-detail", `/monitors/tcp/${servers[0]?.id}`),
+    inside("dns-new", "/monitors/dns/new"),
+    inside("dns-detail", `/monitors/dns/${records[0]?.id}`),
     inside("process-new", "/monitors/process/new"),
     inside("ssl-edit", `/monitors/ssl/${certificates[0]?.id}/edit`),
     inside("process-edit", `/monitors/process/${processes[0]?.id}/edit`),

@@ -52,4 +52,36 @@ export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
     server_name: "www.acme.example"
   })
   await poll(async () => (await client.sslMonitors.get(id)).last_check_at !== null)
+  await seedTargets(client)
+}
+
+/** Monitors whose targets answer, and one that answers nothing. */
+const seedTargets = async (client: SchedulingClient): Promise<void> => {
+  const site = await client.httpMonitors.create({
+    name: "Shop",
+    tags: ["web"],
+    url: "http://127.0.0.1:9/health",
+    confirm_after: 1,
+    body_contains: "ok",
+    max_latency_ms: 2_000
+  })
+  const port = await serveCertificate("plain")
+  const server = await client.tcpMonitors.create({
+    name: "Cache",
+    tags: ["web"],
+    host: "127.0.0.1",
+    port,
+    interval_seconds: 10
+  })
+  const records = await client.dnsMonitors.create({
+    name: "Records of the shop",
+    host: "shop.invalid",
+    expected_values: ["192.0.2.10", "192.0.2.11"],
+    match: "exactly",
+    timeout_seconds: 1,
+    confirm_after: 1
+  })
+  await poll(async () => (await client.httpMonitors.get(site.id)).last_check !== null)
+  await poll(async () => (await client.tcpMonitors.get(server.id)).last_check !== null)
+  await poll(async () => (await client.dnsMonitors.get(records.id)).last_check !== null)
 }

@@ -7,6 +7,7 @@ import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { History } from "./History.tsx"
+import { UptimeSection } from "./UptimeSection.tsx"
 import type { OldestEvent } from "./history.ts"
 
 export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string }) => (
@@ -52,6 +53,7 @@ export const MonitorFrame = ({
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
           {first}
+          {status !== "new" && <UptimeSection monitorId={monitor.id} />}
           {status !== "new" && <History monitor={monitor} oldest={oldest} />}
           {children}
           <Section title="Incidents">
