@@ -9,7 +9,7 @@ import { useList } from "../data/queries.ts"
 import { Button, ButtonLink, lookOf } from "../ui/actions/Button.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
-import { Choice } from "../ui/forms/Field.tsx"
+import { Select } from "../ui/forms/Field.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
@@ -46,11 +46,11 @@ export const MonitorListPage = () => {
             value={search.name}
             onChange={(name) => filter({ name })}
           />
-          <Choice
-            label="Kind"
+          <Select
+            aria-label="Kind"
             value={search.kind ?? "all"}
             options={kindOptions}
-            onChange={(kind) => filter({ kind })}
+            onChange={({ target }) => filter({ kind: target.value })}
           />
           {counts !== undefined && (
             <CountFilter
@@ -142,7 +142,7 @@ const CreateMenu = () => {
 }
 
 const kindOptions = [
-  ["all", "All"] as const,
+  ["all", "All kinds"] as const,
   ...monitorKindNames.map((kind) => [kind, monitorKinds[kind].plural] as const)
 ]
 

@@ -9,11 +9,11 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { duration, percent, shortDateTime } from "../ui/values/format.ts"
 
 const periods = [
-  ["24h", "24 h"],
-  ["7d", "7 days"],
-  ["30d", "30 days"],
-  ["90d", "90 days"],
-  ["365d", "Year"]
+  ["24h", "24h"],
+  ["7d", "7d"],
+  ["30d", "30d"],
+  ["90d", "90d"],
+  ["365d", "1y"]
 ] as const
 
 type Workspace = Parameters<typeof clientOf>[0]
