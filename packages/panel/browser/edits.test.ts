@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     const { name, page, person, task } = await taskOf()
     await name.fill("Daily")
     await person.client.cron.update(task.id, { schedule: "0 4 * * *" })
-    await page.getByText("Somebody else changed Schedule. The form shows the new values.").waitFor()
+    await page.getByText("Someone else changed Schedule. The form shows the new values.").waitFor()
     expect(await page.getByRole("textbox", { name: "Schedule" }).inputValue()).toBe("0 4 * * *")
     expect(await name.inputValue()).toBe("Daily")
   })
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/${chain.id}/edit`)
     await page.getByLabel("Name", { exact: true }).first().fill("Nightly export")
     await person.client.chains.update(chain.id, { steps: [{ name: "all", url }] })
-    await page.getByText("Somebody else changed Steps.").waitFor()
+    await page.getByText("Someone else changed Steps.").waitFor()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("heading", { name: "Nightly export" }).waitFor()
     expect(await person.client.chains.get(chain.id)).toMatchObject({

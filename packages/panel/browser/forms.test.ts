@@ -86,10 +86,10 @@ describe.skipIf(missing !== undefined)("a form", () => {
     const w = `${panel.url()}/w/${person.workspaceId}`
     await page.goto(`${w}/monitors/ssl/new`)
     await page.getByLabel("Host").fill("www.example.com")
-    await page.getByLabel("Warn days before expiry").fill("30, abc")
+    await page.getByLabel("Warn before expiry (days)").fill("30, abc")
     await page.getByRole("button", { name: "Create" }).click()
     await page.getByText("Enter whole numbers from 1 to 365, separated by commas.").waitFor()
-    await expect.poll(() => focused(page)).toBe("Warn days before expiry")
+    await expect.poll(() => focused(page)).toBe("Warn before expiry (days)")
     const every = page.getByLabel("Check every", { exact: true })
     await page.getByLabel("Check every: unit").selectOption("minutes")
     await every.fill("5")

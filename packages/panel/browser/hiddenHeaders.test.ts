@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)("credentials in the headers of tasks", ()
       const value = page.getByLabel("Value of header 2", { exact: true })
       await value.waitFor()
       expect(await value.inputValue()).toBe("")
-      await page.getByText(`Hidden values are not copied: enter them again`).waitFor()
+      await page.getByText(`Masked values are not copied: enter them again`).waitFor()
       await page.getByRole("button", { name: create }).click()
       expect(await value.evaluate((input: HTMLInputElement) => input.validity.valueMissing)).toBe(
         true

@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)("with the keyboard", () => {
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     await page.getByRole("row", { name: /First/ }).waitFor()
     await page.keyboard.press("Tab")
-    expect(await focused(page)).toBe("Skip to the page")
+    expect(await focused(page)).toBe("Skip to content")
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
     expect(await focused(page)).toBe("New cron task")

@@ -5,7 +5,7 @@ import { receiver } from "./support/receiver.ts"
 describe.skipIf(missing !== undefined)("notifications", () => {
   const panel = usePanel()
 
-  it("show the answer to a test message, and are sent by rules", async () => {
+  it("show the response to a test message, and are sent by rules", async () => {
     const { answer, url } = await receiver()
     const { page, person, problems } = await panel.openAs()
     const make = (name: string) =>
@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByRole("row", { name: /Delivered.*Export recovered/ }).waitFor()
     await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
     await page.getByLabel("Kind").selectOption("callback")
-    await page.getByText("No messages").waitFor()
+    await page.getByText("No deliveries").waitFor()
     await page.getByLabel("Kind").selectOption("webhook")
     await expect.poll(() => page.getByRole("row", { name: /Delivered/ }).count()).toBe(2)
     await page.setViewportSize({ width: 390, height: 844 })
@@ -168,7 +168,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
   it("refuse to overwrite settings that somebody else has changed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
-    await page.getByLabel("Failures in a row").fill("3")
+    await page.getByLabel("Consecutive failures").fill("3")
     await person.client.notifications.replaceSettings({ version: 0, rules: [] })
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("alert").waitFor()

@@ -12,7 +12,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await page.getByLabel("Name").fill("Billing")
     await page.getByLabel("Maximum starts per second").fill("0.5")
     await page.getByRole("button", { name: "Create queue" }).click()
-    await page.getByText("2 at once, one every 2 s").waitFor()
+    await page.getByText("2 concurrent, one every 2 s").waitFor()
     const menu = page.getByRole("button", { name: "Actions for Billing" })
     await menu.click()
     await page.getByRole("menuitem", { name: "Pause" }).click()
@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await page.getByRole("menuitem", { name: "Edit" }).click()
     await page.getByLabel("Maximum starts per second").fill("")
     await page.getByRole("button", { name: "Save changes" }).click()
-    await page.getByText("2 at once", { exact: true }).waitFor()
+    await page.getByText("2 concurrent", { exact: true }).waitFor()
 
     const task = await person.client.delayed.list({ limit: 1 })
     await expect

@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)("a secret", () => {
     await page.getByRole("button", { name: "Actions for TOKEN" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
     const value = page.getByLabel("New value")
-    await page.getByText("If this is empty, the present value stays.").waitFor()
+    await page.getByText("Leave empty to keep the current value.").waitFor()
     await page.getByLabel("Allowed hosts").fill("api.example.com, *.example.org")
     await page.getByText("Enter the value for *.example.org").waitFor()
     await page.getByRole("button", { name: "Save changes" }).click()

@@ -56,10 +56,10 @@ describe("what people read", () => {
   })
 
   it.each([
-    [1, "100 %"],
-    [0.99999, "99.99 %"],
-    [0.857, "85.7 %"],
-    [0, "0 %"]
+    [1, "100%"],
+    [0.99999, "99.99%"],
+    [0.857, "85.7%"],
+    [0, "0%"]
   ])("a share of %d is %s, never rounded up to all", (share, text) => {
     expect(percent(share)).toBe(text)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { serverIn } from "../src/monitors/ssl/serverIn.ts"
 
-describe("the host of a certificate monitor", () => {
+describe("the host of an SSL monitor", () => {
   it.each([
     ["https://host.example:8443/path?q#x", { host: "host.example", port: "8443" }],
     ["https://host.example/", { host: "host.example", port: "" }],

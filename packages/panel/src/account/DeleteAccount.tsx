@@ -17,7 +17,7 @@ export const DeleteAccount = () => {
   return (
     <Card className="flex flex-wrap items-center justify-between gap-4 p-5">
       <p className="max-w-[28rem] text-soft">
-        This also deletes every workspace of which you are the only owner, with everything in it.
+        This also deletes every workspace that you are the only owner of, with everything in it.
       </p>
       <Button look="danger" onClick={() => setOpen(true)}>
         Delete account
@@ -44,7 +44,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <p className="text-soft">
-        Your tasks stop, and their history is lost. This cannot be undone.
+        Your tasks stop, and their history is deleted. This cannot be undone.
       </p>
       <CurrentPasswordField
         label="Your password"

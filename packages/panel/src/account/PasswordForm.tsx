@@ -14,7 +14,7 @@ export const PasswordForm = () => {
     send: async (passwords) => {
       await session.changePassword(passwords).catch(throwAtField)
       form.set({ current_password: "", new_password: "" })
-      notify("Your password was changed, and all other sessions have ended")
+      notify("Your password was changed, and all your other sessions were ended")
       await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
     }
   })
@@ -28,7 +28,7 @@ export const PasswordForm = () => {
           />
           <NewPasswordField {...form.text("new_password")} error={form.errorOf("new_password")} />
         </div>
-        <p className="text-sm text-faint">A new password ends all of your other sessions.</p>
+        <p className="text-sm text-faint">Changing your password ends all your other sessions.</p>
         <FormEnd form={form} action="Change password" look="plain" />
       </form>
     </Card>

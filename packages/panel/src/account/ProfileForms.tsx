@@ -44,7 +44,7 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
       notify(
         pending_email === null
           ? "This is already your email address"
-          : `Open the link in the mail to ${pending_email} to confirm your new email address`
+          : `Open the link in the email to ${pending_email} to confirm your new email address`
       )
       form.set({ current_password: "" })
       await changed()
@@ -64,8 +64,8 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
         {(me.pending_email !== null || !me.email_verified) && (
           <p className="flex flex-wrap items-center justify-between gap-3 text-sm text-soft">
             {me.pending_email === null
-              ? "If this service sends mail, a link was sent to this address."
-              : `To confirm your new email address, open the link in the mail to ${me.pending_email}.`}
+              ? "If this service can send email, a link was sent to this address."
+              : `To confirm your new email address, open the link in the email to ${me.pending_email}.`}
             <Button
               size="small"
               onClick={() =>

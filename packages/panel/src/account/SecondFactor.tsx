@@ -38,7 +38,7 @@ export const SecondFactor = () => {
         label="recovery codes"
         secret={step.codes.join("\n")}
       >
-        <p className="text-sm text-soft">Each code works once, if you lose the app.</p>
+        <p className="text-sm text-soft">If you lose the app, you can use each code once.</p>
         <div>
           <Button onClick={rest}>I have saved the codes</Button>
         </div>
@@ -53,7 +53,7 @@ export const SecondFactor = () => {
             <Status of={data.enabled ? "active" : "off"} />
             <p className="mt-1 text-sm text-soft">
               {data.enabled
-                ? `Signing in needs a code. ${data.recovery_codes_left} recovery codes are left.`
+                ? `Signing in requires a code. You have ${data.recovery_codes_left} recovery codes left.`
                 : "With a second factor, a stolen password is not enough to sign in."}
             </p>
           </div>

@@ -41,7 +41,7 @@ const columns: ReadonlyArray<Column<Session>> = [
       <>
         <span className="flex items-center gap-2 font-medium" title={user_agent ?? undefined}>
           <span className="truncate">{deviceOf(user_agent)}</span>
-          {current && <Badge tone="live">this one</Badge>}
+          {current && <Badge tone="live">current</Badge>}
         </span>
         <span className="block truncate font-mono text-xs text-faint">{ip}</span>
       </>

@@ -48,7 +48,7 @@ export const KeyListPage = () => {
             <Empty title="No API keys yet" icon={<KeyRound />} action={create}>
               <p className="mb-6">
                 An API key lets a script or a pipeline use the API with the scopes that you choose.
-                A revoked key stops working at once.
+                A revoked key stops working immediately.
               </p>
               <ApiExample
                 label="Create an API key"

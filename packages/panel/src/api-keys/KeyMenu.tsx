@@ -45,7 +45,7 @@ export const KeyMenu = ({
       {asked === "rotate" && (
         <RotateSheet
           title={`Rotate ${name}`}
-          description="This creates a new key with the same name, scopes and expiry. Replace the old key wherever it is used while both keys work."
+          description="This creates a new key with the same name, scopes and expiry. Replace the old key wherever you use it before it stops working."
           secret="key"
           onClose={close}
           onRotate={async (grace_seconds) => {
@@ -89,14 +89,14 @@ export const KeyMenu = ({
 const Consequences = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey: ApiKey }) => {
   if (!is_active) return "The key no longer works."
   return last_used_at === null ? (
-    "The key has not been used yet. All requests with it are refused from now on."
+    "The key has not been used yet. All requests with it will be refused."
   ) : (
     <>
       The key was last used{" "}
       <b className="text-ink">
         <Ago at={last_used_at} />
       </b>
-      . All requests with it are refused from now on.
+      . All requests with it will be refused.
     </>
   )
 }

@@ -80,7 +80,7 @@ const Advice = ({ apiKey, usage: { suggestion } }: Props) => {
     keep: undefined,
     wait: "The key is too new to suggest fewer scopes.",
     narrow:
-      "This key has scopes that it has never used. Replace it by a key with fewer scopes, which is less dangerous if it leaks.",
+      "This key has scopes that it has never used. Replace it with a key with fewer scopes, which does less damage if it leaks.",
     revoke: "This key has never been used. Revoke it, unless you know its purpose."
   }[suggestion.advice]
   if (text === undefined || !apiKey.is_active) return null
@@ -94,7 +94,7 @@ const Advice = ({ apiKey, usage: { suggestion } }: Props) => {
           params={{ workspaceId }}
           search={{ name: apiKey.name, scopes: suggestion.scopes.join(",") }}
         >
-          Create a narrower key
+          Create a key with fewer scopes
         </ButtonLink>
       )}
     </div>

@@ -45,7 +45,7 @@ export const NewKeyPage = () => {
     <Page
       title="New API key"
       above={above}
-      description="A key belongs to the workspace. It keeps working when you leave the workspace."
+      description="A key belongs to the workspace, and keeps working after you leave the workspace."
       width="narrow"
     >
       <KeyForm
@@ -130,7 +130,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
           </Field>
           <Field
             label="Allowed addresses"
-            hint="IP addresses or networks, one per line. If this is empty, all addresses are allowed."
+            hint="IP addresses or networks, one per line. Leave empty to allow all addresses."
             error={errorOf("allowed_ips")}
           >
             <Textarea

@@ -15,10 +15,14 @@ export const areas: ReadonlyArray<Area> = [
     read: "tasks:read",
     write: "tasks:write"
   },
-  { name: "Executions", hint: "Past and current runs with their answers", read: "executions:read" },
+  {
+    name: "Executions",
+    hint: "Past and current runs with their responses",
+    read: "executions:read"
+  },
   {
     name: "Monitors",
-    hint: "Heartbeats, certificates, processes and incidents",
+    hint: "Monitors of all kinds and incidents",
     read: "monitors:read",
     write: "monitors:write"
   },

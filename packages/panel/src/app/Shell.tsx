@@ -60,7 +60,7 @@ export const Shell = () => {
             href="#main"
             className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-canvas focus:translate-y-0"
           >
-            Skip to the page
+            Skip to content
           </a>
           <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-canvas/85 px-2 backdrop-blur-md md:hidden">
             <IconButton label="Menu" onClick={() => setMenuOpen(true)}>

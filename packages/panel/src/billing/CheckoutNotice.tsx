@@ -33,7 +33,7 @@ export const CheckoutNotice = ({
   if (isActive) {
     return (
       <Notice tone="ok" icon={<Check />} title={`Your plan is ${plan.name}`}>
-        Its limits apply from now on. You receive the invoice by email.
+        Its limits apply from now on. You will receive the invoice by email.
       </Notice>
     )
   }

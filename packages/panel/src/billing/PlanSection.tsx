@@ -103,7 +103,7 @@ const PlanRow = ({
 }) => (
   <div className="flex flex-wrap items-center justify-between gap-4 p-5">
     <p className="flex items-center gap-3 font-medium">
-      {name} {isCurrent && <Badge tone="live">yours</Badge>}
+      {name} {isCurrent && <Badge tone="live">current</Badge>}
     </p>
     <div className="flex flex-wrap gap-2">
       {prices.map((price) => (

@@ -59,7 +59,7 @@ const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit })
         />
       </span>
       <span className="nums text-right text-soft">
-        {count(used)} {limit === null ? "without limit" : `of ${count(limit)}`}
+        {count(used)} {limit === null ? "unlimited" : `of ${count(limit)}`}
       </span>
     </div>
   )

@@ -24,17 +24,17 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     plural: "Heartbeats",
     icon: HeartPulse,
     create: "New heartbeat monitor",
-    purpose: "A heartbeat monitor notifies you when a job did not run.",
+    purpose: "A heartbeat monitor notifies you when a job does not run.",
     next: "ping due",
-    deletion: "Its ping URL stops working at once.",
+    deletion: "Its ping URL stops working immediately.",
     resource: ({ heartbeatMonitors }) => heartbeatMonitors
   },
   ssl: {
-    name: "Certificate",
-    plural: "Certificates",
+    name: "SSL",
+    plural: "SSL",
     icon: ShieldCheck,
-    create: "New certificate monitor",
-    purpose: "A certificate monitor notifies you before a certificate expires.",
+    create: "New SSL monitor",
+    purpose: "An SSL monitor notifies you before a certificate expires.",
     next: "check",
     resource: ({ sslMonitors }) => sslMonitors
   },
@@ -48,20 +48,20 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     resource: ({ processMonitors }) => processMonitors
   },
   http: {
-    name: "Web site",
-    plural: "Web sites",
+    name: "HTTP",
+    plural: "HTTP",
     icon: Globe,
-    create: "New web site monitor",
-    purpose: "A web site monitor notifies you when a site or an API does not answer as it should.",
+    create: "New HTTP monitor",
+    purpose: "An HTTP monitor notifies you when a website or an API does not respond as expected.",
     next: "check",
     resource: ({ httpMonitors }) => httpMonitors
   },
   tcp: {
-    name: "Server",
-    plural: "Servers",
+    name: "TCP",
+    plural: "TCP",
     icon: Server,
-    create: "New server monitor",
-    purpose: "A server monitor notifies you when a port accepts no connections.",
+    create: "New TCP monitor",
+    purpose: "A TCP monitor notifies you when a port does not accept connections.",
     next: "check",
     resource: ({ tcpMonitors }) => tcpMonitors
   },

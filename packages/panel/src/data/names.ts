@@ -43,7 +43,7 @@ export const useMemberNames = (workspaceId: WorkspaceId): Names =>
  * recorded one.
  */
 export const actorName = (actor: Actor | null, names: Names): string => {
-  if (actor === null) return "Nobody known"
+  if (actor === null) return "Unknown"
   if (actor.kind === "plan") return "The plan"
   if (actor.kind === "system") return "The service"
   return names.get(actor.id ?? "") ?? actor.name ?? "A former member"

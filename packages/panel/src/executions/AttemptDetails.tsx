@@ -10,7 +10,7 @@ export const AttemptParts = ({ attempt }: { readonly attempt: Attempt }) => {
     ["DNS", dns_ms],
     ["connecting", connect_ms],
     ["TLS", tls_ms],
-    ["waiting for the answer", wait_ms]
+    ["waiting for the response", wait_ms]
   ] as const
   const taken = parts.flatMap(([part, ms]) => (ms === null ? [] : [`${part} ${duration(ms)}`]))
   const maker =
@@ -29,10 +29,10 @@ export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
   return (
     <>
       {response_headers !== null && (
-        <Folded title="Headers of the answer">
+        <Folded title="Response headers">
           <Code
             wrap
-            label={`headers of the answer to attempt ${number}`}
+            label={`headers of the response to attempt ${number}`}
             text={linesOf(response_headers)}
           />
         </Folded>

@@ -73,7 +73,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code
                   wrap
-                  label={`answer to attempt ${attempt.number}`}
+                  label={`response to attempt ${attempt.number}`}
                   text={pretty(attempt.response_body)}
                 />
               )}

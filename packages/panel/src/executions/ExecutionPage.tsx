@@ -59,7 +59,7 @@ const ExecutionView = ({
   const waiting =
     awaiting_completion_since === null
       ? undefined
-      : "The execution waits until the job reports its result."
+      : "The execution is waiting for the job to report its result."
   return (
     <Page
       name={name ?? "Execution"}

@@ -25,7 +25,7 @@ export const ExecutionsPage = () => {
   return (
     <Page
       title="Executions"
-      description="Every call that was made, with its answer."
+      description="All runs of your tasks, with their responses."
       actions={
         <>
           {isLive && (
@@ -95,8 +95,8 @@ export const ExecutionsPage = () => {
             <Empty title="No executions match the filters" />
           ) : (
             <Empty title="No executions yet" icon={<Activity />} action={<CreateLinks />}>
-              Every run of a task is listed here, with the calls it made and their answers. Create a
-              task to see its runs.
+              Every run of a task is listed here, with its calls and their responses. Create a task
+              to see its runs.
             </Empty>
           )
         }

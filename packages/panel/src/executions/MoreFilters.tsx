@@ -15,7 +15,7 @@ export const MoreFilters = ({
 }) => (
   <>
     <Select
-      aria-label="Started by"
+      aria-label="Trigger"
       value={search.trigger ?? ""}
       options={[
         ["", "All triggers"],

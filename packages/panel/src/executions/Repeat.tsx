@@ -36,9 +36,9 @@ export const Repeat = ({
       <div className="mt-2 flex items-start justify-between gap-4">
         <p className="text-xs text-faint">
           {signature === undefined
-            ? "The call as the task defines it now. The service also signs its calls, so that your server can verify them."
+            ? "The call as the task currently defines it. The service also signs its calls, so that your server can verify them."
             : "This command is signed like a call from the service. The signature is valid for five minutes."}
-          {hidden !== "" && ` Values of headers are hidden: set ${hidden} in your shell first.`}
+          {hidden !== "" && ` Header values are masked: set ${hidden} in your shell first.`}
         </p>
         {canSign && (
           <Only role="admin">

@@ -36,8 +36,8 @@ export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
         action="Run again"
         onConfirm={runAll}
       >
-        Every execution that matches the filters runs again now, as its task is defined now. A chain
-        runs again as a whole.
+        Every execution that matches the filters runs again now, with the current definition of its
+        task. A chain runs again as a whole.
       </Confirm>
     </>
   )

@@ -29,7 +29,7 @@ export const ForecastPage = () => {
       description="When runs will start, where they collide and how far jitter would spread them."
       actions={
         <Choice<Span>
-          label="Time"
+          label="Period"
           value={span}
           options={spans}
           onChange={(next) => filter({ span: next })}
@@ -80,7 +80,7 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
       <Figure name="Runs" note="in total" value={forecast && count(forecast.runs)} />
       <Figure
         name="Busiest minute"
-        note={fullest === undefined ? "no minute has several runs" : shortDateTime(fullest.at)}
+        note={fullest === undefined ? "no minute has more than one run" : shortDateTime(fullest.at)}
         value={forecast && (fullest === undefined ? <None /> : count(fullest.runs))}
       />
       <Figure name="Most in one second" note="without jitter" value={perSecond(0)} />
@@ -103,7 +103,7 @@ const NoRuns = ({ span }: { readonly span: Span }) => {
         </Only>
       }
     >
-      The forecast shows the coming runs of cron tasks, delayed tasks and chains with a schedule.
+      The forecast shows the upcoming runs of cron tasks, delayed tasks and chains with a schedule.
     </Empty>
   )
 }

@@ -10,7 +10,7 @@ import { incidentSearch } from "./queries.ts"
 export const IncidentListPage = () => {
   const { filter, search } = useFilters(incidentSearch)
   return (
-    <Page title="Incidents" description="Every time that a monitor was down.">
+    <Page title="Incidents" description="All outages of your monitors.">
       <Filters>
         <Choice
           label="Status"
@@ -35,7 +35,7 @@ export const IncidentListPage = () => {
             title={search.open === "true" ? "No open incidents" : "No incidents"}
             icon={<CircleCheck />}
           >
-            An incident opens when a monitor goes down, and is resolved when the monitor comes back.
+            An incident opens when a monitor goes down, and is resolved when the monitor recovers.
           </Empty>
         }
       />

@@ -87,7 +87,7 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
         Duration: <Lasted incident={incident} />,
         Acknowledged:
           acknowledged_at === null ? (
-            "By nobody"
+            "Not yet"
           ) : (
             <>
               <At at={acknowledged_at} /> by{" "}
@@ -136,8 +136,8 @@ const Deliveries = ({
         ))}
         {deliveries.length === 0 && (
           <p className="px-5 py-4 text-faint">
-            Nobody was notified. A notification rule decides which channels receive the incidents of
-            a monitor.
+            Nobody was notified. Notification rules decide which channels receive the incidents of a
+            monitor.
           </p>
         )}
       </Card>

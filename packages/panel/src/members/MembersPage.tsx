@@ -25,7 +25,7 @@ export const MembersPage = () => {
   return (
     <Page
       title="Members"
-      description="The people and the tools in this workspace, and their roles."
+      description="The people and service accounts in this workspace, and their roles."
       actions={
         <Only role="admin">
           <Button
@@ -75,7 +75,8 @@ const ShownInvitation = ({
     secret={`${location.origin}/invitation#${token}`}
   >
     <p className="text-sm text-soft">
-      This service sends no mail. The link works once, for the account with this email address.
+      This service cannot send email. The link works once, and only for the account with this email
+      address.
     </p>
   </ShownOnce>
 )
@@ -139,8 +140,8 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
           await membersChanged(workspaceId)
         }}
       >
-        They lose access at once. API keys that they created keep working, because keys belong to
-        the workspace. Invitations that they created are withdrawn.
+        They lose access immediately. API keys that they created keep working, because keys belong
+        to the workspace. Invitations that they created are withdrawn.
       </Confirm>
     </Only>
   )

@@ -34,7 +34,7 @@ export const ServiceAccounts = () => {
     >
       <div className="flex flex-col gap-4">
         <p className="text-sm text-soft">
-          For tools that set up workers, keys, members and tasks. A service account has a role and
+          For tools that set up workers, keys, members and tasks. A service account has a role, but
           no password.
         </p>
         {created !== undefined && <ShownSecret key={created.client_secret} created={created} />}
@@ -89,7 +89,7 @@ const ServiceAccountMenu = ({
           notify(`${name} was deleted`)
           await serviceAccountQueries.changed(workspaceId)
         }}
-        warning="Its secret and its access tokens stop working at once. API keys that it created keep working. Invitations that it created are withdrawn."
+        warning="Its secret and its access tokens stop working immediately. API keys that it created keep working. Invitations that it created are withdrawn."
       >
         <MenuItem icon={<RefreshCw />} onSelect={() => ask("rotate")}>
           Rotate secret

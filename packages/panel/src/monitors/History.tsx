@@ -96,7 +96,7 @@ const Day = ({ day: { at, downMs, known } }: { readonly day: DayOfHistory }) => 
 const words = {
   watched: "up",
   "no incident": "no incident",
-  "not watched": "not watched yet"
+  "not watched": "not monitored yet"
 } as const
 
 const looks = { watched: "bg-ok", "no incident": "bg-edge", "not watched": "bg-sunken" } as const

@@ -36,7 +36,7 @@ export const MonitorListPage = () => {
   return (
     <Page
       title="Monitors"
-      description="Jobs, web sites, servers, certificates and processes that this service watches."
+      description="Jobs, websites, servers, certificates and processes that this service monitors."
       actions={create}
     >
       {(isFiltered || list.isLoading || list.rows.length > 0) && (

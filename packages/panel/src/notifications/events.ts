@@ -17,7 +17,7 @@ export const eventGroups: ReadonlyArray<
     "Monitors",
     [
       ["incident.opened", "a monitor goes down"],
-      ["incident.closed", "a monitor comes back"],
+      ["incident.closed", "a monitor recovers"],
       ["certificate.expiring", "a certificate expires soon"],
       ["certificate.changed", "a certificate changes"]
     ]
@@ -28,7 +28,7 @@ export const eventGroups: ReadonlyArray<
       ["worker.offline", "a worker goes offline"],
       ["worker.online", "a worker comes online"],
       ["api_key.expiring", "an API key expires soon"],
-      ["quota.near", "a quota is nearly used up"],
+      ["quota.near", "a quota is almost used up"],
       ["channel.paused", "the service pauses a channel"]
     ]
   ]
@@ -47,13 +47,13 @@ const predicates: Readonly<Record<string, string>> = {
   "task.recovered": "recovered",
   "task.paused": "was paused by the service",
   "incident.opened": "went down",
-  "incident.closed": "came back",
+  "incident.closed": "recovered",
   "certificate.expiring": "has a certificate that expires soon",
   "certificate.changed": "has a new certificate",
   "worker.offline": "went offline",
   "worker.online": "came online",
   "api_key.expiring": "expires soon",
-  "quota.near": "is nearly used up",
+  "quota.near": "is almost used up",
   "channel.paused": "was paused by the service",
   test: "was tested"
 }

@@ -42,7 +42,7 @@ export const FirstHeartbeat = () => {
   }
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
-      <Field label="Name of the job" error={form.errorOf("name")}>
+      <Field label="Job name" error={form.errorOf("name")}>
         <Input {...form.text("name")} {...bounds.HeartbeatMonitorInput.name} required />
       </Field>
       <Field label="Interval" error={form.errorOf("period_seconds")}>

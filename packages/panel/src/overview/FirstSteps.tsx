@@ -67,11 +67,11 @@ export const FirstSteps = () => {
           <X className="size-4" />
         </IconButton>
       </div>
-      <p className="mt-1 mb-4 text-soft">Each of them takes less than a minute.</p>
+      <p className="mt-1 mb-4 text-soft">Each step takes less than a minute.</p>
       <div className="grid gap-3 md:grid-cols-3">
         <Link to="/w/$workspaceId/cron/new" params={{ workspaceId }} className={choice}>
           <Choice isDone={done.task} icon={<CalendarClock />} title="Call a URL on a schedule">
-            Create a cron task and see the answers of your server.
+            Create a cron task and see the responses of your server.
           </Choice>
         </Link>
         <button type="button" className={choice} onClick={() => setOpen("heartbeat")}>

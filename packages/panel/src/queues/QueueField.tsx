@@ -23,7 +23,7 @@ export const QueueField = ({
   return (
     <Field
       label="Queue"
-      hint="Limits how many runs of all its tasks go on at once."
+      hint="Limits how many runs of its tasks are active at the same time."
       error={error}
       side={
         <Link

@@ -63,7 +63,7 @@ export const QueueSheet = ({
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
         <Field
           label="Name"
-          hint="For example, the server that the tasks of the queue call."
+          hint="For example, the server that the queue's tasks call."
           error={form.errorOf("name")}
         >
           <Input
@@ -74,12 +74,12 @@ export const QueueSheet = ({
             placeholder="Billing server"
           />
         </Field>
-        <Field label="Tags" hint="Separate with commas." error={form.errorOf("tags")}>
+        <Field label="Tags" hint="Separate tags with commas." error={form.errorOf("tags")}>
           <Input {...form.text("tags")} placeholder="billing" />
         </Field>
         <Field
-          label="Maximum runs at once"
-          hint="If this is empty, there is no limit."
+          label="Maximum concurrent runs"
+          hint="Leave empty for no limit."
           error={form.errorOf("max_concurrency")}
         >
           <Input
@@ -90,7 +90,7 @@ export const QueueSheet = ({
         </Field>
         <Field
           label="Maximum starts per second"
-          hint="0.2 means one start every 5 seconds. If this is empty, there is no limit."
+          hint="0.2 means one start every 5 seconds. Leave empty for no limit."
           error={form.errorOf("rate_per_second")}
         >
           <Input

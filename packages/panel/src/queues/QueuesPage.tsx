@@ -31,7 +31,7 @@ export const QueuesPage = () => {
   return (
     <Page
       title="Queues"
-      description="Limits that tasks and chains share: how many runs go on at once, and how many start per second."
+      description="Limits shared by tasks and chains: how many runs are active at the same time, and how many start per second."
       actions={create}
     >
       <List
@@ -41,8 +41,8 @@ export const QueuesPage = () => {
         empty={
           <Empty title="No queues yet" icon={<ListOrdered />} action={create}>
             <p className="mb-6">
-              Tasks that call the same server name the same queue, so that the server never gets
-              more calls at once than it can handle.
+              Give tasks that call the same server the same queue, so that the server never gets
+              more concurrent calls than it can handle.
             </p>
             <ApiExample
               label="Create a queue"

@@ -1,12 +1,12 @@
 import type { Queue } from "@scheduling/sdk"
 
-/** Describes the limits of a queue: `2 at once, 5 per second`. */
+/** Describes the limits of a queue: `2 concurrent, 5 per second`. */
 export const limitInWords = ({
   max_concurrency,
   rate_per_second
 }: Pick<Queue, "max_concurrency" | "rate_per_second">): string =>
   [
-    max_concurrency === null ? [] : [`${max_concurrency} at once`],
+    max_concurrency === null ? [] : [`${max_concurrency} concurrent`],
     rate_per_second === null ? [] : [rateInWords(rate_per_second)]
   ]
     .flat()

@@ -29,7 +29,7 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
         }}
         warning={
           used_by.length === 0 ? (
-            "Nothing uses it now. Its value cannot be restored."
+            "Nothing uses it. Its value cannot be restored."
           ) : (
             <>
               A secret that is in use cannot be deleted. It is used by <UsedBy uses={used_by} />.

@@ -78,7 +78,7 @@ export const SecretSheet = ({
               required
               maxLength={63}
               pattern="[A-Z][A-Z0-9_]*"
-              title="Capital letters, digits and _, beginning with a letter"
+              title="Uppercase letters, digits and _, starting with a letter"
               autoComplete="off"
               placeholder="API_TOKEN"
             />
@@ -86,7 +86,7 @@ export const SecretSheet = ({
         )}
         <Field
           label="Allowed hosts"
-          hint="The only servers that get the secret, separated by commas: api.example.com, or *.example.com for all names below a domain. They stand for HTTPS; write http://jobs.internal:8080 for a server without it."
+          hint="The only servers to which the secret is sent, separated by commas: api.example.com, or *.example.com for all subdomains. They must use HTTPS, unless you write http://jobs.internal:8080."
           error={form.errorOf("allowed_hosts")}
         >
           <Input
@@ -135,12 +135,12 @@ export const SecretSheet = ({
 
 const valueHint = (value: string, isKnown: boolean, added: ReadonlyArray<string>): string => {
   if (value !== "" && value.trim() !== value) {
-    return "The value begins or ends with a space or a line break, which is a part of it."
+    return "The value starts or ends with a space or a line break, which is part of it."
   }
   if (added.length > 0) {
-    return `Enter the value for ${added.join(", ")}: a new host needs it, so that only people who know the value can send it elsewhere.`
+    return `Enter the value for ${added.join(", ")}: adding a host requires it, so that only people who know the value can send it elsewhere.`
   }
   return isKnown
-    ? "If this is empty, the present value stays. The next call uses a new one."
-    : "It is kept encrypted, and nobody can read it again."
+    ? "Leave empty to keep the current value. A new value is used from the next call on."
+    : "The value is stored encrypted, and nobody can read it again."
 }

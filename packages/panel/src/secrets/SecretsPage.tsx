@@ -30,7 +30,7 @@ export const SecretsPage = () => {
   return (
     <Page
       title="Secrets"
-      description="Tokens, passwords and keys that calls use and nobody can read. Each is sent only to its hosts."
+      description="Tokens, passwords and keys that calls use but nobody can read. Each is sent only to its allowed hosts."
       actions={create}
     >
       <List
@@ -44,7 +44,7 @@ export const SecretsPage = () => {
           <Empty title="No secrets yet" icon={<Lock />} action={create}>
             <p className="mb-6">
               A secret keeps a credential out of your tasks. It is filled in when a call is made,
-              and only if the call goes to one of its hosts.
+              and only if the call goes to one of its allowed hosts.
             </p>
             <ApiExample
               label="Create a secret"

@@ -27,7 +27,7 @@ export const AuditFilters = ({
         aria-label="Actor"
         value={actor_id ?? ""}
         options={[
-          ["", "Everybody"],
+          ["", "All actors"],
           ...names,
           ...(isKnown ? [] : [[actor_id, "Another actor"] as const])
         ]}

@@ -33,7 +33,7 @@ export const AuditPage = () => {
   return (
     <Page
       title="Audit log"
-      description="Who changed what, when and from which address. Each event has the hash of the one before it."
+      description="Who changed what, when and from which address. Each event has the hash of the previous event."
     >
       <AuditFilters search={search} names={names} onFilter={filter} />
       <List

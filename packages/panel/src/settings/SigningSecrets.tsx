@@ -26,8 +26,8 @@ export const SigningSecrets = () => {
   return (
     <Card className="flex flex-col gap-4 p-5">
       <p className="text-soft">
-        The service signs its calls and messages by Standard Webhooks, so that your server can
-        verify them. Each scheme, host and port has its own secrets.
+        The service signs its calls and messages as specified by Standard Webhooks, so that your
+        server can verify them. Each origin (scheme, host and port) has its own secrets.
       </p>
       <form className="flex flex-col gap-4" onSubmit={form.submit}>
         <Field label="URL of your server" error={form.errorOf("url")}>

@@ -19,7 +19,7 @@ export const ForgotPasswordPage = () => {
   return (
     <AuthPage
       title="Set a new password"
-      description="You receive a link by email. It works for an hour."
+      description="You will receive a link by email. It is valid for one hour."
       below={
         <Link to="/sign-in" className={textLink}>
           Back to sign in
@@ -28,7 +28,7 @@ export const ForgotPasswordPage = () => {
     >
       {isSent ? (
         <p role="status">
-          If an account has the email address <b>{form.values.email}</b>, a mail with a link was
+          If an account has the email address <b>{form.values.email}</b>, an email with a link was
           sent to it.
         </p>
       ) : (
@@ -44,7 +44,7 @@ export const ForgotPasswordPage = () => {
           </Field>
           {form.problem instanceof ResourceConflictError && (
             <p className="text-soft">
-              Ask the operator of this server for a token. The command for it is{" "}
+              Ask the operator of this server for a token. The operator creates it with{" "}
               <code className="font-mono text-sm">npm run account</code>.
             </p>
           )}

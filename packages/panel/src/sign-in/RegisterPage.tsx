@@ -27,7 +27,7 @@ export const RegisterPage = () => {
       }
       below={
         <>
-          Do you have an account?{" "}
+          Already have an account?{" "}
           <Link to="/sign-in" search={next === undefined ? {} : { next }} className={textLink}>
             Sign in
           </Link>

@@ -23,7 +23,7 @@ export const ResetPasswordPage = () => {
   return (
     <AuthPage
       title="Set a new password"
-      description="This ends all of your sessions."
+      description="This ends all your sessions."
       below={
         <Link to="/forgot-password" className={textLink}>
           Send a new link
@@ -34,7 +34,7 @@ export const ResetPasswordPage = () => {
         {linkToken === "" && (
           <Field
             label="Token"
-            hint="From the mail, or from the operator of this server."
+            hint="From the email, or from the operator of this server."
             error={form.errorOf("token")}
           >
             <Input {...form.text("token")} mono required autoFocus />

@@ -24,7 +24,7 @@ export const RunWithInput = ({
 
   const run = async () => {
     const request = requestIn(text)
-    if (request === undefined) return setError("This is not JSON.")
+    if (request === undefined) return setError("The input is not valid JSON.")
     setBusy(true)
     try {
       await onRun(request)
@@ -49,7 +49,7 @@ export const RunWithInput = ({
         <div className="w-full">
           <Field
             label="Input, as JSON"
-            hint="It is kept with the run. Calls use it as {{ input }} or {{ input.key }}."
+            hint="The input is stored with the run. Calls can use it as {{ input }} or {{ input.key }}."
             error={error}
           >
             <Textarea mono value={text} onChange={(event) => setText(event.target.value)} />

@@ -144,7 +144,7 @@ export const TaskListPage = <
                 <Empty title={`No ${plural.toLowerCase()} yet`} icon={<Icon />} action={create}>
                   <p className="mb-6">{purpose}</p>
                   <ApiExample
-                    label="The same by API"
+                    label="Create one with the API"
                     path={noun}
                     method={`${noun}.create`}
                     input={example}

@@ -58,7 +58,7 @@ export const TaskNameField = ({
 )
 
 export const TaskTagsField = ({ errorOf, onChange, values }: FieldGroupProps<TaskValues>) => (
-  <Field label="Tags" hint="Separate with commas." error={errorOf("tags")}>
+  <Field label="Tags" hint="Separate tags with commas." error={errorOf("tags")}>
     <Input
       name="tags"
       value={values.tags}

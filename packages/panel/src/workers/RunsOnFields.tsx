@@ -61,7 +61,7 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
           </Field>
           <SpanField
             label="Wait for a worker"
-            hint="If no worker takes the run in this time, the run fails with no_worker."
+            hint="If no worker claims the run within this time, it fails with no_worker."
             error={errorOf("worker_wait_seconds")}
             limits={bounds.CronTaskInput.worker_wait_seconds}
             value={values.worker_wait_seconds}

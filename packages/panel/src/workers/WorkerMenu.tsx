@@ -44,7 +44,7 @@ export const WorkerMenu = ({
           onRemoved?.()
           await workerQueries.changed(workspaceId)
         }}
-        warning="The token stops working at once. The runs of this worker start again on other workers."
+        warning="The token stops working immediately. The runs of this worker restart on other workers."
       >
         <MenuItem icon={<RefreshCw />} onSelect={() => ask("rotate")}>
           Rotate token

@@ -48,11 +48,7 @@ export const WorkerSheet = ({
   return (
     <Sheet isOpen onClose={onClose} title={worker === undefined ? "New worker" : "Edit worker"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <Field
-          label="Name"
-          hint="For example, the place of the machine."
-          error={form.errorOf("name")}
-        >
+        <Field label="Name" hint="For example, where the machine is." error={form.errorOf("name")}>
           <Input
             {...form.text("name")}
             required
@@ -63,7 +59,7 @@ export const WorkerSheet = ({
         </Field>
         <Field
           label="Labels"
-          hint="For example, the network of the machine. A task names the labels that its worker must have."
+          hint="For example, the network of the machine. A task lists the labels that its worker must have."
           error={form.errorOf("labels")}
         >
           <Input {...form.text("labels")} mono placeholder="office, gpu" />

@@ -34,7 +34,7 @@ export const WorkersPage = () => {
   return (
     <Page
       title="Workers"
-      description="Agents that make calls in networks that this service cannot reach."
+      description="Workers make calls in networks that this service cannot reach."
       actions={create}
     >
       <div className="flex flex-col gap-6">
@@ -47,7 +47,7 @@ export const WorkersPage = () => {
             <Empty title="No workers yet" icon={<Cpu />} action={create}>
               <p className="mb-6">
                 Start an agent in your network. It fetches its runs from this service, so you need
-                no open port. Then tasks can run on it and process monitors can use it.
+                no open port. Tasks can then run on it, and process monitors can use it.
               </p>
               <ApiExample
                 label="Create a worker"

@@ -28,8 +28,8 @@ export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<Check
       </div>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
-          label="Down after failures"
-          hint="Failures in a row. After the first one, the next checks follow within seconds."
+          label="Down after (failures)"
+          hint="Consecutive failures. After the first failure, the next checks follow within seconds."
           error={errorOf("confirm_after")}
         >
           <Input
@@ -40,8 +40,8 @@ export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<Check
           />
         </Field>
         <Field
-          label="Up after successes"
-          hint="Successes in a row, while the monitor is down."
+          label="Up after (successes)"
+          hint="Consecutive successes while the monitor is down."
           error={errorOf("recover_after")}
         >
           <Input

@@ -35,7 +35,7 @@ const Result = ({ check }: { readonly check: Check | null }) =>
   )
 
 const parts = [
-  ["dns_ms", "name lookup"],
+  ["dns_ms", "DNS"],
   ["connect_ms", "connecting"],
   ["tls_ms", "TLS"],
   ["wait_ms", "first byte"]
@@ -64,11 +64,11 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
     ...(check !== null && check.duration_ms !== null && { Duration: <Timings check={check} /> }),
     ...(check !== null &&
       check.certificate_expires_at !== null && {
-        "Certificate until": <FullAt at={check.certificate_expires_at} />
+        "Certificate valid until": <FullAt at={check.certificate_expires_at} />
       }),
     ...(check !== null &&
       check.values !== null && {
-        Answer: <Lines of={check.values} />
+        Response: <Lines of={check.values} />
       }),
     "Last check": <Ago at={check?.at ?? null} />,
     "Next check": <Ago at={monitor.next_check_at} />,

@@ -52,7 +52,7 @@ export const dnsInputOf = (values: DnsValues): DnsMonitorInput => {
 const types = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT"] as const
 
 export const matches: Readonly<Record<DnsMatch, string>> = {
-  all: "All of them, perhaps with others",
+  all: "All of them, and possibly others",
   exactly: "Exactly these",
   any: "At least one of them"
 }
@@ -84,18 +84,18 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
           </Field>
           <Field
             label="Expected values"
-            hint="One per line. Without any, each answer with a record is good."
+            hint="One per line. Leave empty to accept any response with a record."
             error={errorOf("expected_values")}
           >
             <Textarea {...form.text("expected_values")} mono spellCheck={false} rows={3} />
           </Field>
           <div className="grid gap-5 sm:grid-cols-2">
-            <Field label="The answer has" error={errorOf("match")}>
+            <Field label="The response must contain" error={errorOf("match")}>
               <Select options={Object.entries(matches)} {...form.text("match")} />
             </Field>
             <Field
               label="Name server"
-              hint="An address. The default is the name server of the service."
+              hint="An IP address. Defaults to the name server of the service."
               error={errorOf("resolver")}
             >
               <Input {...form.text("resolver")} mono spellCheck={false} placeholder="9.9.9.9" />
@@ -107,7 +107,7 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="The default is the type and the host."
+            hint="Defaults to the record type and the host."
             example="Records of the site"
             tagsExample="dns"
           />

@@ -30,7 +30,8 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
   kind: "dns",
   resource: ({ dnsMonitors }) => dnsMonitors,
   form: {
-    description: "You are notified when the records are not as expected, and when they are again.",
+    description:
+      "You are notified when the records are not as expected, and when they are correct again.",
     action: "Create DNS monitor",
     initial: newDns,
     valuesOf: dnsValuesOf,

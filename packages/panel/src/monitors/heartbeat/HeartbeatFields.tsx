@@ -117,14 +117,14 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
         <Card className="flex flex-col gap-5 p-5">
           <SpanField
             label="Maximum duration"
-            hint="The time between the ping to /start and the next ping. If this is empty, there is no limit."
+            hint="The time between the ping to /start and the next ping. Leave empty for no limit."
             limits={bounds.HeartbeatMonitorInput.max_duration_seconds}
             isOptional
             {...form.field("max_duration_seconds")}
           />
           <SpanField
             label="Minimum time between two runs"
-            hint="A run that starts earlier opens an incident. If this is empty, there is no limit."
+            hint="A run that starts earlier opens an incident. Leave empty for no limit."
             limits={bounds.HeartbeatMonitorInput.min_interval_seconds}
             isOptional
             {...form.field("min_interval_seconds")}

@@ -35,7 +35,7 @@ const PingUrl = ({ monitor }: { readonly monitor: HeartbeatMonitor }) => {
         <Code label="ping URL" text={ping_url} wrap />
         <PingRecipes url={ping_url} />
         <p className="text-xs text-faint">
-          This URL is a secret. Everybody who has it can ping the monitor.
+          This URL is a secret. Anyone who has it can ping the monitor.
         </p>
       </div>
     </Section>
@@ -63,8 +63,8 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
           await monitorsChanged(workspaceId)
         }}
       >
-        The old URL stops working at once. The monitor misses the pings of a job until the job uses
-        the new URL.
+        The old URL stops working immediately. The monitor receives no pings until the job uses the
+        new URL.
       </Confirm>
     )
   }

@@ -131,12 +131,7 @@ export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
       <RuleFields form={form} />
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields
-            form={form}
-            hint="The default is the host."
-            example="Shop"
-            tagsExample="web"
-          />
+          <NameFields form={form} hint="Defaults to the host." example="Shop" tagsExample="web" />
           <CheckFields {...form.group} />
         </Card>
       </Section>
@@ -176,10 +171,10 @@ const RequestFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
 const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
   const { errorAt, errorOf } = form
   return (
-    <Section title="Expected answer">
+    <Section title="Expected response">
       <Card className="flex flex-col gap-5 p-5">
         <div className="grid gap-5 sm:grid-cols-2">
-          <Field label="Answer contains" error={errorOf("body_contains")}>
+          <Field label="Response contains" error={errorOf("body_contains")}>
             <Input
               {...form.text("body_contains")}
               mono
@@ -187,7 +182,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               placeholder="Welcome"
             />
           </Field>
-          <Field label="Answer does not contain" error={errorOf("body_lacks")}>
+          <Field label="Response does not contain" error={errorOf("body_lacks")}>
             <Input
               {...form.text("body_lacks")}
               mono
@@ -200,7 +195,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
           <div className="flex flex-col gap-5">
             <Field
               label="Status codes"
-              hint="Codes and ranges, such as 200-299, 401. The default is 200-299."
+              hint="Codes and ranges, such as 200-299, 401. Defaults to 200-299."
               error={errorOf("success_codes")}
             >
               <Input {...form.text("success_codes")} mono placeholder="200-299" />
@@ -208,7 +203,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
             <div className="grid gap-5 sm:grid-cols-2">
               <Field
                 label="JSON path"
-                hint="In an answer that is JSON."
+                hint="The path of a value in a JSON response."
                 error={errorAt("body_json", "path")}
               >
                 <Input {...form.text("json_path")} mono placeholder="checks[0].status" />
@@ -221,7 +216,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               </Field>
             </div>
             <div className="grid gap-5 sm:grid-cols-2">
-              <Field label="Longest latency (ms)" error={errorOf("max_latency_ms")}>
+              <Field label="Maximum latency (ms)" error={errorOf("max_latency_ms")}>
                 <Input
                   {...form.text("max_latency_ms")}
                   type="number"
@@ -229,8 +224,8 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
                 />
               </Field>
               <Field
-                label="Days left on the certificate"
-                hint="A certificate monitor warns without going down."
+                label="Minimum days until the certificate expires"
+                hint="An SSL monitor warns without going down."
                 error={errorOf("min_certificate_days")}
               >
                 <Input

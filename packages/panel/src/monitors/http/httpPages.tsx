@@ -38,8 +38,8 @@ export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpM
   resource: ({ httpMonitors }) => httpMonitors,
   form: {
     description:
-      "You are notified when the site does not answer as it should, and when it does again.",
-    action: "Create web site monitor",
+      "You are notified when the URL does not respond as expected, and when it recovers.",
+    action: "Create HTTP monitor",
     initial: newHttp,
     valuesOf: httpValuesOf,
     inputOf: httpInputOf,

@@ -165,7 +165,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
             </Field>
             <Field
               label="Maximum number of processes"
-              hint="If this is empty, there is no maximum."
+              hint="Leave empty for no maximum."
               error={errorOf("max_count")}
             >
               <Input
@@ -176,14 +176,14 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
             </Field>
             <Field
               label="Maximum memory (MiB)"
-              hint="For all processes together. If this is empty, there is no maximum."
+              hint="The total of all matching processes. Leave empty for no maximum."
               error={errorOf("max_rss_bytes")}
             >
               <Input {...form.text("max_rss_bytes")} type="number" min={1} step="any" />
             </Field>
             <Field
-              label="Maximum processor time (%)"
-              hint="For all processes together. 100 % is one core. If this is empty, there is no maximum."
+              label="Maximum CPU usage (%)"
+              hint="The total of all matching processes. 100% is one core. Leave empty for no maximum."
               error={errorOf("max_cpu_percent")}
             >
               <Input
@@ -196,7 +196,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
           </div>
           <SpanField
             label="Grace period"
-            hint="How long a rule can be broken or the worker silent before the monitor goes down."
+            hint="How long a rule may be violated, or the worker may fail to report, before the monitor goes down."
             limits={bounds.ProcessMonitorInput.grace_seconds}
             {...form.field("grace_seconds")}
           />
@@ -211,7 +211,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="The default is the name, command line or file above."
+            hint="Defaults to the name, command line or file above."
             example="Database"
           />
         </Card>

@@ -15,7 +15,7 @@ export const matchWords = {
   },
   pid_file: {
     label: "PID file",
-    hint: "The path of a file with the process id, on the machine of the worker.",
+    hint: "The path of a file with the process id, on the worker's machine.",
     example: "/run/nginx.pid"
   }
 } as const satisfies Record<MatchBy, object>

@@ -66,8 +66,8 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
         />
         <Figure
           name="Processor"
-          value={report.cpu_percent === null ? "–" : `${report.cpu_percent.toFixed(1)} %`}
-          note={most(max_cpu_percent === null ? undefined : `${max_cpu_percent} %`)}
+          value={report.cpu_percent === null ? "–" : `${report.cpu_percent.toFixed(1)}%`}
+          note={most(max_cpu_percent === null ? undefined : `${max_cpu_percent}%`)}
         />
         <Figure
           name="Process ids"
@@ -144,7 +144,7 @@ export const processPages = monitorPages<
   resource: ({ processMonitors }) => processMonitors,
   form: {
     description:
-      "A worker checks the processes on its machine. You are notified when a process stops or uses too much memory or processor time.",
+      "A worker checks the processes on its machine. You are notified when a process stops or uses too much memory or CPU.",
     action: "Create process monitor",
     initial: newProcess,
     valuesOf: processValuesOf,

@@ -106,7 +106,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
           </Field>
           <Field
             label="Server name"
-            hint="The name that the certificate must cover. The default is the host."
+            hint="The name that the certificate must cover. Defaults to the host."
             error={errorOf("server_name")}
           >
             <Input {...form.text("server_name")} mono spellCheck={false} />
@@ -117,12 +117,12 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="The default is the host."
+            hint="Defaults to the host."
             example="Website"
             tagsExample="web"
           />
           <Field
-            label="Warn days before expiry"
+            label="Warn before expiry (days)"
             hint="One warning per number, for the certificate and its issuers."
             error={errorOf("warn_days")}
           >

@@ -76,8 +76,8 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
   resource: ({ sslMonitors }) => sslMonitors,
   form: {
     description:
-      "You are notified before the certificate expires and when clients would refuse it.",
-    action: "Create certificate monitor",
+      "You are notified before the certificate expires and when clients would reject it.",
+    action: "Create SSL monitor",
     initial: newSsl,
     valuesOf: sslValuesOf,
     inputOf: sslInputOf,

@@ -79,7 +79,7 @@ export const TcpFields = ({ form }: { readonly form: FormOf<TcpValues> }) => {
           </Field>
           <Field
             label="Expect"
-            hint="A text that the server must send. Without one, an open connection is enough."
+            hint="Text that the server must send. Leave empty to accept any open connection."
             error={errorOf("expect")}
           >
             <Input
@@ -95,7 +95,7 @@ export const TcpFields = ({ form }: { readonly form: FormOf<TcpValues> }) => {
         <Card className="flex flex-col gap-5 p-5">
           <NameFields
             form={form}
-            hint="The default is the host and the port."
+            hint="Defaults to the host and the port."
             example="Cache"
             tagsExample="cache"
           />

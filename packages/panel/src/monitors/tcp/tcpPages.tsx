@@ -17,8 +17,9 @@ export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonit
   kind: "tcp",
   resource: ({ tcpMonitors }) => tcpMonitors,
   form: {
-    description: "You are notified when the server accepts no connection, and when it does again.",
-    action: "Create server monitor",
+    description:
+      "You are notified when the server does not accept connections, and when it recovers.",
+    action: "Create TCP monitor",
     initial: newTcp,
     valuesOf: tcpValuesOf,
     inputOf: tcpInputOf,

@@ -65,7 +65,7 @@ export const ChannelForm = ({
             placeholder="Operations"
           />
         </Field>
-        <Field label="Tags" hint="Separate with commas." error={form.errorOf("tags")}>
+        <Field label="Tags" hint="Separate tags with commas." error={form.errorOf("tags")}>
           <Input {...form.text("tags")} placeholder="night" />
         </Field>
         <ConfigFields

@@ -57,7 +57,7 @@ export const ChannelPage = () => {
               <Section title="Deliveries">
                 <DeliveryList
                   search={{ channel_id: channel.id }}
-                  empty={<Empty title="No messages yet" />}
+                  empty={<Empty title="No deliveries yet" />}
                 />
               </Section>
             </div>
@@ -84,7 +84,7 @@ const Hints = ({
     )}
     {!confirmed && (
       <p className="rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
-        Nothing is sent to this address until somebody opens the link in the mail that was sent to
+        Nothing is sent to this address until someone opens the link in the email that was sent to
         it.
       </p>
     )}
@@ -111,7 +111,7 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
     <Section title="Test">
       <Card className="flex flex-col gap-4 p-5">
         <div className="flex flex-wrap items-center justify-between gap-4">
-          <p className="text-soft">Sends a message now and shows the answer.</p>
+          <p className="text-soft">Sends a message now and shows the response.</p>
           <Only role="editor">
             <Button icon={<Send />} busy={isBusy} onClick={test}>
               Send test message

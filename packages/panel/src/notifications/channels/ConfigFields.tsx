@@ -39,7 +39,7 @@ export const ConfigFields = ({
         label={isRequired ? label : `${label} (optional)`}
         hint={
           typeof masked === "string"
-            ? `${hint ?? ""} If this is empty, the value stays the same.`.trim()
+            ? `${hint ?? ""} Leave empty to keep the current value.`.trim()
             : hint
         }
         error={errorOf(name)}

@@ -71,7 +71,7 @@ const columnsWith = (
   },
   {
     key: "code",
-    head: "Answer",
+    head: "Response",
     className: "w-16 shrink-0 max-sm:hidden",
     cell: ({ status, status_code }) =>
       status_code !== null && (

@@ -43,9 +43,9 @@ export const DeliveryListPage = () => {
       <DeliveryList
         search={search}
         empty={
-          <Empty title="No messages">
-            Every message of a rule, a test or a callback is listed here, with the answer of its
-            receiver.
+          <Empty title="No deliveries">
+            Every message that a rule, a test or a callback sends is listed here, with the response
+            of its receiver.
           </Empty>
         }
       />

@@ -126,7 +126,7 @@ const Attempt = ({
     {error !== null && <p className="break-words text-bad">{error}</p>}
     {finished_at === null && <p className="text-faint">The result of this attempt is unknown.</p>}
     {response_body !== null && response_body !== "" && (
-      <Code label={`answer to attempt ${number}`} text={response_body} wrap />
+      <Code label={`response to attempt ${number}`} text={response_body} wrap />
     )}
   </Card>
 )

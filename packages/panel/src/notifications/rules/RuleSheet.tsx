@@ -80,7 +80,7 @@ export const RuleSheet = ({
         ))}
         <Field
           label="Only for these tags"
-          hint="Separate tags with commas. If this is empty, the rule is for all tags."
+          hint="Separate tags with commas. Leave empty for all tags."
         >
           <Input {...form.text("tags")} placeholder="billing, nightly" />
         </Field>

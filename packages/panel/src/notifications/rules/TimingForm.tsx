@@ -36,7 +36,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
     <form className="flex flex-col gap-6" onSubmit={form.submit}>
       <Card className="flex flex-col gap-5 p-5">
         <Field
-          label="Failures in a row before a task is reported"
+          label="Consecutive failures before a task is reported"
           error={errorOf("task_failure_threshold")}
         >
           <Input
@@ -48,14 +48,14 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         </Field>
         <SpanField
           label="Remind every"
-          hint="Repeats a message while the problem continues. If this is empty, there are no reminders."
+          hint="Repeats a message while the problem continues. Leave empty for no reminders."
           limits={bounds.NotificationSettingsInput.remind_every_seconds}
           isOptional
           {...form.field("remind_every_seconds")}
         />
         <Field
           label="Group events for (seconds)"
-          hint="The first message is sent at once. The events in the next seconds are sent as one message."
+          hint="The first message is sent immediately. Events in the following seconds are sent as one message."
           error={errorOf("group_seconds")}
         >
           <Input
@@ -67,7 +67,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         </Field>
         <Checkbox
           checked={values.isQuiet}
-          hint="Messages are kept back and sent as one when the quiet hours end."
+          hint="Messages are held back and sent as one when the quiet hours end."
           onChange={({ target }) => set({ isQuiet: target.checked })}
         >
           Quiet hours

@@ -30,7 +30,7 @@ export const AuthFields = ({
       </Field>
       {auth.kind === "basic" && (
         <>
-          <Field label="User name" {...field("username")}>
+          <Field label="Username" {...field("username")}>
             <Input {...text("username")} required autoComplete="off" placeholder="robot" />
           </Field>
           <SecretField label="Password" {...secret("password")} />
@@ -41,7 +41,7 @@ export const AuthFields = ({
         <>
           <Field
             label="Token URL"
-            hint="The token endpoint of the authorization server. The client secret needs its host as an allowed host too."
+            hint="The token endpoint of the authorization server. Its host must also be an allowed host of the client secret."
             {...field("token_url")}
           >
             <Input
@@ -59,14 +59,14 @@ export const AuthFields = ({
           <div className="grid gap-5 sm:grid-cols-2">
             <Field
               label="Scope"
-              hint="Separate with spaces. If this is empty, the client gets its own scopes."
+              hint="Separate with spaces. Leave empty for the client's default scopes."
               {...field("scope")}
             >
               <Input {...text("scope")} mono placeholder="jobs:run" />
             </Field>
             <Field
               label="Audience"
-              hint="Only where the authorization server asks for it."
+              hint="Only if the authorization server requires it."
               {...field("audience")}
             >
               <Input {...text("audience")} mono placeholder="https://api.example.com" />

@@ -58,4 +58,4 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
 const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
   retry === null
     ? retry_count
-    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each next one after ${retry.factor} times as long, at most ${duration(retry.max_seconds * 1_000)}`
+    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each further one ${retry.factor} times as long after the previous one, at most ${duration(retry.max_seconds * 1_000)}`

@@ -203,7 +203,7 @@ const HiddenHint = ({
     <p id={id} className="text-xs text-faint">
       {isKept
         ? `The value behind ${mask} is hidden and stays the same.`
-        : "Hidden values are not copied: enter them again, or remove the header."}{" "}
+        : "Masked values are not copied: enter them again, or remove the header."}{" "}
       {"Use {{ secrets.NAME }} to keep the value out of the task."}
     </p>
   )

@@ -16,17 +16,17 @@ export const CallOptionFields = ({
       <div className="flex flex-col gap-5">
         <Field
           label="An attempt finishes"
-          hint="A job that goes on after it has answered reports its result with a POST to the URL in the header Scheduling-Complete-Url."
+          hint="A job that continues after it has responded reports its result with a POST to the URL in the header Scheduling-Complete-Url."
           error={errorOf("completion")}
         >
           <Select
-            options={[["", "With the answer"], ...Object.entries(completions)]}
+            options={[["", "With the response"], ...Object.entries(completions)]}
             {...text("completion")}
           />
         </Field>
         <Field
           label="Success status codes"
-          hint="Codes and ranges, such as 200-299, 404. The default is 200-299."
+          hint="Codes and ranges, such as 200-299, 404. Defaults to 200-299."
           error={errorOf("success_codes")}
         >
           <Input mono placeholder="200-299" {...text("success_codes")} />
@@ -44,7 +44,7 @@ export const CallOptionFields = ({
             [
               ["first_seconds", "First retry after (seconds)", "1"],
               ["factor", "Backoff factor", "2"],
-              ["max_seconds", "Longest wait (seconds)", "3600"]
+              ["max_seconds", "Maximum wait (seconds)", "3600"]
             ] as const
           ).map(([field, label, placeholder]) => (
             <Field key={field} label={label} error={errorOf(field)}>

@@ -14,13 +14,13 @@ const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["task.key", "The key of the task"],
   ["input", "The input of a manual run"],
   ["now", "When the attempt began"],
-  ["now.unix", "The same in seconds since 1970"],
+  ["now.unix", "The same time in seconds since 1970"],
   ["uuid", "A new UUID"]
 ]
 
 const valuesOfStep = (step: string) => [
-  [`steps.${step}.status`, "The status code of its answer"] as const,
-  [`steps.${step}.body`, "The body of its answer"] as const
+  [`steps.${step}.status`, "The status code of its response"] as const,
+  [`steps.${step}.body`, "The body of its response"] as const
 ]
 
 /** A menu of values. Inserts the chosen value at the cursor, as `{{ … }}`. */

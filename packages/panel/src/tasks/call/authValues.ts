@@ -16,7 +16,7 @@ export interface AuthValues {
 }
 
 export const authKinds: Readonly<Record<CallAuth["kind"], string>> = {
-  basic: "Basic: a user name and a password",
+  basic: "Basic: a username and a password",
   bearer: "Bearer: a token",
   oauth2_client_credentials: "OAuth2: client credentials"
 }

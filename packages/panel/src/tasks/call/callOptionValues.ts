@@ -20,7 +20,7 @@ export type CallOptions = Pick<
 /** What finishes an attempt, if not the response. */
 export const completions: Readonly<Record<Completion, string>> = {
   callback: "When the job reports its result",
-  auto: "As the answer says: at once, or when the job reports its result"
+  auto: "Depending on the response: immediately, or when the job reports its result"
 }
 
 export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>

@@ -8,7 +8,7 @@ import { chainKind, chainQueries } from "./chainKind.ts"
 export const ChainListPage = () => (
   <TaskListPage
     kind="chain"
-    description="HTTP calls that run one after another. A step can use the answers of the steps before it."
+    description="HTTP calls that run one after another. A step can use the responses of earlier steps."
     queries={chainQueries}
     readSearch={repeatingSearch}
     columns={columns}
@@ -17,7 +17,7 @@ export const ChainListPage = () => (
       ["paused", "Paused"]
     ]}
     bulk={useBulkActions(chainKind)}
-    purpose="A chain logs in, fetches and reports, for example. Each step can use the answers of the steps before it, and you choose if it runs after a failure."
+    purpose="For example, a chain logs in, fetches data and sends a report. Each step can use the responses of earlier steps, and you choose whether it runs after a failure."
     example={{
       name: "Nightly export",
       steps: [

@@ -51,7 +51,7 @@ export const StepFields = ({
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
           label="Name"
-          hint="Later steps refer to the answer of this step by its name."
+          hint="Later steps refer to the response of this step by its name."
           error={errorOf("name")}
         >
           <Input

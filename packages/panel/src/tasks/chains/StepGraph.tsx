@@ -50,8 +50,8 @@ export const StepGraph = ({
     <>
       {isChanged && (
         <p className="mb-3 text-sm text-soft">
-          The chain was changed after this run started. The run may have sent other requests than
-          those shown here.
+          The chain was changed after this run started. The run may have sent requests that differ
+          from those shown here.
         </p>
       )}
       <ol className="flex flex-col">
@@ -176,7 +176,7 @@ const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
   return (
     <>
       <p className="text-sm text-faint">
-        The request as the chain defines it now.
+        The request as the chain currently defines it.
         {texts.some((text) => text?.includes("{{")) && (
           <>
             {" References in "}
@@ -218,7 +218,7 @@ const Result = ({ done, name }: { readonly name: string; readonly done: RunStep 
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
           <p className="text-sm text-faint">Answer</p>
-          <Code wrap label={`answer to ${name}`} text={pretty(execution.response_body)} />
+          <Code wrap label={`response to ${name}`} text={pretty(execution.response_body)} />
         </>
       )}
       {execution !== undefined && (

@@ -68,5 +68,5 @@ export const referenceProblem = (
   const unknown = texts
     .flatMap((text) => Array.from(text.matchAll(reference), ([, name = ""]) => name))
     .find((name) => !known.has(name))
-  return unknown === undefined ? undefined : `No step before this one has the name “${unknown}”.`
+  return unknown === undefined ? undefined : `No earlier step has the name “${unknown}”.`
 }

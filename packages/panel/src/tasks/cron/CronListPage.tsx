@@ -17,7 +17,7 @@ export const CronListPage = () => (
       ["paused", "Paused"]
     ]}
     bulk={useBulkActions(cronKind)}
-    purpose="A cron task calls a URL on a schedule, retries failed calls and keeps the answers."
+    purpose="A cron task calls a URL on a schedule, retries failed calls and keeps the responses."
     example={{
       name: "Nightly report",
       schedule: "0 3 * * *",

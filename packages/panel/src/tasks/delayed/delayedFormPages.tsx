@@ -105,10 +105,10 @@ const TimeField = ({ form }: { readonly form: FormOf<DelayedValues> }) => {
   const error = form.errorOf("run_at")
   if (when === "at") {
     const hint = hasPassed(run_at)
-      ? "This time has passed. The call will start at once."
+      ? "This time has passed. The call will start immediately."
       : `In the time zone ${readersZone()}.`
     return (
-      <Field label="Time" hint={hint} error={error}>
+      <Field label="Period" hint={hint} error={error}>
         <Input {...form.text("run_at")} type="datetime-local" step={1} required />
       </Field>
     )

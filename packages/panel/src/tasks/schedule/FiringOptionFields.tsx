@@ -16,7 +16,7 @@ export const FiringOptionFields = ({
   return (
     <Fold summary="Seconds, dates, jitter and pauses">
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label="Precision" hint="Two runs are at least 5 seconds apart.">
+        <Field label="Precision" hint="Runs must be at least 5 seconds apart.">
           <Select
             options={[
               ["minute", "Minutes: five fields"],
@@ -66,8 +66,8 @@ export const FiringOptionFields = ({
           <Select options={Object.entries(pauses)} {...text("on_pause")} />
         </Field>
         <Field
-          label="Pause after failures in a row"
-          hint="If this is empty, failures never pause the task."
+          label="Pause after consecutive failures"
+          hint="Leave empty to never pause the task."
           error={errorOf("pause_after_failures")}
         >
           <Input

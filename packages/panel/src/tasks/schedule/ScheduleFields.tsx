@@ -38,7 +38,7 @@ export const ScheduleFields = ({
         hint={
           isRequired
             ? "Minute, hour, day of month, month, day of week."
-            : "If this is empty, the chain runs only when it is started manually."
+            : "Leave empty to run the chain only manually."
         }
         error={errorOf("schedule")}
       >
@@ -85,7 +85,7 @@ export const FiringFields = ({ onChange, values }: FieldGroupProps<ScheduledValu
       <Field label="Missed runs" hint="Runs that were due while the service was down.">
         <Select options={Object.entries(misses)} {...text("missed")} />
       </Field>
-      <Field label="When clocks go back" hint="Some times of day then occur twice.">
+      <Field label="When clocks go back" hint="Some local times then occur twice.">
         <Select
           options={[
             ["first", "Run the first time only"],

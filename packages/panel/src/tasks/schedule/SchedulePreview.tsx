@@ -77,11 +77,11 @@ export const SchedulePreview = ({
 }
 
 const changes = {
-  moved: ["moved", "Clocks skip this time of day. The run starts right after."],
-  doubled: ["twice", "Clocks go back and this time of day occurs twice. The task runs both times."],
+  moved: ["moved", "Clocks skip this local time. The run starts right after it."],
+  doubled: ["twice", "Clocks go back and this local time occurs twice. The task runs both times."],
   dropped: [
-    "left out",
-    "Clocks go back and this time of day occurs twice. The task runs the first time only."
+    "skipped",
+    "Clocks go back and this local time occurs twice. The task runs the first time only."
   ]
 } as const
 

@@ -21,7 +21,7 @@ export const firingOptionFacts = ({
   "Calendar of excluded days": excluded_calendar && calendarInWords(excluded_calendar),
   Jitter: jitter_seconds > 0 && `up to ${duration(jitter_seconds * 1_000)}`,
   "When paused": on_pause === "finish" ? pauses.finish : undefined,
-  Pauses: pause_after_failures && `after ${pause_after_failures} failures in a row`
+  Pauses: pause_after_failures && `after ${pause_after_failures} consecutive failures`
 })
 
 const calendarInWords = ({

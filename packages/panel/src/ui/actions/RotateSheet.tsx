@@ -4,7 +4,7 @@ import { useForm } from "../forms/useForm.ts"
 import { Sheet } from "./Dialog.tsx"
 
 const gracePeriods = [
-  ["0", "Revoke it at once"],
+  ["0", "Revoke it immediately"],
   ["3600", "1 hour"],
   ["86400", "1 day"],
   ["604800", "1 week"]

@@ -25,7 +25,7 @@ export const ConcurrentEdits = ({
           role="alert"
           className="flex flex-col gap-3 rounded-lg border border-warn/40 tint-warn px-3.5 py-3"
         >
-          <p>Somebody else changed the same fields. Which values do you want to keep?</p>
+          <p>Someone else changed the same fields. Which values do you want to keep?</p>
           <dl className="grid grid-cols-[fit-content(12rem)_1fr] gap-x-4 gap-y-1.5 text-sm">
             {clashes.map((field) => (
               <div key={field} className="contents">
@@ -48,7 +48,7 @@ export const ConcurrentEdits = ({
       ) : (
         taken.length > 0 && (
           <p role="status" className="text-sm text-soft">
-            Somebody else changed {taken.map(labelOf).join(", ")}. The form shows the new values.
+            Someone else changed {taken.map(labelOf).join(", ")}. The form shows the new values.
           </p>
         )
       )}

@@ -18,8 +18,8 @@ export const spanRefusal = (
   { max, min }: SpanLimits
 ): string | undefined => {
   if (seconds === null) return undefined
-  if (seconds < min) return `Give at least ${inUnit(min, unit, Math.ceil)}.`
-  return seconds > max ? `Give at most ${inUnit(max, unit, Math.floor)}.` : undefined
+  if (seconds < min) return `Enter at least ${inUnit(min, unit, Math.ceil)}.`
+  return seconds > max ? `Enter at most ${inUnit(max, unit, Math.floor)}.` : undefined
 }
 
 /** Converts seconds to a unit, rounded to two digits in the direction that stays in range. */

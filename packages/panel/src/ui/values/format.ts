@@ -48,10 +48,10 @@ export const count = (value: number): string =>
     ? value.toLocaleString("en")
     : value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }).toLowerCase()
 
-/** Formats a fraction: `99.95 %`. Never rounds up to 100. */
+/** Formats a fraction: `99.95%`. Never rounds up to 100. */
 export const percent = (share: number): string => {
   const value = Math.floor(share * 10_000) / 100
-  return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)} %`
+  return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)}%`
 }
 
 export const bytes = (value: number): string =>
