@@ -22,4 +22,4 @@ for (const [name, measure] of Object.entries(rows)) {
 }
 
 const command = ["npm run bench", ...named].join(" ")
-console.error(`kept in ${await keep(command, reports)}`)
+console.error(`saved in ${await keep(command, reports)}`)

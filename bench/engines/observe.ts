@@ -63,7 +63,7 @@ const patienceMs = 30_000
 const untilDone = async (engine: Engine, calls: number) => {
   const impatientAt = Date.now() + patienceMs
   while (!(await engine.isDone(calls))) {
-    if (Date.now() > impatientAt) throw new Error("calls that are still not in the history")
+    if (Date.now() > impatientAt) throw new Error("some calls are still missing from the history")
     await setTimeout(5)
   }
 }
@@ -112,9 +112,9 @@ export const observe = async (
       const written = new Set((await engine.history()).map(({ id }) => id))
       const problems = [
         ids.length === made ? "" : `${ids.length} calls instead of ${made}`,
-        new Set(ids).size === ids.length ? "" : "calls that were made again",
+        new Set(ids).size === ids.length ? "" : "calls were repeated",
         written.size === made ? "" : `${written.size} in the history instead of ${made}`,
-        ids.every((id) => written.has(id)) ? "" : "calls that the history does not know"
+        ids.every((id) => written.has(id)) ? "" : "calls are missing from the history"
       ].filter((problem) => problem !== "")
       // Figures of an engine that loses or repeats calls are worthless.
       if (problems.length > 0) throw new Error(problems.join(", "))

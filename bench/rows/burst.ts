@@ -53,15 +53,15 @@ export const burst = async (): Promise<Report> => {
   const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
   return {
     title: "Burst",
-    work: `${figure(instant.count)} tasks that are due at one instant, ${rounds} times after one to warm up. Milliseconds from that instant until the first, half and the last of their calls were at a local receiver, by the same clock, and until the engine began with the last. Each was called exactly once.`,
+    work: `${figure(instant.count)} tasks that are due at the same instant, ${rounds} rounds after a warm-up round. Milliseconds from that instant until the first, half and the last of the calls reached a local receiver, measured with the same clock, and until the engine started the last call. Each task was called exactly once.`,
     columns: [
       "",
       "first ms",
       "half ms",
       "last ms",
-      "last begun ms",
-      "processor µs a run, with PostgreSQL's",
-      "WAL bytes a run"
+      "last started ms",
+      "CPU µs per run, with PostgreSQL",
+      "WAL bytes per run"
     ],
     rows: [rowOf("this service", service), rowOf("graphile-worker", graphileWorker)],
     goal: "all within 200 ms",

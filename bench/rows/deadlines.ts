@@ -40,7 +40,7 @@ const find = async (database: string): Promise<Found> => {
        FROM incidents
      ) AS written`
   )
-  if (found === undefined) throw new Error("nothing was found")
+  if (found === undefined) throw new Error("the query returned no row")
   return found
 }
 
@@ -66,14 +66,14 @@ export const deadlines = async (): Promise<Report> => {
   const { postgresMs, serviceMs } = await used()
   if (found.monitors !== heartbeats.count || found.incidents !== heartbeats.count) {
     throw new Error(
-      `${found.incidents} incidents of ${found.monitors} monitors, not of ${heartbeats.count}`
+      `${found.incidents} incidents of ${found.monitors} monitors instead of ${heartbeats.count}`
     )
   }
   const micros = (ms: number) => figure((ms * 1_000) / heartbeats.count)
   return {
     title: "Deadlines",
-    work: `${figure(heartbeats.count)} heartbeats of ${workspaceCount} workspaces whose times are up within ${heartbeats.spreadMs / 1_000} s. Milliseconds from then until the incident is written; 250 of them are waited on purpose, for pings that are on their way to the disk. Each has one incident.`,
-    columns: ["", "p50 ms", "p99 ms", "last ms", "processor µs each, service + PostgreSQL"],
+    work: `${figure(heartbeats.count)} heartbeats of ${workspaceCount} workspaces whose deadlines pass within ${heartbeats.spreadMs / 1_000} s. Milliseconds from the deadline until the incident is written. 250 of them are a deliberate delay, for pings that are still being written. Each heartbeat has one incident.`,
+    columns: ["", "p50 ms", "p99 ms", "last ms", "CPU µs each, service + PostgreSQL"],
     rows: [
       [
         "this service",
@@ -83,7 +83,7 @@ export const deadlines = async (): Promise<Report> => {
         `${micros(serviceMs)} + ${micros(postgresMs)}`
       ]
     ],
-    goal: "the last within 1 s, none twice",
-    result: `the last after ${figure(found.last)} ms, none twice`
+    goal: "the last within 1 s, no duplicates",
+    result: `the last after ${figure(found.last)} ms, no duplicates`
   }
 }

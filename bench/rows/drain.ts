@@ -68,13 +68,13 @@ const drainOf = (work: Work) => async (): Promise<Report> => {
   ]
   return {
     title: work.title,
-    work: `${figure(work.runs)} runs that are due, ${work.each}, and a row of history, with at most 512 calls at once; from the first call until all are in the history, ${rounds} rounds in turns. The service signs its calls, too. Each run was called exactly once, and is in the history.`,
+    work: `${figure(work.runs)} due runs, ${work.each}, and a history row, with at most 512 concurrent calls; from the first call until all are in the history, ${rounds} rounds in turn. The service also signs its calls. Each run was called exactly once and is in the history.`,
     columns: [
       "",
       "runs/s",
-      "processor µs a run, with PostgreSQL's",
-      "WAL bytes a run",
-      "the service beside it"
+      "CPU µs per run, with PostgreSQL",
+      "WAL bytes per run",
+      "service / peer"
     ],
     rows: [
       ["this service", ...figures("service"), ""],
@@ -107,7 +107,7 @@ export const bodies = drainOf({
     body: text(),
     answer: text()
   },
-  each: `each a POST of ${kilobytes} KiB to a local receiver that answers as much, all of which is kept`,
+  each: `each a POST of ${kilobytes} KiB to a local receiver that responds with as much, all of which is stored`,
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
@@ -115,7 +115,7 @@ export const https = drainOf({
   title: "HTTPS",
   runs: 10_000,
   call: { ...smallCall, overTls: true },
-  each: "each a POST to a local receiver over HTTPS, on connections that stay open",
+  each: "each a POST to a local receiver over HTTPS, on persistent connections",
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
@@ -123,7 +123,7 @@ export const httpsConnections = drainOf({
   title: "New HTTPS connections",
   runs: 2_000,
   call: { ...smallCall, overTls: true, keepsConnections: false },
-  each: "each a POST to a local receiver over HTTPS that ends the connection after its answer",
+  each: "each a POST to a local receiver over HTTPS that closes the connection after its response",
   goal: "≥ 1 ×"
 })
 
@@ -144,8 +144,8 @@ export const secrets = async (): Promise<Report> => {
   const beside = `${spread(ratios(perSecond("withSecret"), perSecond("without")))} ×`
   return {
     title: "Secrets",
-    work: `${figure(work.runs)} runs as in the drain, with and without a secret in a header of each call, ${rounds} rounds in turns.`,
-    columns: ["", "runs/s", "processor µs a run, with PostgreSQL's"],
+    work: `${figure(work.runs)} runs as in the drain, with and without a secret in a header of each call, ${rounds} rounds in turn.`,
+    columns: ["", "runs/s", "CPU µs per run, with PostgreSQL"],
     rows: [
       ["without", ...figures("without")],
       ["with a secret", ...figures("withSecret")]

@@ -80,7 +80,7 @@ export const handshakes = async (): Promise<Report> => {
     percentile(late("here", "others", 0.99), 0.5) / percentile(late("one", "others", 0.99), 0.5)
   return {
     title: "New HTTPS targets",
-    work: `${perSecond.targets} calls a second for ${seconds} s, each on a new connection with a whole handshake, as to a target that was never called before, and beside them ${perSecond.others} calls a second to another target over open plain connections. Milliseconds from the time that a call was due until it was at its receiver, ${rounds} rounds in turns.`,
+    work: `${perSecond.targets} calls per second for ${seconds} s, each on a new connection with a full handshake, as to a target that was never called before, and at the same time ${perSecond.others} calls per second to another target over open HTTP connections. Milliseconds from the time that a call was due until it reached its receiver, ${rounds} rounds in turn.`,
     columns: ["", "others p50 ms", "others p99 ms", "HTTPS p50 ms", "HTTPS p99 ms"],
     rows: [
       rowOf("on the main thread", "here"),

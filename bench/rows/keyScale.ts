@@ -54,8 +54,8 @@ export const keyScale = async (): Promise<Report> => {
   })
   return {
     title: "Scale of keys",
-    work: `\`GET W/cron\` with API keys of ${workspaceCount} workspaces, 64 connections, in databases that hold so many keys; microseconds of the whole machine a request, ${rounds} rounds of 4 s in turns.`,
-    columns: ["", "µs a request", "beside the smallest"],
+    work: `\`GET W/cron\` with API keys of ${workspaceCount} workspaces, 64 connections, in databases with this many keys; CPU microseconds of the whole machine per request, ${rounds} rounds of 4 s in turn.`,
+    columns: ["", "µs per request", "compared with the smallest"],
     rows,
     goal: "≤ 1.1 ×",
     result: `${rows.at(-1)?.[2]}`

@@ -45,16 +45,16 @@ export const lateness = async (): Promise<Report> => {
   const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
   return {
     title: "Lateness",
-    work: `Milliseconds from the time that a call was due until it was at a local receiver, by the same clock, and beside it until the engine began with it: 1,000 fires of cron tasks a second for ${steady.spreadMs / 1_000} s. Each was called exactly once.`,
+    work: `Milliseconds from the time that a call was due until it reached a local receiver, measured with the same clock, and until the engine started it: 1,000 firings of cron tasks per second for ${steady.spreadMs / 1_000} s. Each was called exactly once.`,
     columns: [
       "",
       "p50 ms",
       "p99 ms",
       "latest ms",
-      "p99 until begun",
-      "latest until begun",
-      "processor µs a run, with PostgreSQL's",
-      "WAL bytes a run"
+      "p99 until started",
+      "latest until started",
+      "CPU µs per run, with PostgreSQL",
+      "WAL bytes per run"
     ],
     rows: [rowOf("this service", service), rowOf("graphile-worker", graphileWorker)],
     goal: "p99 ≤ 20 ms",

@@ -69,12 +69,12 @@ export const logins = async (): Promise<Report> => {
   }
   const statuses = [...answered].map(([status, count]) => `${count} × ${status}`).join(", ")
   return {
-    title: "Latency beside logins",
-    work: `p99 of \`GET W/cron\` over ${connections} connections, alone and while ${perSecond} logins a second arrive, each of which costs an Argon2id hash (19 MiB, two passes); ${rounds} rounds of ${seconds} s each. The logins were answered ${statuses}.`,
+    title: "Latency during logins",
+    work: `p99 of \`GET W/cron\` over ${connections} connections, alone and while ${perSecond} logins per second arrive, each of which computes an Argon2id hash (19 MiB, two passes); ${rounds} rounds of ${seconds} s each. Responses to the logins: ${statuses}.`,
     columns: ["", "p99 ms"],
     rows: [
       ["the list, alone", spread(alone)],
-      ["the list, beside the logins", spread(beside)],
+      ["the list, during the logins", spread(beside)],
       ["the logins themselves", figure(percentile(took, 0.99))]
     ],
     goal: "≤ 2 ×",

@@ -34,8 +34,8 @@ export const monitorScale = async (): Promise<Report> => {
   const ratio = figure(median(ratios(idle.at(-1)?.both ?? [], idle[0]?.both ?? [])))
   return {
     title: "Scale of monitors",
-    work: `The service with so many heartbeats whose times are up next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s).`,
-    columns: ["", "idle, processor ms a second", "service + PostgreSQL", "statements a second"],
+    work: `The service with this many heartbeats whose deadlines are next month: CPU time of the service and PostgreSQL while nothing is due (${idleRounds} times ${idleMs / 1_000} s).`,
+    columns: ["", "idle, CPU ms per second", "service + PostgreSQL", "statements per second"],
     rows: populations.map(({ size }, index) => {
       const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
       return [

@@ -146,7 +146,7 @@ export const notifications = async (): Promise<Report> => {
   const p95 = ({ late }: typeof idle) => figure(percentile(late, 0.95))
   return {
     title: "Notifications",
-    work: `Milliseconds from the moment that a monitor goes down until its message is at a local webhook. Idle: ${idleCount} pings that say \`fail\`, one every ${idleEveryMs} ms, each in another workspace. Storm: ${figure(storm.count)} heartbeats of ${stormWorkspaces} workspaces whose times are up within ${storm.spreadMs / 1_000} s; 250 ms of it are waited on purpose, for pings on their way to the disk. The settings are those that a workspace begins with: what follows a first message is gathered for 1 s, then for 2, 4 and so on up to 10 s.`,
+    work: `Milliseconds from the moment that a monitor goes down until its message reaches a local webhook. Idle: ${idleCount} pings with \`fail\`, one every ${idleEveryMs} ms, each in a different workspace. Storm: ${figure(storm.count)} heartbeats of ${stormWorkspaces} workspaces whose deadlines pass within ${storm.spreadMs / 1_000} s; 250 ms are a deliberate delay, for pings that are still being written. With default settings: events after a first message are grouped for 1 s, then for 2, 4 and so on up to 10 s.`,
     columns: ["", "messages", "p50 ms", "p95 ms", "p99 ms", "last ms"],
     rows: [
       rowOf(`idle, ${idleCount} transitions`, idle),

@@ -49,8 +49,8 @@ const table = (
 }
 
 const work = (request: string) =>
-  `\`${request}\`, ${connections} connections that go through ${workspaceCount} workspaces in turn, ` +
-  `each with a credential of its own; ${rounds} rounds of ${seconds} s.`
+  `\`${request}\`, ${connections} connections that cycle through ${workspaceCount} workspaces, ` +
+  `each with its own credential; ${rounds} rounds of ${seconds} s.`
 
 const sameAnswers = async (
   service: Contender,
@@ -83,8 +83,8 @@ const besideFastify = async (
 
 export const list = async (): Promise<Report> => ({
   title: "Authenticated list",
-  work: `${work("GET W/cron")} API keys, 10 tasks a page, each with its last run. Both look up the key and then the page, and give the same bytes of JSON data.`,
-  ...table("Fastify + pg, by hand", await besideFastify(cronLists)),
+  work: `${work("GET W/cron")} API keys, 10 tasks per page, each with its last run. Both look up the key and then the page, and return identical JSON data.`,
+  ...table("Fastify + pg, hand-written", await besideFastify(cronLists)),
   goal: "≥ 2.0 ×"
 })
 
@@ -109,7 +109,7 @@ export const keys = async (): Promise<Report> => {
   await sameAnswers(service, peer)
   return {
     title: "Key verification",
-    work: `${work("GET W/cron")} The same request and the same list query; only the key is verified by better-auth's API keys, with their rate limit off.`,
+    work: `${work("GET W/cron")} The same request and the same list query; but better-auth verifies the API key, with its rate limit off.`,
     ...table("better-auth + Fastify + pg", await duel(service, peer)),
     goal: "≥ 10 ×"
   }
@@ -123,7 +123,7 @@ const withoutLastUse = (answer: unknown) => {
 
 export const jwt = async (): Promise<Report> => ({
   title: "JWT request",
-  work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, ask whether the session lives and whether its user is a member, and list the keys.`,
-  ...table("Fastify + jose + pg, by hand", await besideFastify(keyLists, withoutLastUse)),
+  work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, check that the session is active and its user is a member, and list the keys.`,
+  ...table("Fastify + jose + pg, hand-written", await besideFastify(keyLists, withoutLastUse)),
   goal: "≥ 1.5 ×"
 })

@@ -38,7 +38,7 @@ const searches: ReadonlyArray<readonly [what: string, text: (n: number) => strin
   ["a number in few names", (n) => String(7_000 + n * 10)],
   ["words in all names", () => "report shop"],
   ["a part of a few URLs", (n) => `jobs/${(n * 2_654_435_761).toString(16).slice(0, 3)}`],
-  ["what is not there", () => "kwyjibo"]
+  ["a missing word", () => "kwyjibo"]
 ]
 
 export const search = async (): Promise<Report> => {

@@ -53,7 +53,7 @@ export const start = async (): Promise<Report> => {
     figure(median(starts.map(({ seconds }) => seconds)))
   return {
     title: "Start",
-    work: `From the start of the process to the first answer of \`/v1/ready\`, and its resident memory then; ${rounds} times.`,
+    work: `From process start to the first response of \`/v1/ready\`, and its resident memory at that time; ${rounds} times.`,
     columns: ["", "seconds", "memory, MB"],
     rows: [
       row("embedded store, first start", first),

@@ -98,19 +98,19 @@ export const taskScale = async (): Promise<Report> => {
   const largest = rows.at(-1)
   return {
     title: "Scale of tasks",
-    work: `The service with so many tasks that are to fire next month: what it and PostgreSQL take while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and when ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire a second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turns).`,
+    work: `The service with this many tasks that fire next month: CPU time of the service and PostgreSQL while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and while ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire per second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turn).`,
     columns: [
       "",
-      "idle, processor ms a second",
+      "idle, CPU ms per second",
       "service + PostgreSQL",
-      "statements a second",
-      "processor µs a fire",
+      "statements per second",
+      "CPU µs per firing",
       "service + PostgreSQL",
       "late, p50 ms",
       "late, p99 ms"
     ],
     rows: rows.map(({ cells }) => cells),
     goal: "≤ 1.2 × between the smallest and the largest",
-    result: `idle ${largest?.idleRatio} ×, a fire ${largest?.fireRatio} ×`
+    result: `idle ${largest?.idleRatio} ×, firing ${largest?.fireRatio} ×`
   }
 }

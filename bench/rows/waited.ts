@@ -27,13 +27,13 @@ export const waited = async (): Promise<Report> => {
     const startedAt = performance.now()
     const { id } = await client.cron.run(task.id)
     const { status } = await client.executions.get(id, { wait_seconds: 30 })
-    if (status !== "succeeded") throw new Error(`a run that ${status}`)
+    if (status !== "succeeded") throw new Error(`the run is ${status}`)
     if (n >= warmUp) took.push(performance.now() - startedAt)
     await setTimeout(pauseMs)
   }
   return {
     title: "One run and its result",
-    work: `A task is run, and its result waited for with \`wait_seconds\`, ${count} times, one after the other, from the SDK, on PostgreSQL, with a receiver on the same machine.`,
+    work: `Runs a task and waits for its result with \`wait_seconds\`, ${count} times, one after another, with the SDK, on PostgreSQL, with a receiver on the same machine.`,
     columns: ["", "p50 ms", "p95 ms", "longest ms"],
     rows: [["this service", ...[0.5, 0.95, 1].map((share) => figure(percentile(took, share)))]],
     goal: "p50 ≤ 25 ms",

@@ -38,8 +38,8 @@ export const workerDrain = async (): Promise<Report> => {
   const beside = `${spread(ratios(perSecond("workers"), perSecond("service")))} ×`
   return {
     title: "Runs for workers",
-    work: `${figure(runs)} runs that are due, each a POST to a local receiver, and a row of history; made by ${agents} agents with ${slots} slots, beside as many that the service makes itself; ${rounds} rounds in turns. Processor time is that of the service and PostgreSQL, without that of the agents. Each run was called exactly once, and is in the history.`,
-    columns: ["", "runs/s", "processor µs a run, with PostgreSQL's", "WAL bytes a run"],
+    work: `${figure(runs)} due runs, each a POST to a local receiver, and a history row; made by ${agents} agents with ${slots} slots, compared with as many made by the service itself; ${rounds} rounds in turn. CPU time is that of the service and PostgreSQL, without the agents. Each run was called exactly once and is in the history.`,
+    columns: ["", "runs/s", "CPU µs per run, with PostgreSQL", "WAL bytes per run"],
     rows: [
       ["by agents", ...figures("workers")],
       ["by the service", ...figures("service")]
@@ -63,15 +63,17 @@ export const workerIdle = async (): Promise<Report> => {
   try {
     await Promise.race([
       once(polls, "message"),
-      once(polls, "exit").then(([code]) => Promise.reject(new Error(`the polls: ${code}`)))
+      once(polls, "exit").then(([code]) =>
+        Promise.reject(new Error(`the polling process exited with ${code}`))
+      )
     ])
     const [waiting] = await measureIdle([{ used }])
     if (alone === undefined || waiting === undefined) throw new Error("nothing was measured")
-    if (processorTimeOf(polls.pid ?? 0) === 0) throw new Error("the polls have ended")
+    if (processorTimeOf(polls.pid ?? 0) === 0) throw new Error("the polling process has exited")
     const share = median(waiting.service) / 10
     return {
-      title: "Agents that wait",
-      work: `${figure(idleAgents)} agents of one workspace that wait for runs with long polls of ten seconds, for 30 s; milliseconds of processor time per second.`,
+      title: "Idle agents",
+      work: `${figure(idleAgents)} agents of one workspace wait for runs with long polls of ten seconds, for 30 s; milliseconds of CPU time per second.`,
       columns: ["", "service", "PostgreSQL", "transactions per second"],
       rows: [
         ["with them", ...[waiting.service, waiting.postgres, waiting.transactions].map(spread)],
@@ -106,7 +108,7 @@ export const workerLateness = async (): Promise<Report> => {
   const service = await measureWait(startServiceEngine)
   return {
     title: "Lateness of agents",
-    work: `Milliseconds from the time that a call was due until its first byte was at a local receiver: ${figure(paced.count)} fires of cron tasks, 50 per second, made by ${agents} agents, and beside it by the service itself. Each was called exactly once.`,
+    work: `Milliseconds from the time that a call was due until its first byte reached a local receiver: ${figure(paced.count)} firings of cron tasks, 50 per second, made by ${agents} agents, compared with the service itself. Each was called exactly once.`,
     columns: ["", "p50 ms", "p95 ms", "p99 ms", "latest ms"],
     rows: [
       ["by agents", ...workers.map(figure)],

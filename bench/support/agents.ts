@@ -58,7 +58,7 @@ export const startAgent = async (
   )
   const exited = once(child, "exit")
   while (!(await isOnline(status))) {
-    if (child.exitCode !== null) throw new Error(`the agent ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`the agent exited with ${child.exitCode}`)
     await setTimeout(50)
   }
   return {

@@ -9,7 +9,7 @@ const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): P
     await client.connect()
   } catch (cause) {
     throw new Error(
-      `The bench needs a PostgreSQL server on which it may create databases, and found none at ` +
+      `The bench requires a PostgreSQL server on which it may create databases, but cannot reach one at ` +
         `${url}. Start one, or name one in BENCH_POSTGRES_URL.`,
       { cause }
     )

@@ -101,7 +101,7 @@ const loadByAutocannon = async ({
     }))
   })
   if (result.non2xx + result.errors > 0) {
-    throw new Error(`autocannon: ${result.non2xx} answers not 2xx, ${result.errors} errors`)
+    throw new Error(`autocannon: ${result.non2xx} responses not 2xx, ${result.errors} errors`)
   }
   return {
     perSecond: result["2xx"] / result.duration,

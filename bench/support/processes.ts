@@ -54,7 +54,7 @@ const start = async (
 
 const ready = async (child: ChildProcess, url: string) => {
   for (let tries = 0; tries < 3_000; tries++) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} exited with ${child.exitCode}`)
     try {
       if ((await fetch(url)).ok) return
     } catch {
@@ -62,7 +62,7 @@ const ready = async (child: ChildProcess, url: string) => {
     }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  throw new Error(`nothing answered at ${url} within 30 seconds`)
+  throw new Error(`no response from ${url} within 30 seconds`)
 }
 
 const stop = async (child: ChildProcess) => {
