@@ -106,7 +106,7 @@ const program = Effect.gen(function* () {
     const drill = drills[name]
     kept =
       (drill === undefined
-        ? yield* Effect.as(print(`${name}  BROKEN: there is no such drill`), false)
+        ? yield* Effect.as(print(`${name}  BROKEN: no drill has this name`), false)
         : yield* run(name, drill)) && kept
   }
   if (!kept) process.exitCode = 1

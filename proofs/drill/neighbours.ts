@@ -73,7 +73,7 @@ export const neighbours = Effect.fnUntraced(function* (options: {
     yield* print(rowOf(name, result))
     broken.push(...brokenOf(name, result))
     if (!fs.existsSync(`/proc/${node.pid}`)) {
-      broken.push(`${name}: the node ended: ${node.stderr().slice(-300)}`)
+      broken.push(`${name}: the node exited: ${node.stderr().slice(-300)}`)
       break
     }
   }
@@ -125,7 +125,7 @@ const startAttacker = Effect.fnUntraced(function* (
     if (line === "ready") isReady = true
   })
   yield* eventually("a hostile tenant that is ready", async () => {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`it exited with ${child.exitCode}`)
     return isReady
   })
   return { begin: () => child.stdin.write("begin\n") }
@@ -151,7 +151,7 @@ const { header, row } = tableOf([
   ["late p50", 8],
   ["p99", 7],
   ["worst", 7],
-  ["answer p50", 10],
+  ["response p50", 10],
   ["p99", 7],
   ["worst", 7],
   ["calls", 6],
@@ -175,8 +175,8 @@ const brokenOf = (name: string, { memoryMb, seen }: Result): ReadonlyArray<strin
   const [error] = seen.errors
   return [
     ...(late <= promised.p99Ms ? [] : [`${name}: p99 of lateness is ${late.toFixed(0)} ms`]),
-    ...(slow <= promised.p99Ms ? [] : [`${name}: p99 of answers is ${slow.toFixed(0)} ms`]),
+    ...(slow <= promised.p99Ms ? [] : [`${name}: p99 of responses is ${slow.toFixed(0)} ms`]),
     ...(error === undefined ? [] : [`${name}: ${seen.errors.length} errors, such as ${error}`]),
-    ...(memoryMb <= promised.memoryMb ? [] : [`${name}: the node took ${memoryMb.toFixed(0)} MB`])
+    ...(memoryMb <= promised.memoryMb ? [] : [`${name}: the node used ${memoryMb.toFixed(0)} MB`])
   ]
 }

@@ -60,8 +60,8 @@ export const soak = Effect.fnUntraced(function* (options: {
     recovery: { seconds, withinSeconds: 5 },
     broken: [...wrong, ...growth(samples), ...behind(samples)],
     notes: [
-      `${minutes} min of the same load on two nodes, after a third of it to warm up`,
-      `${stream.made()} runs besides, ${perSecond} in each second`
+      `${minutes} min of constant load on two nodes, of which the first third is a warm-up`,
+      `${stream.made()} additional runs, ${perSecond} per second`
     ]
   })
 })
@@ -80,7 +80,7 @@ const { header, row } = tableOf([
   ["nodes", 5],
   ["executions", 10],
   ["history MB", 10],
-  ["statistics s behind", 19]
+  ["statistics lag s", 19]
 ])
 
 const rowOf = (sample: Sample): string =>

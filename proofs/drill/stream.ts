@@ -55,8 +55,8 @@ export const startStream = Effect.fnUntraced(function* (options: {
     yield* Effect.sleep(settlesWithinMs)
     const ended = yield* Effect.provide(endedOnce(workspaceId), context)
     return [
-      ...(ended === made ? [] : [`${made} runs of the stream were due, ${ended} ended once`]),
-      ...(target.calls() === made ? [] : [`${made} were due, ${target.calls()} calls came`])
+      ...(ended === made ? [] : [`${made} runs of the stream were due, ${ended} finished once`]),
+      ...(target.calls() === made ? [] : [`${made} were due, ${target.calls()} calls arrived`])
     ]
   })
   return { verify, made: () => made }

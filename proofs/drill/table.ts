@@ -54,18 +54,20 @@ export const rowOf = (name: string, outcome: Outcome): string => {
 export const remarksOf = ({ audit, ledger, notes }: Outcome): ReadonlyArray<string> => {
   const answers = [...ledger.answers()].toSorted().map(([answer, count]) => `${answer}: ${count}`)
   return [
-    `answers ${answers.join(", ")}; the slowest took ${(ledger.slowestMs / 1000).toFixed(1)} s`,
-    ...(audit.later > 0 ? [`${audit.later} delayed tasks were not due yet, and are queued`] : []),
+    `responses ${answers.join(", ")}; the slowest took ${(ledger.slowestMs / 1000).toFixed(1)} s`,
+    ...(audit.later > 0
+      ? [`${audit.later} delayed tasks are queued, because they are not due yet`]
+      : []),
     ...notes
   ]
 }
 
 export const brokenOf = ({ audit, broken, inFlight }: Outcome): ReadonlyArray<string> => [
-  ...example("acknowledged and lost", audit.lost),
+  ...example("acknowledged but lost", audit.lost),
   ...example("runs lost", audit.lostRuns),
   ...example("twice", audit.twice),
-  ...example("ended by a node that had lost its lease", audit.endedWithoutLease),
-  ...(audit.repeated > inFlight ? ["more calls repeated than were in flight"] : []),
+  ...example("finished by a node that had lost its lease", audit.endedWithoutLease),
+  ...(audit.repeated > inFlight ? ["more repeated calls than were in flight"] : []),
   ...broken
 ]
 

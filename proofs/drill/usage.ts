@@ -59,11 +59,11 @@ export const usage = Effect.fnUntraced(function* (runs: number) {
   return {
     broken: [
       ...wrong.slice(0, 3),
-      ...(looks === 0 ? ["all had ended when the node was killed"] : []),
+      ...(looks === 0 ? ["all runs had finished when the node was killed"] : []),
       ...differ("counted", counted, "in history", found.called.size),
-      ...differ("in history", found.called.size, "asked for", runs),
-      ...differ("tasks in history", found.tasks, "asked for", runs),
-      ...differ("ended without a call", found.uncalled, "cancelled", cancelled),
+      ...differ("in history", found.called.size, "requested", runs),
+      ...differ("tasks in history", found.tasks, "requested", runs),
+      ...differ("finished without a call", found.uncalled, "cancelled", cancelled),
       ...differ("only called", missing(called, found.called), "expected", 0),
       ...differ("only in history", missing(found.called, called), "expected", 0)
     ]

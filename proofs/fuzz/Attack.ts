@@ -108,7 +108,7 @@ export const attack = async (options: AttackOptions): Promise<Outcome> => {
         if (!(error instanceof NoAnswer)) throw error
         failures.push({
           number,
-          problems: [`no answer: ${error.message}`],
+          problems: [`no response: ${error.message}`],
           draft,
           request,
           answer: undefined

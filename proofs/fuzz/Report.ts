@@ -50,7 +50,7 @@ export const describeFailure = (url: string, seed: number, failure: Failure): st
     `Its flaws: ${draft.flaws.join(", ") || "none"}`,
     asCurl(url, request, `${seed}-${number}`),
     ...(answer === undefined ? [] : [`${answer.status}`, ...headers, "", shortened(answer.text)]),
-    `To see it again: npm run fuzz -- --seed ${seed} --requests ${number + 1}`
+    `To reproduce: npm run fuzz -- --seed ${seed} --requests ${number + 1}`
   ].join("\n")
 }
 

@@ -13,9 +13,9 @@ const requests = 1_500
 
 const egressAllow = Result.getOrThrow(parseCidrs(sinkAddress))
 
-layer(testAppLayer({ egressAllow }))("Requests made from the contract", (it) => {
+layer(testAppLayer({ egressAllow }))("requests generated from the contract", (it) => {
   it.effect(
-    "are answered as it says, valid ones and spoiled ones",
+    "get responses that match the contract, whether valid or mutated",
     () =>
       Effect.gen(function* () {
         const { logs, url } = yield* TestApp

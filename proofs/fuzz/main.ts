@@ -111,13 +111,13 @@ const program = Effect.gen(function* () {
   if (samples.length > 0) {
     const growth = growthOf(samples, requests)
     yield* print(growth.line)
-    if (isLong && !growth.isFlat) complaints.push("it goes on growing")
+    if (isLong && !growth.isFlat) complaints.push("it keeps growing")
   }
   if (isLong) complaints.push(...neverSucceeded(outcome).map((name) => `${name} never succeeded`))
   for (const complaint of complaints) yield* print(complaint)
   yield* print(
     `seed ${seed}: ${requests} requests in ${seconds.toFixed(1)} s, ` +
-      `${Math.round(requests / seconds)} a second, ${outcome.failures.length} failures`
+      `${Math.round(requests / seconds)} per second, ${outcome.failures.length} failures`
   )
   return outcome.failures.length === 0 && complaints.length === 0
 })

@@ -36,7 +36,7 @@ export const clock = Effect.gen(function* () {
   const step = Effect.fnUntraced(function* (ms: number) {
     fs.writeFileSync(offset, String(ms))
     victim.kill("SIGUSR2")
-    yield* eventually(`a clock that is ${ms} ms ahead`, async () => {
+    yield* eventually(`the clock to be ${ms} ms ahead`, async () => {
       const aheadMs = (await clockOf(victim, scene.account)) - Date.now()
       return Math.abs(aheadMs - ms) < stepMs / 10
     })
@@ -57,7 +57,8 @@ export const clock = Effect.gen(function* () {
     alive: [victim],
     inFlight,
     recovery: { seconds: Math.max(ahead, behind, alone), withinSeconds: 10 },
-    broken: repeatedBefore === 0 ? [] : [`${repeatedBefore} calls were repeated for a clock`],
+    broken:
+      repeatedBefore === 0 ? [] : [`${repeatedBefore} calls were repeated because of a clock`],
     notes: [
       `both nodes at work ${ahead.toFixed(1)} s after the clock of one was 10 min ahead, ${behind.toFixed(1)} s after it was 10 min behind; with that clock alone after ${alone.toFixed(1)} s`
     ]

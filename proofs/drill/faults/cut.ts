@@ -26,7 +26,7 @@ export const cut = Effect.gen(function* () {
   const startedMs = performance.now()
   const seconds = yield* scene.recovered([other])
   yield* Effect.sleep("5 seconds")
-  yield* network.heal("stay lost")
+  yield* network.heal("remain lost")
   const healed = yield* scene.recovered([lonely, other])
   const lonelySeconds = (performance.now() - startedMs) / 1000
   yield* Effect.sleep("2 seconds")
@@ -37,15 +37,15 @@ export const cut = Effect.gen(function* () {
     inFlight,
     recovery: { seconds, withinSeconds: 25 },
     broken: [
-      ...(turnedAway === 0
-        ? []
-        : [`the node that was not cut off turned ${turnedAway} requests away`]),
+      ...(turnedAway === 0 ? [] : [`the connected node rejected ${turnedAway} requests`]),
       ...(lonelySeconds > noticeCutWithinSeconds
-        ? [`the node that was cut off served again ${lonelySeconds.toFixed(1)} s after the cut`]
+        ? [
+            `the disconnected node served requests again ${lonelySeconds.toFixed(1)} s after the cut`
+          ]
         : [])
     ],
     notes: [
-      `the node that was cut off served again ${healed.toFixed(1)} s after the network was back`
+      `the disconnected node served requests again ${healed.toFixed(1)} s after the network was restored`
     ]
   })
 })

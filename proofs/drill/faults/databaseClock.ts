@@ -56,9 +56,9 @@ export const databaseClock = Effect.gen(function* () {
     // Requests are served during the step. Due runs wait for the correct time.
     recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
     mayLog: "the clock of the database was stepped",
-    broken: repeated === 0 ? [] : [`${repeated} calls were repeated for a clock`],
+    broken: repeated === 0 ? [] : [`${repeated} calls were repeated because of a clock`],
     notes: [
-      `all went on ${ahead.toFixed(1)} s after a step ahead was undone, ${back.toFixed(1)} s after one back`
+      `work resumed ${ahead.toFixed(1)} s after a step ahead was corrected, ${back.toFixed(1)} s after a step back`
     ]
   })
 
@@ -85,12 +85,12 @@ export const databaseClock = Effect.gen(function* () {
     ...outcome,
     notes: [
       ...outcome.notes,
-      `${fired_ahead} slots fired ahead while the wrong time was believed; the right one counted after ${seconds.toFixed(1)} s, and ${slots} slots fired in the minute after that`
+      `${fired_ahead} slots fired early while the wrong time was accepted; the correct time was accepted after ${seconds.toFixed(1)} s, and ${slots} slots fired in the following minute`
     ],
     broken: [
       ...outcome.broken,
-      ...(fired_ahead === 0 ? ["the wrong time was never believed"] : []),
-      ...(slots === 0 ? ["nothing fired after the clock was right"] : []),
+      ...(fired_ahead === 0 ? ["the wrong time was never accepted"] : []),
+      ...(slots === 0 ? ["nothing fired after the clock was corrected"] : []),
       ...(twice === 0 ? [] : [`${twice} slots fired twice`])
     ]
   }

@@ -53,15 +53,15 @@ export const disk = Effect.gen(function* () {
     inFlight: 0,
     recovery,
     notes: [
-      `a tmpfs of ${diskMegabytes} MB was full for ${awaySeconds.toFixed(1)} s, ${filled.toFixed(0)} MB of it not the service's`,
-      `the store was started anew ${node.stdout().split("The embedded store stopped").length - 1} times`
+      `a tmpfs of ${diskMegabytes} MB was full for ${awaySeconds.toFixed(1)} s, ${filled.toFixed(0)} MB of it filled by the drill`,
+      `the store was restarted ${node.stdout().split("The embedded store stopped").length - 1} times`
     ],
     broken: [
       ...delays(ledger, recovery),
       ...hangs(ledger),
       ...surprises(ledger),
       ...broken,
-      ...(exitCode === 0 ? [] : [`the node ended with ${exitCode}`])
+      ...(exitCode === 0 ? [] : [`the node exited with ${exitCode}`])
     ]
   }
   return outcome

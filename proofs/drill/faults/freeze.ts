@@ -41,10 +41,10 @@ export const freeze = Effect.gen(function* () {
       endedWithoutLease.length === 0
         ? []
         : [
-            `the thawed node ended ${endedWithoutLease.length} runs that it had lost, such as ${endedWithoutLease[0]}`
+            `the thawed node finished ${endedWithoutLease.length} runs that it had lost, such as ${endedWithoutLease[0]}`
           ],
     notes: [
-      `${repeated.length} calls were being repeated when it thawed; it served again after ${thawed.toFixed(1)} s`
+      `${repeated.length} calls were being repeated when it thawed; it served requests again after ${thawed.toFixed(1)} s`
     ]
   })
 })

@@ -41,9 +41,9 @@ export const pool = Effect.gen(function* () {
     inFlight,
     recovery: { seconds, withinSeconds: 10, awaySeconds },
     broken: [
-      ...(full > 0 ? [] : ["with its connections in hand, it acknowledged nothing"]),
-      ...(turnedAway > 0 ? [] : ["nobody was turned away, so nothing was refused"])
+      ...(full > 0 ? [] : ["with its own connections, the service acknowledged nothing"]),
+      ...(turnedAway > 0 ? [] : ["no request was rejected, so the database refused nothing"])
     ],
-    notes: [`${full} acknowledged in 5 s while others had all the connections that were left`]
+    notes: [`${full} acknowledged in 5 s while other clients held all remaining connections`]
   })
 })

@@ -61,7 +61,7 @@ export class Neighbour {
     while (this.#awaited.size > 0 && nowMs() < graceUntilMs) await sleep(50)
     for (const [id, dueMs] of this.#awaited) {
       this.#seen.latenessMs.push(nowMs() - dueMs)
-      this.#seen.errors.push("a call that never came")
+      this.#seen.errors.push("a call never arrived")
       this.#awaited.delete(id)
     }
     return this.#seen

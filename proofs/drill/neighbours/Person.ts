@@ -67,7 +67,7 @@ export class Person {
         }
       )
       request
-        .on("timeout", () => request.destroy(new Error("no answer in time")))
+        .on("timeout", () => request.destroy(new Error("no response in time")))
         .on("error", reject)
         .end(payload)
     })

@@ -176,7 +176,7 @@ const nameIn = (ledger: Ledger, execution: Execution): string => {
 const isByHand = (name: string) => /^run \S+$/.test(name)
 
 const surplus = (what: string, count: number, asked: number): ReadonlyArray<string> =>
-  count > asked ? [`${count} ${what} where ${asked} were asked for`] : []
+  count > asked ? [`${count} ${what} where ${asked} were requested`] : []
 
 const repeatsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const seen = new Set<string>()

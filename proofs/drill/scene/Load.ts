@@ -124,7 +124,7 @@ export class Ledger {
 }
 
 export const refused = "no connection"
-export const unanswered = `no answer in ${patienceMs / 1000} s`
+export const unanswered = `no response in ${patienceMs / 1000} s`
 
 interface Write {
   readonly at: string

@@ -186,7 +186,7 @@ const quiet = (ask: Ask, until: Date) =>
       if (performance.now() - startedMs > quietWithinMs) {
         return yield* Effect.die(
           new Error(
-            `${left.length} runs have not ended after ${quietWithinMs / 1000} s: ${JSON.stringify(left.slice(0, 5))}`
+            `${left.length} runs have not finished after ${quietWithinMs / 1000} s: ${JSON.stringify(left.slice(0, 5))}`
           )
         )
       }

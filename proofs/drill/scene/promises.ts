@@ -14,7 +14,7 @@ export const delays = (ledger: Ledger, recovery: Recovery): ReadonlyArray<string
   const gapSeconds = ledger.longestGapMs / 1000
   return [
     ...(seconds > withinSeconds
-      ? [`served again after ${seconds.toFixed(1)} s, promised within ${withinSeconds} s`]
+      ? [`served requests again after ${seconds.toFixed(1)} s, promised within ${withinSeconds} s`]
       : []),
     ...(gapSeconds > awaySeconds + withinSeconds
       ? [`acknowledged nothing for ${gapSeconds.toFixed(1)} s`]
@@ -23,9 +23,9 @@ export const delays = (ledger: Ledger, recovery: Recovery): ReadonlyArray<string
 }
 
 export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
-  ...(ledger.answers().has(unanswered) ? [`requests without an answer`] : []),
+  ...(ledger.answers().has(unanswered) ? [`requests without a response`] : []),
   ...(ledger.slowestMs > answeredWithinMs
-    ? [`an answer took ${(ledger.slowestMs / 1000).toFixed(1)} s`]
+    ? [`a response took ${(ledger.slowestMs / 1000).toFixed(1)} s`]
     : [])
 ]
 
@@ -36,10 +36,10 @@ export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
 export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
   [...ledger.answers().keys()]
     .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
-    .map((answer) => `an answer with status ${answer}`)
+    .map((answer) => `a response with status ${answer}`)
 
 export const failures = (node: ServerProcess, mayLog?: string): ReadonlyArray<string> => [
-  ...(isAlive(node.pid) ? [] : [`node ${node.pid} ended: ${node.stderr().slice(-300)}`]),
+  ...(isAlive(node.pid) ? [] : [`node ${node.pid} exited: ${node.stderr().slice(-300)}`]),
   ...node
     .stdout()
     .split("\n")

@@ -89,7 +89,9 @@ const derived = (ast: SchemaAST.AST): Values => {
   if (isSampled(arbitrary)) return arbitrary
   const { examples } = SchemaAST.resolve(ast) ?? {}
   if (!Array.isArray(examples)) {
-    throw new Error(`nothing to make of ${JSON.stringify(SchemaAST.resolve(ast))} and no example`)
+    throw new Error(
+      `cannot generate ${JSON.stringify(SchemaAST.resolve(ast))}, and it has no example`
+    )
   }
   return oneOf(examples)
 }

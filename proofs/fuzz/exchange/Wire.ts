@@ -71,7 +71,7 @@ const exchange = (socket: Socket, request: WireRequest) =>
       reject(new NoAnswer(`${why} after ${received.length} bytes: ${received.toString("latin1")}`))
     }
     // The error was emitted before there was a listener, so waiting for it would never finish.
-    if (!socket.writable) return fail("closed, though it was to be kept")
+    if (!socket.writable) return fail("closed, although it should be persistent")
     socket
       .setTimeout(patienceMs, () => fail("silence"))
       .on("error", () => {})

@@ -7,7 +7,7 @@ export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<str
   const target = targetOf(exchange)
   if (answer.status >= 400 || target === undefined || target.access.kind === "public") return []
   const credential = world.credentialOf(tokenOf(request.headers) ?? "")
-  if (credential === undefined) return ["let in without a credential of ours"]
+  if (credential === undefined) return ["accepted without a known credential"]
   const { access, segments } = target
   const workspace = request.target.split(/[/?]/)[segments.indexOf(":workspace_id") + 1]
   const isElsewhere = (own: string) =>
@@ -18,14 +18,16 @@ export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<str
       owner === credential.account ||
       !segments.includes(":workspace_id")
       ? []
-      : ["let into somebody else's workspace"]
+      : ["accepted in someone else's workspace"]
   }
   return [
-    ...(access.kind === "jwt" ? ["an API key let in where only a session may be"] : []),
+    ...(access.kind === "jwt" ? ["accepted with an API key, but requires a session"] : []),
     ...(access.kind === "scope" && !credential.key.scopes.includes(access.scope)
-      ? [`let in without ${access.scope}`]
+      ? [`accepted without ${access.scope}`]
       : []),
-    ...(isElsewhere(credential.key.workspace) ? ["an API key let into another workspace"] : [])
+    ...(isElsewhere(credential.key.workspace)
+      ? ["accepted with an API key of another workspace"]
+      : [])
   ]
 }
 

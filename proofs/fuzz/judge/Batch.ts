@@ -24,7 +24,7 @@ export const judgeCount = (exchange: Exchange): ReadonlyArray<string> => {
   if (draft.flaws.length > 0 || !isBatch(exchange)) return []
   const asked = jsonObjects(jsonObject(draft.payload)["items"]).length
   const answered = jsonObjects(bodyOf(answer)["items"]).length
-  return asked === answered ? [] : [`${answered} outcomes of ${asked} items`]
+  return asked === answered ? [] : [`${answered} results for ${asked} items`]
 }
 
 /** Returns whether the response has a result for each item. */

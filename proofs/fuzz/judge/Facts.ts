@@ -39,7 +39,7 @@ const judgeIds = (exchange: Exchange, body: Json): ReadonlyArray<string> => {
   const last = names.at(-1) ?? ""
   const said = body[last === ":key" ? "key" : "id"]
   const isAnother = last.startsWith(":") && String(said).toLowerCase() !== asked.get(last)
-  const own = isAnother ? [`another ${last}`] : []
+  const own = isAnother ? [`a different ${last}`] : []
   const records = [body, ...jsonObjects(body["data"])]
   const isForeign = records.some(
     ({ workspace_id }) =>
@@ -62,11 +62,13 @@ const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => 
   const ids = records.map(({ id }) => String(id))
   const limit = Number(query.get("limit") ?? defaultLimit)
   return [
-    ...(records.length > limit ? [`${records.length} records, asked for ${limit}`] : []),
+    ...(records.length > limit ? [`${records.length} records, limit ${limit}`] : []),
     ...(!query.has("sort") && ids.some((id, at) => at > 0 && id >= (ids[at - 1] ?? ""))
-      ? ["not the newest first"]
+      ? ["not newest first"]
       : []),
-    ...(body["next_cursor"] !== null && records.length < limit ? ["more to come, not full"] : []),
+    ...(body["next_cursor"] !== null && records.length < limit
+      ? ["a next page, although this page is not full"]
+      : []),
     ...filters.flatMap((name) => {
       const asked = query.getAll(name).map((one) => one.toLowerCase())
       const isOther = (record: Json) => name in record && !asked.includes(String(record[name]))
@@ -115,7 +117,7 @@ const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<stri
     : Object.entries(jsonObject(draft.payload)).flatMap(([name, asked]) =>
         respelled.has(name) || !(name in body) || holds(body[name], keptSpelling(name, asked))
           ? []
-          : [`${name} is not as asked for`]
+          : [`${name} is not as requested`]
       )
 
 /** Compares a response value with the requested one. Omitted fields may have their defaults. */

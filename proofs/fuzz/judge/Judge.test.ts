@@ -168,8 +168,8 @@ describe("the judge of the fuzzer", () => {
   it.each<readonly [complaint: string, asked: Asked, said: WireAnswer]>([
     ["500: the server failed", get, refusal(new ApiErrors.InternalError(), 500)],
     ["503: the server failed", get, refusal(new ApiErrors.Unavailable({ retry_after: 1 }), 503)],
-    ["not the shape of an error", get, answer(404, { error: "not_found" })],
-    ["not the shape of an error", get, answer(404, "Not Found")],
+    ["not an error object", get, answer(404, { error: "not_found" })],
+    ["not an error object", get, answer(404, "Not Found")],
     ["conflict is not declared", get, refusal(new ApiErrors.Conflict({ resource: "task" }), 409)],
     ["not_found with 410", get, refusal(new ApiErrors.NotFound({ resource: "task" }), 410)],
     [
@@ -178,7 +178,7 @@ describe("the judge of the fuzzer", () => {
       answer(404, { detail: { error: "not_found", message: "x" }, request_id: "one" })
     ],
     [
-      "a request_id other than",
+      "request_id and x-request-id differ",
       get,
       answer(404, {
         detail: { error: "not_found", message: "x", resource: "task" },
@@ -228,16 +228,20 @@ describe("the judge of the fuzzer", () => {
       refusal(new ApiErrors.MethodNotAllowed({ allow: [] }), 405, { allow: undefined })
     ],
     [
-      "not_found, but it is there",
+      "not_found, although the resource exists",
       { ...get, method: "PUT", ...spoiled },
       refusal(new ApiErrors.NotFound({ resource: "route" }), 404)
     ],
     [
-      "for no endpoint of the contract",
+      "for a path that is not in the contract",
       { ...get, path: "/v1/nothing", ...spoiled },
       answer(200, example)
     ],
-    ["let in with its flaws", { ...get, ...spoiled, hopeless: ["size"] }, answer(200, example)],
+    [
+      "accepted despite its flaws",
+      { ...get, ...spoiled, hopeless: ["size"] },
+      answer(200, example)
+    ],
     [
       "valid, but refused for name",
       get,
@@ -248,53 +252,53 @@ describe("the judge of the fuzzer", () => {
       get,
       refusal(new ApiErrors.PayloadTooLarge({}), 413)
     ],
-    ["a credential that lives", get, refusal(new InvalidToken({}), 401)],
+    ["a valid credential", get, refusal(new InvalidToken({}), 401)],
     [
       "a secret of the request",
       get,
       answer(200, { ...example, name: "correct horse battery staple" })
     ],
     ["a secret of the request", get, answer(200, { ...example, name: reader.token })],
-    ["a secret that caches may keep", get, answer(200, { ...example, key: pak("K") })],
-    ["a secret that was to be shown once", get, answer(200, { ...example, name: shownKey })],
-    ["a secret that was to be shown once", get, answer(200, { ...example, name: shownToken })],
+    ["a cacheable secret", get, answer(200, { ...example, key: pak("K") })],
+    ["a secret that is shown only once", get, answer(200, { ...example, name: shownKey })],
+    ["a secret that is shown only once", get, answer(200, { ...example, name: shownToken })],
     [
-      "without a credential of ours",
+      "without a known credential",
       { ...get, as: { ...reader, token: `${reader.token}=` }, ...spoiled },
       answer(200, example)
     ],
     [
-      "let in without tasks:read",
+      "accepted without tasks:read",
       { ...get, as: keyWith("X", workspace_id, "workspace:read") },
       answer(200, example)
     ],
     [
-      "into another workspace",
+      "API key of another workspace",
       { ...get, as: keyWith("Y", stranger.workspaces[0] ?? "", "tasks:read") },
       answer(200, example)
     ],
     [
-      "where only a session may be",
+      "requires a session",
       { name: "apiKeys.list", path: `/v1/workspaces/${workspace_id}/api-keys` },
       page()
     ],
     [
-      "somebody else's workspace",
+      "someone else's workspace",
       { ...get, as: sessionOf(stranger, "a.b.c") },
       answer(200, example)
     ],
-    ["another :task_id", get, answer(200, older)],
+    ["a different :task_id", get, answer(200, older)],
     ["of another workspace", get, answer(200, { ...example, workspace_id: id })],
-    ["3 records, asked for 2", list, page(example, older, eldest)],
-    ["not the newest first", list, page(older, example)],
+    ["3 records, limit 2", list, page(example, older, eldest)],
+    ["not newest first", list, page(older, example)],
     [
-      "more to come, not full",
+      "a next page, although this page is not full",
       list,
       answer(200, { data: [example], next_cursor: "AZqfPFsefEqdLz6LemxdQQ" })
     ],
     ["not filtered by status", list, page({ ...example, status: "paused" })],
     [
-      "1 outcomes of 2 items",
+      "1 results for 2 items",
       { ...batch, payload: { items: [{}, {}] } },
       answer(200, { items: [{ status: 201, data: example }] })
     ],
@@ -304,7 +308,7 @@ describe("the judge of the fuzzer", () => {
       answer(200, { items: [{ status: 201, data: { ...example, workspace_id: id } }] })
     ],
     [
-      "url is not as asked for",
+      "url is not as requested",
       { ...batch, payload: { items: [{ url: "https://b.example" }] } },
       answer(200, { items: [{ status: 201, data: example }] })
     ],
@@ -321,7 +325,7 @@ describe("the judge of the fuzzer", () => {
       })
     ],
     [
-      "headers is not as asked for",
+      "headers is not as requested",
       {
         name: "cron.update",
         as: keyWith("Z", workspace_id, "tasks:write"),
@@ -330,7 +334,7 @@ describe("the judge of the fuzzer", () => {
       answer(200, { ...example, headers: { authorization: "Bearer 3f9c" } })
     ],
     [
-      "url is not as asked for",
+      "url is not as requested",
       {
         name: "cron.update",
         as: keyWith("Z", workspace_id, "tasks:write"),

@@ -87,7 +87,7 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
     ...(text !== "" && type !== "application/json" ? [`a body of type ${type}`] : []),
     ...(isRead && headers.get("x-content-type-options") !== "nosniff" ? ["no nosniff"] : []),
     ...(secretFields.test(text) && headers.get("cache-control") !== "no-store"
-      ? ["a secret that caches may keep"]
+      ? ["a cacheable secret"]
       : [])
   ]
 }
@@ -120,7 +120,7 @@ const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> =
     (secret) => secret.length >= 12 && answer.text.includes(JSON.stringify(secret).slice(1, -1))
   )
   return [
-    ...(shown.length > 0 ? ["a secret that was to be shown once"] : []),
+    ...(shown.length > 0 ? ["a secret that is shown only once"] : []),
     ...(said.length > 0 ? ["a secret of the request"] : [])
   ]
 }
@@ -133,7 +133,7 @@ const judgeSuccess = (exchange: Exchange): ReadonlyArray<string> => {
       ? []
       : ["no preflight"]
   }
-  if (target === undefined) return [`${answer.status} for no endpoint of the contract`]
+  if (target === undefined) return [`${answer.status} for a path that is not in the contract`]
   const success = target.successes.get(answer.status)
   if (success === undefined)
     return [`${answer.status} is not ${[...target.successes.keys()].join(" or ")}`]
@@ -148,9 +148,9 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, here, request } = exchange
   if (request.method === "HEAD") return answer.text === "" ? [] : ["a body for HEAD"]
   const error = errorOf(answer)
-  if (error === undefined) return ["not the shape of an error"]
+  if (error === undefined) return ["not an error object"]
   if (bodyOf(answer)["request_id"] !== answer.headers.get("x-request-id")) {
-    return ["a request_id other than the x-request-id"]
+    return ["request_id and x-request-id differ"]
   }
   const code = error.error
   const target = targetOf(exchange)
@@ -158,7 +158,8 @@ const judgeError = (exchange: Exchange): ReadonlyArray<string> => {
   if (expected === undefined) return [`${answer.status} ${code} is not declared`]
   if (expected.status !== answer.status) return [`${code} with ${answer.status}`]
   const isLost = target === undefined && (code === "not_found" || code === "method_not_allowed")
-  if (isLost && (code === "not_found") !== (here.size === 0)) return [`${code}, but it is there`]
+  if (isLost && (code === "not_found") !== (here.size === 0))
+    return [`${code}, although the resource exists`]
   if (isLost && code === "not_found" && error["resource"] !== "route")
     return ["no route, no resource"]
   if (code === "method_not_allowed" && answer.headers.get("allow") !== methodsOf(here)) {
@@ -196,7 +197,7 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   const isLetIn = status < 400
   if (flaws.length > 0) {
     return hopeless.size > 0 && isLetIn && targetOf(exchange) === target
-      ? ["let in with its flaws"]
+      ? ["accepted despite its flaws"]
       : []
   }
   const code = errorOf(answer)?.error
@@ -210,7 +211,7 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   }
   if ([400, 403, 405, 413, 415, 431].includes(status)) return [`valid, but refused with ${code}`]
   if (credential?.isLasting === true && status === 401 && !inBody.has(String(code))) {
-    return [`a credential that lives, but ${code}`]
+    return [`a valid credential, but ${code}`]
   }
   return []
 }
