@@ -28,7 +28,7 @@ export const eventGroups: ReadonlyArray<
       ["worker.offline", "a worker goes offline"],
       ["worker.online", "a worker comes online"],
       ["api_key.expiring", "an API key expires soon"],
-      ["quota.near", "a quota is almost used up"],
+      ["quota.near", "a quota is nearly used up"],
       ["channel.paused", "the service pauses a channel"]
     ]
   ]
@@ -53,7 +53,7 @@ const predicates: Readonly<Record<string, string>> = {
   "worker.offline": "went offline",
   "worker.online": "came online",
   "api_key.expiring": "expires soon",
-  "quota.near": "is almost used up",
+  "quota.near": "is nearly used up",
   "channel.paused": "was paused by the service",
   test: "was tested"
 }
