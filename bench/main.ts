@@ -3,7 +3,7 @@
  * measurements. Prints a table per measurement and saves the tables in `bench/results`.
  */
 import { rows } from "./rows/index.ts"
-import { keep, markdownOf, type Report } from "./support/report.ts"
+import { saveReports, markdownOf, type Report } from "./support/report.ts"
 
 const named = process.argv.slice(2)
 const unknown = named.filter((name) => !(name in rows))
@@ -22,4 +22,4 @@ for (const [name, measure] of Object.entries(rows)) {
 }
 
 const command = ["npm run bench", ...named].join(" ")
-console.error(`saved in ${await keep(command, reports)}`)
+console.error(`saved in ${await saveReports(command, reports)}`)

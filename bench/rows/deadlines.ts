@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises"
 import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { insertHeartbeats } from "../support/heartbeats.ts"
-import { useOf } from "../support/idle.ts"
+import { resourceUseOf } from "../support/idle.ts"
 import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -21,7 +21,7 @@ interface Found {
 }
 
 /** Adds a column with the insertion time to incidents, whose start is the deadline. */
-const noteWhenWritten =
+const addWrittenAtColumn =
   "ALTER TABLE incidents ADD COLUMN written_at timestamptz NOT NULL DEFAULT clock_timestamp()"
 
 const find = async (database: string): Promise<Found> => {
@@ -48,9 +48,9 @@ export const deadlines = async (): Promise<Report> => {
   await using database = await makeDatabase()
   await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
   const workspaces = await newWorkspaces(service.url, workspaceCount)
-  await query(database.url, noteWhenWritten)
+  await query(database.url, addWrittenAtColumn)
   await using watch = await watchDatabase(database.url)
-  const used = useOf(service.pid, watch)
+  const used = resourceUseOf(service.pid, watch)
   await insertHeartbeats(
     database.url,
     workspaces.map(({ id }) => id),

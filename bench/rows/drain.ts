@@ -27,7 +27,10 @@ interface Drained {
 }
 
 /** Starts an engine and returns a function that drains this many runs, repeatedly. */
-export const contend = async (start: StartEngine, { call, runs }: Pick<Work, "call" | "runs">) => {
+export const startContender = async (
+  start: StartEngine,
+  { call, runs }: Pick<Work, "call" | "runs">
+) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
   const observed = starting.use(await observe(start, { database, call }))
@@ -46,9 +49,9 @@ export const contend = async (start: StartEngine, { call, runs }: Pick<Work, "ca
 }
 
 const drainOf = (work: Work) => async (): Promise<Report> => {
-  await using service = await contend(startServiceEngine, work)
-  await using graphileWorker = await contend(startGraphileWorker, work)
-  await using pgBoss = await contend(startPgBoss, work)
+  await using service = await startContender(startServiceEngine, work)
+  await using graphileWorker = await startContender(startGraphileWorker, work)
+  await using pgBoss = await startContender(startPgBoss, work)
   const contenders = {
     service: service.drain,
     graphileWorker: graphileWorker.drain,
@@ -130,8 +133,8 @@ export const httpsConnections = drainOf({
 /** Measures the cost of a secret in each call. */
 export const secrets = async (): Promise<Report> => {
   const work = { call: smallCall, runs: 20_000 }
-  await using without = await contend(startServiceEngine, work)
-  await using withSecret = await contend(startServiceWithSecret, work)
+  await using without = await startContender(startServiceEngine, work)
+  await using withSecret = await startContender(startServiceWithSecret, work)
   const contenders = { without: without.drain, withSecret: withSecret.drain }
   await alternate(1, contenders)
   const drained = await alternate(rounds, contenders)

@@ -19,7 +19,7 @@ const startsInMs = 4_000
  * Starts a service that calls new HTTPS targets and, at the same time, one plain HTTP target
  * repeatedly.
  */
-const startCrowded = async (threads: number) => {
+const startWithNewTargets = async (threads: number) => {
   await using starting = new AsyncDisposableStack()
   const database = starting.use(await makeDatabase())
   const certificate = starting.use(makeCertificate())
@@ -63,9 +63,9 @@ const startCrowded = async (threads: number) => {
 }
 
 export const handshakes = async (): Promise<Report> => {
-  await using here = await startCrowded(0)
-  await using one = await startCrowded(1)
-  await using two = await startCrowded(2)
+  await using here = await startWithNewTargets(0)
+  await using one = await startWithNewTargets(1)
+  await using two = await startWithNewTargets(2)
   const contenders = { here: here.meet, one: one.meet, two: two.meet }
   await alternate(1, contenders)
   const measured = await alternate(rounds, contenders)

@@ -1,7 +1,7 @@
 import { makeDatabase } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { insertHeartbeats } from "../support/heartbeats.ts"
-import { idleMs, idleRounds, measureIdle, useOf } from "../support/idle.ts"
+import { idleMs, idleRounds, measureIdle, resourceUseOf } from "../support/idle.ts"
 import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
@@ -21,7 +21,7 @@ const populate = async (size: number) => {
   const stack = starting.move()
   return {
     size,
-    used: useOf(service.pid, watch),
+    used: resourceUseOf(service.pid, watch),
     [Symbol.asyncDispose]: () => stack.disposeAsync()
   }
 }

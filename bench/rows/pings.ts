@@ -1,7 +1,7 @@
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import { type DatabaseWatch, watchDatabase } from "../support/databaseUse.ts"
-import { useOf } from "../support/idle.ts"
+import { resourceUseOf } from "../support/idle.ts"
 import { generator, load } from "../support/load.ts"
 import { newWorkspaces, post } from "../support/population.ts"
 import { startPeer, startService } from "../support/processes.ts"
@@ -50,7 +50,7 @@ type Request = { readonly path: string }
 const measureOf =
   (watch: DatabaseWatch, requests: ReadonlyArray<Request>) =>
   ({ pid, url }: { readonly pid: number; readonly url: string }) => {
-    const used = useOf(pid, watch)
+    const used = resourceUseOf(pid, watch)
     return async () => {
       await used()
       const sentBefore = process.cpuUsage()

@@ -18,7 +18,7 @@ interface Contender {
 }
 
 /** Measures the service and a peer alternately, after a warm-up of both. */
-const duel = async (service: Contender, peer: Contender) => {
+const measureAlternately = async (service: Contender, peer: Contender) => {
   const measure = (contender: Contender) => () => load({ ...contender, connections, seconds })
   await alternate(1, { service: measure(service), peer: measure(peer) })
   return alternate(rounds, { service: measure(service), peer: measure(peer) })
@@ -66,7 +66,7 @@ const sameAnswers = async (
 }
 
 /** Measures the service and Fastify on the same database, after comparing their responses. */
-const besideFastify = async (
+const compareWithFastify = async (
   requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<Get>,
   comparable?: (answer: unknown) => unknown
 ) => {
@@ -78,13 +78,13 @@ const besideFastify = async (
   const service = { url: ours.url, requests }
   const peer = { url: theirs.url, requests }
   await sameAnswers(service, peer, comparable)
-  return await duel(service, peer)
+  return await measureAlternately(service, peer)
 }
 
 export const list = async (): Promise<Report> => ({
   title: "Authenticated list",
   work: `${work("GET W/cron")} API keys, 10 tasks per page, each with its last run. Both look up the key and then the page, and return identical JSON data.`,
-  ...table("Fastify + pg, hand-written", await besideFastify(cronLists)),
+  ...table("Fastify + pg, hand-written", await compareWithFastify(cronLists)),
   goal: "≥ 2.0 ×"
 })
 
@@ -110,7 +110,7 @@ export const keys = async (): Promise<Report> => {
   return {
     title: "Key verification",
     work: `${work("GET W/cron")} The same request and the same list query; but better-auth verifies the API key, with its rate limit off.`,
-    ...table("better-auth + Fastify + pg", await duel(service, peer)),
+    ...table("better-auth + Fastify + pg", await measureAlternately(service, peer)),
     goal: "≥ 10 ×"
   }
 }
@@ -124,6 +124,6 @@ const withoutLastUse = (answer: unknown) => {
 export const jwt = async (): Promise<Report> => ({
   title: "JWT request",
   work: `${work("GET W/api-keys")} Access tokens of ${workspaceCount} sessions. Both verify the signature, check that the session is active and its user is a member, and list the keys.`,
-  ...table("Fastify + jose + pg, hand-written", await besideFastify(keyLists, withoutLastUse)),
+  ...table("Fastify + jose + pg, hand-written", await compareWithFastify(keyLists, withoutLastUse)),
   goal: "≥ 1.5 ×"
 })

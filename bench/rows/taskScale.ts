@@ -4,7 +4,7 @@ import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
-import { idleMs, idleRounds, measureIdle, useOf } from "../support/idle.ts"
+import { idleMs, idleRounds, measureIdle, resourceUseOf } from "../support/idle.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
 
@@ -25,7 +25,7 @@ const populate = async (size: number) => {
   await query(database, "VACUUM ANALYZE tasks")
   const databaseWatch = starting.use(await watchDatabase(database))
 
-  const used = useOf(engine.pid, databaseWatch)
+  const used = resourceUseOf(engine.pid, databaseWatch)
   const meet = (work: Work) =>
     observed.run(work.count, async () => {
       await rescheduleSome(database, work)

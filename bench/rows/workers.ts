@@ -8,12 +8,12 @@ import { newWorkers } from "../support/agents.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
-import { measureIdle, useOf } from "../support/idle.ts"
+import { measureIdle, resourceUseOf } from "../support/idle.ts"
 import { startService } from "../support/processes.ts"
 import { processorTimeOf } from "../support/processorTime.ts"
 import type { Report } from "../support/report.ts"
 import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
-import { contend } from "./drain.ts"
+import { startContender } from "./drain.ts"
 
 const agents = 2
 const slots = 100
@@ -23,8 +23,8 @@ const runs = Number(process.env["BENCH_RUNS"] ?? 10_000)
 /** Measures runs made by agents and runs made by the service itself. */
 export const workerDrain = async (): Promise<Report> => {
   const work = { runs, call: smallCall }
-  await using service = await contend(startServiceEngine, work)
-  await using workers = await contend(startWorkersEngine(agents, slots), work)
+  await using service = await startContender(startServiceEngine, work)
+  await using workers = await startContender(startWorkersEngine(agents, slots), work)
   const contenders = { service: service.drain, workers: workers.drain }
   await alternate(1, contenders)
   const drained = await alternate(rounds, contenders)
@@ -56,7 +56,7 @@ export const workerIdle = async (): Promise<Report> => {
   await using service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: "warn" })
   const { tokens } = await newWorkers(service.url, idleAgents)
   await using watch = await watchDatabase(database.url)
-  const used = useOf(service.pid, watch)
+  const used = resourceUseOf(service.pid, watch)
   const [alone] = await measureIdle([{ used }])
   const script = fileURLToPath(new URL("../support/idlePolls.ts", import.meta.url))
   const polls = fork(script, [service.url, tokens.join(",")])

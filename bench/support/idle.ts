@@ -5,7 +5,7 @@ import { processorTimeOf } from "./processorTime.ts"
 export const idleRounds = 6
 export const idleMs = 5_000
 /** How long to wait for PostgreSQL's statistics, which are reported ten seconds late. */
-const settleMs = 11_000
+const statisticsDelayMs = 11_000
 
 export interface Use {
   readonly serviceMs: number
@@ -14,7 +14,7 @@ export interface Use {
 }
 
 /** Returns the resource use of a service and its database connections since the previous call. */
-export const useOf = (pid: number, watch: DatabaseWatch) => {
+export const resourceUseOf = (pid: number, watch: DatabaseWatch) => {
   let serviceMs = processorTimeOf(pid)
   return async (): Promise<Use> => {
     const before = serviceMs
@@ -37,7 +37,7 @@ export const measureIdle = async (
   services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
 ): Promise<ReadonlyArray<Idle>> => {
   const rounds: Array<ReadonlyArray<Use>> = []
-  await setTimeout(settleMs)
+  await setTimeout(statisticsDelayMs)
   await Promise.all(services.map(({ used }) => used()))
   for (let round = 0; round < idleRounds; round++) {
     await setTimeout(idleMs)

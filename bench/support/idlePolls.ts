@@ -47,7 +47,7 @@ class Refused extends Error {
 }
 
 /** Retries like an agent, unless the session has ended. */
-const insist = async <A>(request: () => Promise<A>): Promise<A> => {
+const retryUntilEnded = async <A>(request: () => Promise<A>): Promise<A> => {
   for (let failures = 1; ; failures++) {
     try {
       return await request()
@@ -60,13 +60,13 @@ const insist = async <A>(request: () => Promise<A>): Promise<A> => {
 }
 
 const holdSession = async (token: string, tellOnline: () => void) => {
-  const { session, wait_seconds } = await insist(() =>
+  const { session, wait_seconds } = await retryUntilEnded(() =>
     say<{ readonly session: number; readonly wait_seconds: number }>(token, "hello", hello)
   )
   tellOnline()
   const claim = `claim?session=${session}&slots=16&wait_seconds=${wait_seconds}`
-  await insist(() => say(token, claim))
-  for (;;) await insist(() => say(token, `${claim}&idle=true`))
+  await retryUntilEnded(() => say(token, claim))
+  for (;;) await retryUntilEnded(() => say(token, `${claim}&idle=true`))
 }
 
 let lost = 0
@@ -85,7 +85,7 @@ const hold = async (token: string, tellOnline: () => void) => {
 }
 
 /** The delay between starts, so that the agents do not send heartbeats at the same moment. */
-const apartMs = 20
+const startIntervalMs = 20
 
 const online = new Set<string>()
 const all = tokens.split(",")
@@ -94,5 +94,5 @@ for (const token of all) {
     online.add(token)
     if (online.size === all.length) process.send?.("online")
   })
-  await setTimeout(apartMs)
+  await setTimeout(startIntervalMs)
 }

@@ -17,13 +17,13 @@ export interface Server extends AsyncDisposable {
 export const appSecret = "the secret of a bench, thirty-two bytes and more"
 
 /** A rate limit far above the load, so that requests are counted but none is rejected. */
-const aboveAll = "10000000"
+const unlimitedRate = "10000000"
 
 /** Starts this service like `npm start`, with the environment `env`. */
 export const startService = (env: Readonly<Record<string, string>>): Promise<Server> =>
   start(
     main,
-    { APP_SECRET: appSecret, EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT: aboveAll, ...env },
+    { APP_SECRET: appSecret, EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT: unlimitedRate, ...env },
     "/v1/ready"
   )
 

@@ -49,7 +49,10 @@ const machine = async (): Promise<string> => {
 }
 
 /** Saves the printed tables and the setup. Returns the path of the file. */
-export const keep = async (command: string, reports: ReadonlyArray<Report>): Promise<string> => {
+export const saveReports = async (
+  command: string,
+  reports: ReadonlyArray<Report>
+): Promise<string> => {
   const startedAt = new Date().toISOString().slice(0, 16).replace(":", "")
   const folder = new URL("../results/", import.meta.url)
   mkdirSync(folder, { recursive: true })

@@ -1,13 +1,13 @@
 import { makeTargets, type Target, targetsAt } from "./contract/Contract.ts"
 import { type Dice, diceFrom } from "./Dice.ts"
-import { type Draft, draftOf, endings, requestOf } from "./exchange/Draft.ts"
+import { type Draft, draftOf, revokingEndpoints, requestOf } from "./exchange/Draft.ts"
 import { foundWorld } from "./world/Founders.ts"
 import { makeGenerators } from "./contract/Generate.ts"
 import { errorOf, type Exchange, targetOf } from "./exchange/Exchange.ts"
 import { judge } from "./judge/Judge.ts"
 import { learn } from "./Learn.ts"
 import { mutate } from "./mutate/Mutations.ts"
-import { Connection, NoAnswer, type WireAnswer, type WireRequest } from "./exchange/Wire.ts"
+import { Connection, NoResponse, type WireResponse, type WireRequest } from "./exchange/Wire.ts"
 import type { World } from "./world/World.ts"
 
 export interface AttackOptions {
@@ -28,7 +28,7 @@ export interface Failure {
   readonly problems: ReadonlyArray<string>
   readonly draft: Draft
   readonly request: WireRequest
-  readonly answer: WireAnswer | undefined
+  readonly answer: WireResponse | undefined
 }
 
 export interface Outcome {
@@ -86,7 +86,7 @@ export const attack = async (options: AttackOptions): Promise<Outcome> => {
     if (!dice.chance(validShare)) mutate(draft, dice.fork("mutations"), world)
     const request = requestOf(draft, host)
     const here = targetsOf(request.target.split("?")[0] ?? "")
-    return { draft, here, request: sparing(world, request, targetOf({ here, request })) }
+    return { draft, here, request: protectCredential(world, request, targetOf({ here, request })) }
   }
 
   let next = 0
@@ -105,7 +105,7 @@ export const attack = async (options: AttackOptions): Promise<Outcome> => {
         learn(exchange, world)
         count(draft.target.name, `${answer.status} ${errorOf(answer)?.error ?? ""}`.trim())
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error
+        if (!(error instanceof NoResponse)) throw error
         failures.push({
           number,
           problems: [`no response: ${error.message}`],
@@ -140,8 +140,12 @@ const chooser = (targets: ReadonlyArray<Target>) => {
  * Removes the credential if a mutation made the request reach an endpoint that would revoke a
  * lasting credential.
  */
-const sparing = (world: World, request: WireRequest, target: Target | undefined): WireRequest => {
-  if (!endings.has(target?.name ?? "")) return request
+const protectCredential = (
+  world: World,
+  request: WireRequest,
+  target: Target | undefined
+): WireRequest => {
+  if (!revokingEndpoints.has(target?.name ?? "")) return request
   const isLasting = world.sessions.some(
     (session) =>
       session.isLasting &&

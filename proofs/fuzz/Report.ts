@@ -1,12 +1,12 @@
 import type { Failure, Outcome } from "./Attack.ts"
 import { fifth, median, type Vitals } from "./Vitals.ts"
-import { asCurl } from "./exchange/Wire.ts"
+import { toCurl } from "./exchange/Wire.ts"
 
 /**
  * Formats response counts, one line per intended endpoint. A mutated request may reach a different
  * endpoint.
  */
-export const answersTable = ({ answers, targets }: Outcome): string => {
+export const responseTable = ({ answers, targets }: Outcome): string => {
   const width = Math.max(...targets.map(({ name }) => name.length))
   return targets
     .map(({ name }) => {
@@ -48,7 +48,7 @@ export const describeFailure = (url: string, seed: number, failure: Failure): st
     `Request ${number} of seed ${seed}, to ${draft.target.name}:`,
     ...problems.map((problem) => `  ${problem}`),
     `Its flaws: ${draft.flaws.join(", ") || "none"}`,
-    asCurl(url, request, `${seed}-${number}`),
+    toCurl(url, request, `${seed}-${number}`),
     ...(answer === undefined ? [] : [`${answer.status}`, ...headers, "", shortened(answer.text)]),
     `To reproduce: npm run fuzz -- --seed ${seed} --requests ${number + 1}`
   ].join("\n")

@@ -13,7 +13,7 @@ import {
 import { freshDatabaseUrl } from "../../packages/server/test/support/TestDatabase.ts"
 import { attack, type AttackOptions, type Outcome } from "./Attack.ts"
 import {
-  answersTable,
+  responseTable,
   describeFailure,
   growthOf,
   isAnyIn,
@@ -103,7 +103,7 @@ const program = Effect.gen(function* () {
   server.kill("SIGTERM")
   const complaints = [...complaintsOf(server, outcome, yield* server.exited)]
 
-  yield* print(answersTable(outcome))
+  yield* print(responseTable(outcome))
   for (const failure of outcome.failures) {
     yield* print(`\n${describeFailure(server.url, seed, failure)}`)
   }

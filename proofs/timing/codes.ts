@@ -1,6 +1,6 @@
 import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import { codeOfApp } from "../../packages/server/test/accounts/totp/totp.ts"
-import { newAccount, password, posted, type Watch } from "./senders.ts"
+import { newAccount, password, postRequest, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
 /** The number of accounts, because each account allows ten wrong codes in 15 minutes. */
@@ -22,7 +22,8 @@ const newProtectedAccount = async (server: ServerProcess) => {
 }
 
 /** Replaces the last character of the code with another valid one. */
-const nearlyCode = (code: string) => code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
+const replaceLastCodeCharacter = (code: string) =>
+  code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 
 export const raceCodes = async (server: ServerProcess, { take }: Watch) => {
   const ofNobody = await newProtectedAccount(server)
@@ -33,10 +34,10 @@ export const raceCodes = async (server: ServerProcess, { take }: Watch) => {
   const half = accounts / 2
   const attempt = (first: number, totpOf: (code: string) => string) => (round: number) => {
     const { code, email } = protectedAccounts[first + (round % half)] ?? ofNobody
-    return take(posted("/v1/auth/login", { email, password, totp: totpOf(code) }))
+    return take(postRequest("/v1/auth/login", { email, password, totp: totpOf(code) }))
   }
   return race(guesses / 2, {
-    "nearly a recovery code": attempt(0, nearlyCode),
+    "nearly a recovery code": attempt(0, replaceLastCodeCharacter),
     "no recovery code": attempt(half, () => ofNobody.code)
   })
 }

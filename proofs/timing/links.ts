@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto"
 import { askServer } from "../../packages/server/src/controlSocket.ts"
 import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { nearly, newAccount, posted, somebodysEmail, type Watch } from "./senders.ts"
+import {
+  replaceLastCharacter,
+  newAccount,
+  postRequest,
+  somebodysEmail,
+  type Watch
+} from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
 const uses = 2_000
@@ -38,21 +44,22 @@ export const raceLinks = async (server: ServerProcess, { take }: Watch, dataDir:
     "password reset": {
       tokens: resets,
       use: (token: string) =>
-        posted("/v1/auth/password/reset", { token, new_password: "another long password" })
+        postRequest("/v1/auth/password/reset", { token, new_password: "another long password" })
     },
     "email link": {
       tokens: emails,
-      use: (token: string) => posted("/v1/auth/email/verify", { token })
+      use: (token: string) => postRequest("/v1/auth/email/verify", { token })
     },
     invitation: {
       tokens: invitations,
-      use: (token: string) => posted("/v1/invitations/accept", { token }, owner.token)
+      use: (token: string) => postRequest("/v1/invitations/accept", { token }, owner.token)
     }
   }
   const results: Record<string, Readonly<Record<"nearly" | "unknown", ReadonlyArray<number>>>> = {}
   for (const [kind, { tokens, use }] of Object.entries(kinds)) {
     const runners = {
-      nearly: (round: number) => take(use(nearly(tokens[round % tokens.length] ?? ""))),
+      nearly: (round: number) =>
+        take(use(replaceLastCharacter(tokens[round % tokens.length] ?? ""))),
       unknown: () => take(use(unknownToken()))
     }
     await race(100, runners)

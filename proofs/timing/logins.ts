@@ -1,5 +1,5 @@
 import type { ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
-import { newAccount, posted, somebodysEmail, type Watch } from "./senders.ts"
+import { newAccount, postRequest, somebodysEmail, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
 /** The number of logins. Each account allows ten failed logins in 15 minutes. */
@@ -18,7 +18,7 @@ export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
   // Both kinds of emails get the same number of requests, so that their throttles cost the same.
   const attempt = (emails: ReadonlyArray<string>) => (round: number) =>
     take(
-      posted("/v1/auth/login", {
+      postRequest("/v1/auth/login", {
         email: emails[round % accounts],
         password: "wrong horse battery staple"
       })

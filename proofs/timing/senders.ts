@@ -5,7 +5,7 @@ import type { makeStopwatch } from "./Stopwatch.ts"
 export type Watch = ReturnType<typeof makeStopwatch>
 
 /** Returns a header with a random client address, so that no per-address throttle applies. */
-const fromSomewhere = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
+const randomAddressHeader = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
 
 export const password = "correct horse battery staple"
 
@@ -16,7 +16,7 @@ export const newAccount = async (server: ServerProcess) => {
   const post = async (path: string) => {
     const { body, status } = await call(server, "POST", path, {
       body: account,
-      headers: fromSomewhere()
+      headers: randomAddressHeader()
     })
     if (status > 201) throw new Error(`${path} was answered with ${status}`)
     return body
@@ -31,16 +31,17 @@ export const newAccount = async (server: ServerProcess) => {
 }
 
 /** Builds a request with a body for `take`. */
-export const posted = (path: string, body: object, token?: string) => ({
+export const postRequest = (path: string, body: object, token?: string) => ({
   method: "POST",
   path,
   headers: {
     "content-type": "application/json",
-    ...fromSomewhere(),
+    ...randomAddressHeader(),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
   },
   body: JSON.stringify(body)
 })
 
 /** Replaces the last character of the secret. */
-export const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A")
+export const replaceLastCharacter = (secret: string) =>
+  secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A")

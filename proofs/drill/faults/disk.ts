@@ -8,7 +8,7 @@ import {
 import { noSmallDisk, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
 import { audit } from "../scene/Audit.ts"
 import { type Account, Ledger, openAccount, startLoad } from "../scene/Load.ts"
-import { delays, failures, hangs, surprises } from "../scene/promises.ts"
+import { delays, failures, hangs, unexpectedResponses } from "../scene/promises.ts"
 import { type Outcome, startNode } from "../scene/Scene.ts"
 import { embeddedStore } from "../scene/Store.ts"
 
@@ -42,7 +42,7 @@ export const disk = Effect.gen(function* () {
   yield* load.stop
   yield* Effect.sleep("3 seconds")
   const until = new Date()
-  yield* quiet(node, account)
+  yield* waitUntilIdle(node, account)
   const broken = failures(node).filter((line) => !line.includes("The embedded store stopped"))
   node.kill("SIGTERM")
   const exitCode = yield* node.exited
@@ -59,7 +59,7 @@ export const disk = Effect.gen(function* () {
     broken: [
       ...delays(ledger, recovery),
       ...hangs(ledger),
-      ...surprises(ledger),
+      ...unexpectedResponses(ledger),
       ...broken,
       ...(exitCode === 0 ? [] : [`the node exited with ${exitCode}`])
     ]
@@ -85,7 +85,7 @@ const recovered = Effect.fnUntraced(function* (
 })
 
 /** Polls the node until no work is left, because the drill cannot open the node's store. */
-const quiet = (node: ServerProcess, account: Account) =>
+const waitUntilIdle = (node: ServerProcess, account: Account) =>
   eventually("the end of all runs", async () => {
     const counts = await Promise.all(
       ["queued", "running"].map(async (status) => {

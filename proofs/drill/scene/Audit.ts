@@ -127,7 +127,7 @@ export const audit = Effect.fnUntraced(function* (
     ],
     twice: [
       ...repeatsOf(names),
-      ...surplus("runs by hand", names.filter(isByHand).length, ledger.askedRuns),
+      ...surplus("runs by hand", names.filter(isManualRun).length, ledger.askedRuns),
       ...surplus("chain runs", chainRuns.size, ledger.askedChainRuns),
       ...repeatsOf(
         tasks.flatMap(({ kind, name }) => (kind === "delayed" ? [`named ${name}`] : []))
@@ -173,7 +173,7 @@ const nameIn = (ledger: Ledger, execution: Execution): string => {
 }
 
 /** Returns whether the name is `run <id>`, without a step. */
-const isByHand = (name: string) => /^run \S+$/.test(name)
+const isManualRun = (name: string) => /^run \S+$/.test(name)
 
 const surplus = (what: string, count: number, asked: number): ReadonlyArray<string> =>
   count > asked ? [`${count} ${what} where ${asked} were requested`] : []

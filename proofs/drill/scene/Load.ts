@@ -27,7 +27,7 @@ export interface Account {
  * The number of tasks that are run manually. A run locks its task, so with few tasks the clients
  * would block each other.
  */
-const tasksByHand = 10
+const manualTaskCount = 10
 
 export const chainSteps = ["first", "second"]
 
@@ -53,7 +53,7 @@ export const openAccount = Effect.fnUntraced(function* (node: Node, sinkUrl: str
     const { key } = await create(node, token, `${workspace}/api-keys`, { name: "load", scopes })
     const task = { url: sinkUrl, schedule: "* * * * *", overlap: "allow" }
     const tasks = await Promise.all(
-      Array.from({ length: tasksByHand }, (_, n) =>
+      Array.from({ length: manualTaskCount }, (_, n) =>
         create(node, key, `${workspace}/cron`, { ...task, name: `task ${n}` })
       )
     )

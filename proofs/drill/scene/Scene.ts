@@ -11,7 +11,7 @@ import {
 } from "../../../packages/server/test/support/ServerProcess.ts"
 import { audit, type Audit } from "./Audit.ts"
 import { Ledger, type LoadOptions, openAccount, startLoad } from "./Load.ts"
-import { delays, failures, hangs, type Recovery, surprises } from "./promises.ts"
+import { delays, failures, hangs, type Recovery, unexpectedResponses } from "./promises.ts"
 import type { Ask, Store } from "./Store.ts"
 
 export interface Outcome {
@@ -86,7 +86,7 @@ export const startScene = Effect.fnUntraced(function* <
         ),
       { concurrency: "unbounded" }
     )
-    yield* quiet(ask, since)
+    yield* waitUntilIdle(ask, since)
     const busy = new Set<number>()
     yield* eventually(
       "every node that starts runs",
@@ -114,7 +114,7 @@ export const startScene = Effect.fnUntraced(function* <
     yield* Effect.sleep(longestDelayMs)
     callMs = usualCallMs
     const until = yield* ask(databaseNow)
-    yield* quiet(ask, until)
+    yield* waitUntilIdle(ask, until)
     const found = yield* audit(ask, account, ledger, sink.calls, until)
     const result: Outcome = {
       ledger,
@@ -126,7 +126,7 @@ export const startScene = Effect.fnUntraced(function* <
         ...(outcome.broken ?? []),
         ...delays(ledger, outcome.recovery),
         ...(outcome.mayHang === true ? [] : hangs(ledger)),
-        ...surprises(ledger),
+        ...unexpectedResponses(ledger),
         ...outcome.alive.flatMap((node) => failures(node, outcome.mayLog))
       ]
     }
@@ -177,7 +177,7 @@ export const runningOn = (nodes: ReadonlyArray<Node>) =>
   })
 
 /** Waits until all runs that are due by this time have finished. */
-const quiet = (ask: Ask, until: Date) =>
+const waitUntilIdle = (ask: Ask, until: Date) =>
   Effect.gen(function* () {
     const startedMs = performance.now()
     for (;;) {

@@ -33,7 +33,7 @@ export const hangs = (ledger: Ledger): ReadonlyArray<string> => [
  * Lists unexpected responses. A fault outside the service may only cause a 503 or a failed
  * connection.
  */
-export const surprises = (ledger: Ledger): ReadonlyArray<string> =>
+export const unexpectedResponses = (ledger: Ledger): ReadonlyArray<string> =>
   [...ledger.answers().keys()]
     .filter((answer) => !/^(2..|503)$/.test(answer) && answer !== refused && answer !== unanswered)
     .map((answer) => `a response with status ${answer}`)

@@ -25,7 +25,7 @@ export interface Draft {
 }
 
 /** Endpoints that revoke credentials. They are never called with a lasting credential. */
-export const endings: ReadonlySet<string> = new Set([
+export const revokingEndpoints: ReadonlySet<string> = new Set([
   "auth.logout",
   "auth.deleteMe",
   "auth.changePassword",
@@ -81,7 +81,7 @@ export const requestOf = (draft: Draft, host: string): WireRequest => ({
 const credentialFor = ({ access, name, segments }: Target, dice: Dice, world: World) => {
   const sessions = world.sessions.filter(
     ({ account, isLasting }) =>
-      !(isLasting && endings.has(name)) &&
+      !(isLasting && revokingEndpoints.has(name)) &&
       (!segments.includes(":workspace_id") || account.workspaces.length > 0)
   )
   const keys = world.keys.filter(

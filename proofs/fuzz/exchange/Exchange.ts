@@ -1,12 +1,12 @@
 import { Option, Predicate } from "effect"
 import type { Target } from "../contract/Contract.ts"
 import type { Draft } from "./Draft.ts"
-import type { WireAnswer, WireRequest } from "./Wire.ts"
+import type { WireResponse, WireRequest } from "./Wire.ts"
 
 export interface Exchange {
   readonly draft: Draft
   readonly request: WireRequest
-  readonly answer: WireAnswer
+  readonly answer: WireResponse
   /** The endpoints of the path by method. Empty if the path is not in the contract. */
   readonly here: ReadonlyMap<string, Target>
 }
@@ -28,11 +28,11 @@ export const jsonObject = (value: unknown): Json =>
 export const jsonObjects = (value: unknown): ReadonlyArray<Json> =>
   Array.isArray(value) ? value.map(jsonObject) : []
 
-export const bodyOf = ({ text }: WireAnswer): Json =>
+export const bodyOf = ({ text }: WireResponse): Json =>
   jsonObject(Option.getOrUndefined(parseJson(text)))
 
 export const errorOf = (
-  answer: WireAnswer
+  answer: WireResponse
 ): { readonly error: string; readonly [field: string]: unknown } | undefined => {
   const { detail } = bodyOf(answer)
   return Predicate.hasProperty(detail, "error") && typeof detail.error === "string"

@@ -14,14 +14,14 @@ export interface WireRequest {
   readonly isChunked: boolean
 }
 
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
 
 /** Thrown if the server closes the connection or does not respond in time. */
-export class NoAnswer extends Error {}
+export class NoResponse extends Error {}
 
 /** The response timeout, longer than the limit of requests that wait for an execution. */
 const patienceMs = 45_000
@@ -43,7 +43,7 @@ export class Connection {
     this.#socket = undefined
   }
 
-  async send(request: WireRequest): Promise<WireAnswer> {
+  async send(request: WireRequest): Promise<WireResponse> {
     const socket = (this.#socket ??= connect(this.#port, this.#hostname).setNoDelay())
     try {
       const answer = await exchange(socket, request)
@@ -57,7 +57,7 @@ export class Connection {
 }
 
 const exchange = (socket: Socket, request: WireRequest) =>
-  new Promise<WireAnswer>((resolve, reject) => {
+  new Promise<WireResponse>((resolve, reject) => {
     let received = Buffer.alloc(0)
     const finish = () => {
       socket
@@ -68,7 +68,9 @@ const exchange = (socket: Socket, request: WireRequest) =>
     const fail = (why: string) => {
       finish()
       socket.destroy()
-      reject(new NoAnswer(`${why} after ${received.length} bytes: ${received.toString("latin1")}`))
+      reject(
+        new NoResponse(`${why} after ${received.length} bytes: ${received.toString("latin1")}`)
+      )
     }
     // The error was emitted before there was a listener, so waiting for it would never finish.
     if (!socket.writable) return fail("closed, although it should be persistent")
@@ -78,7 +80,7 @@ const exchange = (socket: Socket, request: WireRequest) =>
       .on("close", () => fail("the end of the connection"))
       .on("data", (chunk) => {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-        const answer = parseAnswer(received, request.method === "HEAD")
+        const answer = parseResponse(received, request.method === "HEAD")
         if (answer === undefined) return
         finish()
         resolve(answer)
@@ -109,13 +111,13 @@ const chunked = (body: Buffer): ReadonlyArray<Buffer> => {
 }
 
 /** Parses the final response, after any interim (1xx) responses. */
-const parseAnswer = (bytes: Buffer, isHead: boolean): WireAnswer | undefined => {
+const parseResponse = (bytes: Buffer, isHead: boolean): WireResponse | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1) return undefined
   const [statusLine = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n")
   const status = Number(statusLine.split(" ")[1])
   const rest = bytes.subarray(end + 4)
-  if (status < 200) return parseAnswer(rest, isHead)
+  if (status < 200) return parseResponse(rest, isHead)
   const headers = new Map(
     lines.map((line): [string, string] => {
       const colon = line.indexOf(":")
@@ -156,7 +158,7 @@ const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): Buffer | u
  * Returns the request as a `curl` command, as exact as possible. A long or binary body is written
  * to a file.
  */
-export const asCurl = (url: string, request: WireRequest, label: string): string => {
+export const toCurl = (url: string, request: WireRequest, label: string): string => {
   const { body, headers, isChunked, method, target } = request
   const parts = ["curl", "-i", "--path-as-is", "-g", "-X", quoted(method), quoted(url + target)]
   for (const [name, value] of headers) parts.push("-H", quoted(`${name}: ${value}`))

@@ -115,21 +115,23 @@ const judgeEcho = ({ draft, request }: Exchange, body: Json): ReadonlyArray<stri
   draft.flaws.length > 0 || request.method === "GET"
     ? []
     : Object.entries(jsonObject(draft.payload)).flatMap(([name, asked]) =>
-        respelled.has(name) || !(name in body) || holds(body[name], keptSpelling(name, asked))
+        respelled.has(name) ||
+        !(name in body) ||
+        matchesRequest(body[name], keptSpelling(name, asked))
           ? []
           : [`${name} is not as requested`]
       )
 
 /** Compares a response value with the requested one. Omitted fields may have their defaults. */
-const holds = (said: unknown, asked: unknown): boolean =>
+const matchesRequest = (said: unknown, asked: unknown): boolean =>
   Array.isArray(asked)
     ? Array.isArray(said) &&
       said.length === asked.length &&
-      asked.every((one, at) => holds(said[at], one))
+      asked.every((one, at) => matchesRequest(said[at], one))
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(
           ([name, one]) =>
             // Within an option, null means the default.
-            one === null || holds(jsonObject(said)[name], keptSpelling(name, one))
+            one === null || matchesRequest(jsonObject(said)[name], keptSpelling(name, one))
         )
       : said === asked

@@ -8,7 +8,7 @@ import type { Exchange } from "../exchange/Exchange.ts"
 import { makeGenerators } from "../contract/Generate.ts"
 import { learn } from "../Learn.ts"
 import { judge } from "./Judge.ts"
-import type { WireAnswer } from "../exchange/Wire.ts"
+import type { WireResponse } from "../exchange/Wire.ts"
 import { type Account, type Credential, World } from "../world/World.ts"
 
 const targets = makeTargets(makeGenerators({ seed: "judge", sink: "http://127.0.0.2:1", now: 0 }))
@@ -60,7 +60,7 @@ interface Asked {
 
 const [shownKey, shownToken] = [pak("S"), `pwk_${"S".repeat(43)}`]
 
-const exchangeOf = (asked: Asked, answer: WireAnswer): Exchange => {
+const exchangeOf = (asked: Asked, answer: WireResponse): Exchange => {
   const { as = reader, flaws = [], hopeless = [], name, path = task, payload } = asked
   const target = targets.find((one) => one.name === name)
   if (target === undefined) throw new Error(`no ${name}`)
@@ -85,14 +85,14 @@ const exchangeOf = (asked: Asked, answer: WireAnswer): Exchange => {
   return { draft, request, answer, here: here(path.split("?")[0] ?? "") }
 }
 
-const complaints = (asked: Asked, answer: WireAnswer): ReadonlyArray<string> =>
+const complaints = (asked: Asked, answer: WireResponse): ReadonlyArray<string> =>
   judge(exchangeOf(asked, answer), world)
 
 const answer = (
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string | undefined>> = {}
-): WireAnswer => {
+): WireResponse => {
   const usual = {
     "x-request-id": "one",
     "x-content-type-options": "nosniff",
@@ -137,7 +137,7 @@ for (const [name, folder, shown] of [
 }
 
 describe("the judge of the fuzzer", () => {
-  it.each<readonly [what: string, asked: Asked, said: WireAnswer]>([
+  it.each<readonly [what: string, asked: Asked, said: WireResponse]>([
     ["a record", get, answer(200, example)],
     [
       "one asked for in upper case",
@@ -165,7 +165,7 @@ describe("the judge of the fuzzer", () => {
     assert.deepStrictEqual(complaints(asked, said), [])
   })
 
-  it.each<readonly [complaint: string, asked: Asked, said: WireAnswer]>([
+  it.each<readonly [complaint: string, asked: Asked, said: WireResponse]>([
     ["500: the server failed", get, refusal(new ApiErrors.InternalError(), 500)],
     ["503: the server failed", get, refusal(new ApiErrors.Unavailable({ retry_after: 1 }), 503)],
     ["not an error object", get, answer(404, { error: "not_found" })],

@@ -7,7 +7,7 @@ import { bodyOf, errorOf, type Exchange, targetOf } from "../exchange/Exchange.t
 import { judgeAccess } from "./Access.ts"
 import { itemsOf, judgeCount } from "./Batch.ts"
 import { judgeFacts } from "./Facts.ts"
-import type { WireAnswer } from "../exchange/Wire.ts"
+import type { WireResponse } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
 
 /**
@@ -93,7 +93,7 @@ const judgeEnvelope = ({ answer, request }: Exchange): ReadonlyArray<string> => 
 }
 
 /** Returns whether the response has no body to check, as for HEAD. */
-const isUnread = (answer: WireAnswer) =>
+const isUnread = (answer: WireResponse) =>
   answer.text === ""
     ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
     : unreadErrors.has(errorOf(answer)?.error ?? "")
@@ -173,7 +173,7 @@ const methodsOf = (here: Exchange["here"]) =>
   [...here.keys(), ...(here.has("GET") ? ["HEAD"] : [])].toSorted().join(", ")
 
 const judgeBody = (
-  { headers, text }: WireAnswer,
+  { headers, text }: WireResponse,
   { decode, headersOf }: Expected
 ): ReadonlyArray<string> => {
   if (decode === undefined) return text === "" ? [] : ["a body where none is declared"]
@@ -187,7 +187,7 @@ const judgeBody = (
 }
 
 /** A field for which most generated URLs do not serve a calendar. */
-const readElsewhere = "excluded_calendar"
+const calendarUrlField = "excluded_calendar"
 
 /** Checks requests without flaws, and requests with a flaw that must not be accepted. */
 const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
@@ -205,7 +205,7 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   if (status === 422) {
     const wrong = issuesOf(answer).filter(
       (field) =>
-        field !== readElsewhere && rulesBetweenFields[target.name]?.includes(field) !== true
+        field !== calendarUrlField && rulesBetweenFields[target.name]?.includes(field) !== true
     )
     return wrong.length > 0 ? [`valid, but refused for ${wrong.join(", ")}`] : []
   }
@@ -220,7 +220,7 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
  * Returns the invalid fields that a response reports, except fields that depend on the server's
  * network.
  */
-const issuesOf = (answer: WireAnswer): ReadonlyArray<string> => {
+const issuesOf = (answer: WireResponse): ReadonlyArray<string> => {
   const issues = errorOf(answer)?.["issues"]
   if (!Array.isArray(issues)) return []
   return (issues as ReadonlyArray<{ readonly path?: ReadonlyArray<unknown>; message?: string }>)

@@ -68,7 +68,7 @@ export const authorization: Mutation = (draft, dice, world) => {
 }
 
 /** Adds headers that keep a request valid and do not change its meaning. */
-export const harmless: Mutation = (draft, dice) => {
+export const addHarmlessHeaders: Mutation = (draft, dice) => {
   const [name, values] = dice.pick<readonly [string, ReadonlyArray<string>]>([
     ["x-request-id", ["a b"]],
     ["x-request-id", ["\xe9\xff"]],
@@ -126,7 +126,7 @@ export const idempotencyKey: Mutation = (draft, dice) => {
 }
 
 /** Adds headers beyond the limits of HTTP parsing. */
-export const tooMuch: Mutation = (draft, dice) => {
+export const addOversizedHeaders: Mutation = (draft, dice) => {
   if (dice.chance(0.5)) setHeader(draft, "x-long", "a".repeat(17_000))
   else draft.query.push(`long=${"a".repeat(17_000)}`)
   flaw(draft, "too long for HTTP", "size")

@@ -1,7 +1,14 @@
 import type { Dice } from "../Dice.ts"
 import type { Draft } from "../exchange/Draft.ts"
 import { bytes, json } from "./Body.ts"
-import { authorization, contentType, harmless, idempotencyKey, method, tooMuch } from "./Head.ts"
+import {
+  authorization,
+  contentType,
+  addHarmlessHeaders,
+  idempotencyKey,
+  method,
+  addOversizedHeaders
+} from "./Head.ts"
 import { path, query } from "./Target.ts"
 import type { Mutation } from "./Mutation.ts"
 import type { World } from "../world/World.ts"
@@ -35,10 +42,10 @@ const mutations: readonly [Mutation, ...Array<Mutation>] = [
   contentType,
   authorization,
   authorization,
-  harmless,
-  harmless,
-  harmless,
-  harmless,
+  addHarmlessHeaders,
+  addHarmlessHeaders,
+  addHarmlessHeaders,
+  addHarmlessHeaders,
   idempotencyKey,
-  tooMuch
+  addOversizedHeaders
 ]
