@@ -26,7 +26,7 @@ export const cut = Effect.gen(function* () {
   const startedMs = performance.now()
   const seconds = yield* scene.recovered([other])
   yield* Effect.sleep("5 seconds")
-  yield* network.heal("remain lost")
+  yield* network.heal("stay lost")
   const healed = yield* scene.recovered([lonely, other])
   const lonelySeconds = (performance.now() - startedMs) / 1000
   yield* Effect.sleep("2 seconds")
