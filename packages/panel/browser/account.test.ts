@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
     await page.getByRole("button", { name: "Your account" }).getByText("Countess").waitFor()
 
     const sessions = page.getByRole("table", { name: "Sessions" })
-    await sessions.getByText("this one").waitFor()
+    await sessions.getByText("current").waitFor()
     const before = await sessions.getByRole("button", { name: "End session" }).count()
     expect(before).toBeGreaterThan(0)
     await sessions.getByRole("button", { name: "End session" }).first().click()
@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)("an account", () => {
     const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
     expect(codes?.split("\n")).toHaveLength(10)
     await page.getByRole("button", { name: "I have saved the codes" }).click()
-    await page.getByText("10 recovery codes are left").waitFor()
+    await page.getByText("You have 10 recovery codes left").waitFor()
 
     const signInWith = async (...tried: ReadonlyArray<string>) => {
       const { page: next } = await panel.open()

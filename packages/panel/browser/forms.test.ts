@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await page.getByLabel("Check every: unit").selectOption("minutes")
     await every.fill("5")
     expect(await every.evaluate((input: HTMLInputElement) => input.validationMessage)).toBe(
-      "Give at least 60 minutes."
+      "Enter at least 60 minutes."
     )
   })
 

@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.getByText("Export failed").waitFor()
     await page.getByRole("row", { name: /Delivered.*Export/ }).waitFor()
     await page.getByRole("link", { name: "Export failed" }).click()
-    await page.getByRole("region", { name: "answer to attempt 1" }).getByText("thanks").waitFor()
+    await page.getByRole("region", { name: "response to attempt 1" }).getByText("thanks").waitFor()
     await page.getByRole("button", { name: "Send message again" }).click()
     await page.getByText("The message was sent again").waitFor()
     expect(problems).toEqual([])

@@ -1,6 +1,6 @@
 import type { ExecutionBucket, Forecast } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { comingIn, doneIn, hoursPerBar } from "../src/overview/bars.ts"
+import { upcomingBars, pastBars, hoursPerBar } from "../src/overview/bars.ts"
 
 const hourMs = 3_600_000
 const at = (hour: number) => new Date(hour * hourMs).toISOString()
@@ -26,14 +26,14 @@ describe("the bars of the overview", () => {
 
   it("hold each of the last 25 hours once, and the latest bar is whole", () => {
     for (const hours of [1, 2, 3, 4, 6, 8]) {
-      const bars = doneIn(buckets, hours, 26 * hourMs)
+      const bars = pastBars(buckets, hours, 26 * hourMs)
       expect(bars[0]?.start).toBe(hourMs)
       expect(bars.at(-1)).toMatchObject({ start: (26 - hours) * hourMs, end: 26 * hourMs })
       expect(bars.reduce((sum, { failed }) => sum + failed, 0)).toBe(25)
       expect(bars.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe((25 * 26) / 2)
       for (const [index, bar] of bars.slice(1).entries()) expect(bar.start).toBe(bars[index]?.end)
     }
-    expect(doneIn([], 2, 0)).toEqual([])
+    expect(pastBars([], 2, 0)).toEqual([])
   })
 
   it("say of the next 24 hours what runs, what collides, and which tasks do", () => {
@@ -52,7 +52,7 @@ describe("the bars of the overview", () => {
         { at: at(24), runs: 5, tasks: [{ name: "later" }] }
       ]
     } as unknown as Forecast
-    const bars = comingIn(forecast, 2, 0)
+    const bars = upcomingBars(forecast, 2, 0)
     expect(bars).toHaveLength(12)
     expect(bars[0]).toEqual({
       start: 0,
@@ -75,7 +75,7 @@ describe("the bars of the overview", () => {
       minutes: [],
       busiest: []
     } as unknown as Forecast
-    expect(doneIn(buckets, 2, now).at(-1)).toMatchObject({ start: 24 * hourMs, end: now })
-    expect(comingIn(forecast, 2, now)[0]).toMatchObject({ start: now, end: 27 * hourMs })
+    expect(pastBars(buckets, 2, now).at(-1)).toMatchObject({ start: 24 * hourMs, end: now })
+    expect(upcomingBars(forecast, 2, now)[0]).toMatchObject({ start: now, end: 27 * hourMs })
   })
 })

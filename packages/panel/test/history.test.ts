@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { daysOf, notBefore, oldestOf, upShare, watchedBy } from "../src/monitors/history.ts"
+import {
+  dailyHistory,
+  clampToIncidents,
+  oldestOf,
+  uptimeFraction,
+  monitoredPeriod
+} from "../src/monitors/history.ts"
 
 const hourMs = 3_600_000
 const start = Date.parse("2026-11-20T12:00:00.000Z")
@@ -20,30 +26,32 @@ describe("the history of a monitor", () => {
     ] as const
     const from = start + 2 * hourMs
     expect(oldestOf(events, true)).toEqual({ at: at(2), isFirst: true })
-    expect(watchedBy(monitor, [], oldestOf(events, true))).toEqual({ from, since: from })
-    expect(watchedBy(monitor, [], none)).toEqual({ from, since: start })
+    expect(monitoredPeriod(monitor, [], oldestOf(events, true))).toEqual({ from, since: from })
+    expect(monitoredPeriod(monitor, [], none)).toEqual({ from, since: start })
   })
 
   it("of one that was never up is a time in which it was down", () => {
     const incidents = [down(1, null)]
     const failed = { ...monitor, last_change_at: at(1), status: "down" } as const
-    const watched = watchedBy(failed, incidents, { at: at(1), isFirst: true })
-    expect(upShare(incidents, watched?.from ?? 0, start + 2 * hourMs)).toBe(0)
+    const watched = monitoredPeriod(failed, incidents, { at: at(1), isFirst: true })
+    expect(uptimeFraction(incidents, watched?.from ?? 0, start + 2 * hourMs)).toBe(0)
   })
 
   it("claims nothing of one that was paused before it was seen", () => {
-    expect(watchedBy({ ...monitor, status: "paused" }, [], oldestOf([], true))).toBeUndefined()
+    expect(
+      monitoredPeriod({ ...monitor, status: "paused" }, [], oldestOf([], true))
+    ).toBeUndefined()
   })
 
   it("counts an incident that began after the clock has ticked", () => {
     const incidents = [down(2, null)]
-    const now = notBefore(incidents, start + 1.99 * hourMs)
-    expect(upShare(incidents, start, now)).toBeLessThan(1)
+    const now = clampToIncidents(incidents, start + 1.99 * hourMs)
+    expect(uptimeFraction(incidents, start, now)).toBeLessThan(1)
   })
 
   it("tells days that are known from those of which there is only no incident", () => {
     const watched = { since: start - 48 * hourMs, from: start - 24 * hourMs }
-    const days = daysOf([], watched, start, 4)
+    const days = dailyHistory([], watched, start, 4)
     expect(days.map(({ known }) => known)).toEqual([
       "not watched",
       "no incident",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { changedFields, mergeLatest, settleClashes } from "../src/ui/forms/merge.ts"
+import { changedFields, mergeLatest, resolveConflicts } from "../src/ui/forms/merge.ts"
 
 const opened = { name: "Nightly", schedule: "0 3 * * *", headers: [["a", "1"]], body: "" }
 
@@ -23,11 +23,11 @@ describe("a form whose record is changed by somebody else", () => {
     expect(merged.values).toEqual(values)
     expect(merged.base).toEqual({ ...opened, body: "same" })
 
-    const mine = settleClashes(merged, latest, merged.clashes, "mine")
+    const mine = resolveConflicts(merged, latest, merged.clashes, "mine")
     expect(changedFields(mine.base, mine.values)).toEqual({ name: "Mine" })
     expect(mergeLatest(mine, latest).clashes).toEqual([])
 
-    const theirs = settleClashes(merged, latest, merged.clashes, "theirs")
+    const theirs = resolveConflicts(merged, latest, merged.clashes, "theirs")
     expect(theirs.values).toEqual(latest)
     expect(changedFields(theirs.base, theirs.values)).toEqual({})
   })
@@ -35,7 +35,7 @@ describe("a form whose record is changed by somebody else", () => {
   it("asks again if the record changes once more", () => {
     const values = { ...opened, name: "Mine" }
     const first = { ...opened, name: "Theirs" }
-    const kept = settleClashes({ base: opened, values }, first, ["name"], "mine")
+    const kept = resolveConflicts({ base: opened, values }, first, ["name"], "mine")
     expect(mergeLatest(kept, { ...opened, name: "Other" }).clashes).toEqual(["name"])
   })
 

@@ -12,7 +12,7 @@ import { Ago } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { keyQueries } from "./queries.ts"
-import { scopesInWords } from "./scopes.ts"
+import { describeScopes } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
 import { Only } from "../ui/role.tsx"
 
@@ -96,7 +96,7 @@ const columnsWith = (
     className: "w-72 shrink-0 max-lg:hidden",
     cell: ({ scopes }) => (
       <span className="line-clamp-2 text-soft" title={scopes.join(", ")}>
-        {scopesInWords(scopes)}
+        {describeScopes(scopes)}
       </span>
     )
   },

@@ -12,7 +12,7 @@ import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { KeyUsage } from "./KeyUsage.tsx"
 import { keyQueries } from "./queries.ts"
-import { scopesInWords } from "./scopes.ts"
+import { describeScopes } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
 
 export const KeyPage = () => {
@@ -101,7 +101,7 @@ const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
 
 const factsOf = (apiKey: ApiKey): FactsByName => ({
   Status: <KeyState of={apiKey} />,
-  Scopes: scopesInWords(apiKey.scopes),
+  Scopes: describeScopes(apiKey.scopes),
   "Last used": apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />,
   Expires: apiKey.expires_at === null ? "Never" : <At at={apiKey.expires_at} />,
   "Allowed addresses":

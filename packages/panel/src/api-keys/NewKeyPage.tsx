@@ -10,7 +10,7 @@ import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { keyQueries } from "./queries.ts"
-import { scopesIn } from "./scopes.ts"
+import { parseScopes } from "./scopes.ts"
 import { ScopeTable } from "./ScopeTable.tsx"
 import { ShownKey } from "./ShownKey.tsx"
 import * as bounds from "../data/bounds.ts"
@@ -75,7 +75,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
   const form = useForm({
     initial: {
       name,
-      scopes: scopesIn(scopes),
+      scopes: parseScopes(scopes),
       expires_in_days: "90",
       allowed_ips: ""
     },

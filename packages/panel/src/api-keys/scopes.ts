@@ -45,7 +45,7 @@ export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArra
 ]
 
 /** Formats scopes for people: `Tasks, Executions (read)`. */
-export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
+export const describeScopes = (scopes: ReadonlyArray<Scope>): string =>
   all.every((scope) => scopes.includes(scope))
     ? "Everything"
     : areas
@@ -62,5 +62,5 @@ export const scopesInWords = (scopes: ReadonlyArray<Scope>): string =>
 export const newKeySearch = searchOf({ name: textIn, scopes: textIn })
 
 /** Parses a comma-separated list of scopes such as `tasks:read,tasks:write`. Ignores unknown scopes. */
-export const scopesIn = (text: string | undefined): ReadonlyArray<Scope> =>
+export const parseScopes = (text: string | undefined): ReadonlyArray<Scope> =>
   all.filter((scope) => (text ?? "").split(",").includes(scope))

@@ -3,12 +3,12 @@ import { useNavigate } from "@tanstack/react-router"
 import { CornerDownLeft, Search } from "lucide-react"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import { classes } from "../ui/classes.ts"
-import { useSettled } from "../ui/useSettled.ts"
+import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 import { workspacesOptions } from "../data/queries.ts"
-import { bestFirst, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
-import { useMay } from "../ui/role.tsx"
+import { sortByRelevance, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
+import { useHasRole } from "../ui/role.tsx"
 
 /** The command palette. Finds pages, actions, workspaces and the records of the workspace. */
 const Palette = ({
@@ -23,11 +23,11 @@ const Palette = ({
   const [at, setAt] = useState(0)
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
-  const asked = useSettled(text.trim())
+  const asked = useDebouncedText(text.trim())
   const things = useQuery(foundOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
-  const found: ReadonlyArray<Found> = bestFirst(text.trim(), [
-    ...findPages(workspaceId, text.trim(), useMay()),
+  const found: ReadonlyArray<Found> = sortByRelevance(text.trim(), [
+    ...findPages(workspaceId, text.trim(), useHasRole()),
     ...(asked === "" ? [] : (things.data ?? [])),
     ...findWorkspaces(workspaces, workspaceId, asked)
   ])

@@ -10,7 +10,7 @@ import { notifyProblem } from "../ui/messages/toast.ts"
 import { Badge } from "../ui/values/Status.tsx"
 import { navigation } from "./navigation.tsx"
 import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
-import { useMay } from "../ui/role.tsx"
+import { useHasRole } from "../ui/role.tsx"
 
 const item =
   "flex h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors duration-75 hover:bg-sunken hover:text-ink [&_svg]:size-4 [&_svg]:text-faint"
@@ -25,7 +25,7 @@ export const Sidebar = ({
   /** Called before the user navigates to another page. */
   readonly onLeave: () => void
 }) => {
-  const may = useMay()
+  const may = useHasRole()
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
       <WorkspaceSwitcher workspaceId={workspaceId} />

@@ -1,4 +1,4 @@
-import { waitsUntil } from "../data/rateLimit.ts"
+import { rateLimitedUntil } from "../data/rateLimit.ts"
 import { useNow } from "../ui/values/clock.ts"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 
@@ -7,7 +7,7 @@ import { Spinner } from "../ui/messages/Spinner.tsx"
  * dialogs too.
  */
 export const WaitNotice = () => {
-  const until = waitsUntil.use()
+  const until = rateLimitedUntil.use()
   return until !== undefined && <Notice key={until} until={until} />
 }
 

@@ -5,7 +5,7 @@ import { Activity, BellRing, Building2, Cpu, ListOrdered, Lock, Plus, Siren } fr
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
-import { taskKinds, taskLink, unnamed } from "../data/tasks.ts"
+import { taskKinds, taskLink, nameFromUrl } from "../data/tasks.ts"
 import { navigation } from "./navigation.tsx"
 
 export interface Found {
@@ -37,7 +37,10 @@ const hasWords = (name: string, text: string): boolean =>
     .every((word) => name.toLowerCase().includes(word))
 
 /** Sorts names that start with the text first, then names with a word that does, then the rest. */
-export const bestFirst = (text: string, found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+export const sortByRelevance = (
+  text: string,
+  found: ReadonlyArray<Found>
+): ReadonlyArray<Found> => {
   const typed = text.toLowerCase()
   const rank = ({ name }: Found): number => {
     const words = name.toLowerCase()
@@ -165,7 +168,7 @@ export const foundOptions = (workspaceId: string | undefined, text: string) =>
         const { id, key, name, target } = record
         return {
           key: id,
-          name: name ?? key ?? unnamed(target ?? id),
+          name: name ?? key ?? nameFromUrl(target ?? id),
           kind,
           icon: <Icon />,
           link: linkOf(scope, record)

@@ -11,16 +11,16 @@ import { queries } from "./queries.ts"
 import { latestServerTime } from "./serverTime.ts"
 
 /** The delay between the first event of a batch and the refetch. */
-const gatherMs = 400
+const batchDelayMs = 400
 
 /** The same delay for statistics, which are more expensive than lists. */
 const statsMs = 1_500
 
 /** The delay before reconnecting after an error response, such as one for too many streams. */
-const refusedMs = 30_000
+const errorRetryMs = 30_000
 
 /** The delay before reconnecting after a network error. */
-const unreachableMs = 3_000
+const unreachableRetryMs = 3_000
 
 /** Lists with more loaded pages are not refetched, because a refetch reads all of their pages. */
 const maxPages = 3
@@ -145,7 +145,7 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
       void refetch(workspaceId, isReset ? undefined : new Set(nouns))
       nouns.clear()
       isReset = false
-    }, gatherMs)
+    }, batchDelayMs)
   }
   const { events } = clientOf(workspaceId).withOptions({ fetch: watched })
   const lastEventId = lastEventIds.get(workspaceId)
@@ -173,7 +173,7 @@ export const useLive = (workspaceId: WorkspaceId | undefined): void => {
         if (own.signal.aborted) return
         const isAway = error instanceof ConnectionError
         connection.set(isAway ? "away" : "unknown")
-        again = window.setTimeout(start, isAway ? unreachableMs : refusedMs)
+        again = window.setTimeout(start, isAway ? unreachableRetryMs : errorRetryMs)
       })
     }
     start()

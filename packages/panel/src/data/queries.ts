@@ -23,7 +23,8 @@ export const queries = new QueryClient({
 })
 
 /** True if the error is a response of the API that a retry would not change. */
-export const isAnswer = (error: unknown): boolean => error instanceof ApiError && error.status < 500
+export const isErrorResponse = (error: unknown): boolean =>
+  error instanceof ApiError && error.status < 500
 
 export const listOptions = <A>(
   queryKey: QueryKey,
@@ -63,7 +64,10 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
 }
 
 /** Returns query options that refetch even if the cached data is fresh. */
-export const uncached = <Options extends object>(options: Options) => ({ ...options, staleTime: 0 })
+export const withoutCache = <Options extends object>(options: Options) => ({
+  ...options,
+  staleTime: 0
+})
 
 export const meOptions = queryOptions({
   queryKey: ["me"],

@@ -3,17 +3,17 @@ import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
 
 /** The time until which the rate limit rejects this user's requests. */
-export const waitsUntil = createStore<number | undefined>(undefined)
+export const rateLimitedUntil = createStore<number | undefined>(undefined)
 
 let timer: number | undefined
 
 /** The longest delay after which the SDK retries. Longer ones are reported as errors. */
-const longestSeconds = 30
+const maxRetryDelaySeconds = 30
 
 onResponse(({ headers, status }) => {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN)
-  if (status !== 429 || !(seconds > 0 && seconds <= longestSeconds)) return
+  if (status !== 429 || !(seconds > 0 && seconds <= maxRetryDelaySeconds)) return
   window.clearTimeout(timer)
-  timer = window.setTimeout(() => waitsUntil.set(undefined), seconds * 1_000)
-  waitsUntil.set(now() + seconds * 1_000)
+  timer = window.setTimeout(() => rateLimitedUntil.set(undefined), seconds * 1_000)
+  rateLimitedUntil.set(now() + seconds * 1_000)
 })

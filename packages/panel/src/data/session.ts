@@ -27,7 +27,7 @@ export interface Credentials {
 type SessionEnd = "signed out" | "expired"
 
 /** How long before its expiry a token is renewed. */
-const earlyMs = 60_000
+const renewBeforeMs = 60_000
 
 /**
  * The session of the signed-in user. The refresh token is in an HttpOnly cookie. All tabs share one
@@ -139,7 +139,7 @@ class Session {
   #keep(answer: Answer | NoAccounts | undefined): void {
     if (answer === undefined || !("access_token" in answer)) return
     const lifeMs = answer.expires_in * 1_000
-    const renewAt = now() + lifeMs - Math.min(earlyMs, lifeMs / 10)
+    const renewAt = now() + lifeMs - Math.min(renewBeforeMs, lifeMs / 10)
     const token = { value: answer.access_token, renewAt }
     this.#tabs.postMessage(token)
     this.#take(token)

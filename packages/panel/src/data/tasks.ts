@@ -32,11 +32,11 @@ export const taskLink = (
 })
 
 /** The display name of a task without a name: its URL without the scheme. */
-export const unnamed = (url: string): string => url.replace(/^https?:\/\//, "")
+export const nameFromUrl = (url: string): string => url.replace(/^https?:\/\//, "")
 
 export const taskNames = nameLookup("task", "names", async (workspaceId, task_ids) => {
   const { data } = await clientOf(workspaceId).activity.names({ task_ids })
-  return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? unnamed(url ?? "")]))
+  return new Map(data.map(({ name, task_id, url }) => [task_id, name ?? nameFromUrl(url ?? "")]))
 })
 
 /** Finds tasks of all kinds by part of their name. */
@@ -60,7 +60,7 @@ export const findTasks = async (
     ...delayed.data.map((task) => ({
       id: task.id,
       kind: "delayed" as const,
-      name: task.name ?? unnamed(task.url)
+      name: task.name ?? nameFromUrl(task.url)
     }))
   ]
 }

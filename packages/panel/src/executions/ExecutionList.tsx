@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
-import { type Column, List, rowLink, rowTitle } from "../ui/lists/List.tsx"
+import { type Column, List, rowLinkClass, rowTitle } from "../ui/lists/List.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At, Duration } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
@@ -88,7 +88,7 @@ const columnsFor = (
           <Status of={status} />
         ) : (
           <>
-            {link(id, rowLink, <Status of={status} />)}
+            {link(id, rowLinkClass, <Status of={status} />)}
             <At at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
           </>
         )

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { TaskLink } from "../executions/TaskLink.tsx"
-import { CardList, cardRow } from "../ui/lists/CardList.tsx"
+import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Ago } from "../ui/values/Time.tsx"
-import { upcomingName, upcomingOptions } from "./queries.ts"
+import { upcomingRunName, upcomingOptions } from "./queries.ts"
 
 export const UpcomingList = ({ limit }: { readonly limit?: number }) => {
   const { workspaceId } = useWorkspace()
@@ -16,8 +16,8 @@ export const UpcomingList = ({ limit }: { readonly limit?: number }) => {
       height="h-40"
     >
       {(run) => (
-        <TaskLink kind={run.kind} taskId={run.task_id} className={cardRow}>
-          <span className="grow truncate">{upcomingName(run)}</span>
+        <TaskLink kind={run.kind} taskId={run.task_id} className={cardRowClass}>
+          <span className="grow truncate">{upcomingRunName(run)}</span>
           <Ago at={run.at} className="text-sm text-faint" />
         </TaskLink>
       )}

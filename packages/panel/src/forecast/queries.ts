@@ -1,7 +1,7 @@
 import type { UpcomingRun, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { unnamed } from "../data/tasks.ts"
+import { nameFromUrl } from "../data/tasks.ts"
 import { now } from "../ui/values/clock.ts"
 
 const dayMs = 86_400_000
@@ -25,5 +25,5 @@ export const upcomingOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).activity.upcoming({ limit: 20 }, { signal })).data
   })
 
-export const upcomingName = ({ name, url }: Pick<UpcomingRun, "name" | "url">): string =>
-  name ?? (url === null ? "A task without a name" : unnamed(url))
+export const upcomingRunName = ({ name, url }: Pick<UpcomingRun, "name" | "url">): string =>
+  name ?? (url === null ? "A task without a name" : nameFromUrl(url))

@@ -33,7 +33,7 @@ export const MonitorName = ({ monitorId }: { readonly monitorId: MonitorId }) =>
 }
 
 /** Shows the duration of an incident, up to now if it is still open. */
-export const Lasted = ({
+export const IncidentDuration = ({
   incident: { closed_at, opened_at }
 }: {
   readonly incident: Pick<Incident, "closed_at" | "opened_at">
@@ -103,6 +103,6 @@ const columns: ReadonlyArray<Column<Incident>> = [
     key: "duration",
     head: "Duration",
     className: "w-20 shrink-0 text-right",
-    cell: (incident) => <Lasted incident={incident} />
+    cell: (incident) => <IncidentDuration incident={incident} />
   }
 ]

@@ -15,7 +15,7 @@ import { CopyText } from "../ui/values/Copy.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { At } from "../ui/values/Time.tsx"
-import { IncidentStatus, Lasted, MonitorName } from "./IncidentList.tsx"
+import { IncidentStatus, IncidentDuration, MonitorName } from "./IncidentList.tsx"
 import { incidentOptions, incidentsChanged } from "./queries.ts"
 
 export const IncidentPage = () => {
@@ -84,7 +84,7 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
         Cause: <Badge>{cause.code.replaceAll("_", " ")}</Badge>,
         Opened: <At at={incident.opened_at} />,
         Resolved: closed_at === null ? "Not yet" : <At at={closed_at} />,
-        Duration: <Lasted incident={incident} />,
+        Duration: <IncidentDuration incident={incident} />,
         Acknowledged:
           acknowledged_at === null ? (
             "Not yet"

@@ -9,11 +9,11 @@ import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import {
   type DayOfHistory,
-  daysOf,
-  notBefore,
+  dailyHistory,
+  clampToIncidents,
   type OldestEvent,
-  upShare,
-  watchedBy
+  uptimeFraction,
+  monitoredPeriod
 } from "./history.ts"
 
 const mostDays = 90
@@ -34,15 +34,15 @@ export const History = ({ monitor, oldest }: Props) => {
   )
   if (error !== null) return <Problem error={error} />
   if (data === undefined || oldest === undefined) return <Skeleton className="h-28" />
-  const now = notBefore(data.incidents, Math.max(tick, dataUpdatedAt))
-  const watched = watchedBy(monitor, data.incidents, oldest)
+  const now = clampToIncidents(data.incidents, Math.max(tick, dataUpdatedAt))
+  const watched = monitoredPeriod(monitor, data.incidents, oldest)
   if (watched === undefined) return null
   // Incidents of earlier days have been deleted, so the status of those days is unknown.
   const shownDays = Math.min(data.keptDays, mostDays)
-  const days = daysOf(data.incidents, watched, now, shownDays)
+  const days = dailyHistory(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now
   const from = Math.max(first, watched.from)
-  const share = percent(upShare(data.incidents, from, now))
+  const share = percent(uptimeFraction(data.incidents, from, now))
   const count = data.incidents.filter((incident) => lasts(incident, first)).length
   const incidents = count === 1 ? "1 incident" : `${count} incidents`
   return (

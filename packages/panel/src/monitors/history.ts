@@ -43,7 +43,7 @@ export interface Watched {
  * Finds when a monitor was first up or down. Because old events are deleted, incidents and the
  * latest status change count too. Returns undefined if the monitor was never up or down.
  */
-export const watchedBy = (
+export const monitoredPeriod = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
   incidents: ReadonlyArray<Span>,
   oldest: OldestEvent
@@ -59,11 +59,11 @@ export const watchedBy = (
 }
 
 /** Returns `now`, but not before the start of any incident, because the page's clock is coarse. */
-export const notBefore = (incidents: ReadonlyArray<Span>, now: number): number =>
+export const clampToIncidents = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 
 /** Returns the last days in the user's time zone, oldest first. */
-export const daysOf = (
+export const dailyHistory = (
   incidents: ReadonlyArray<Span>,
   { from, since }: Watched,
   now: number,
@@ -84,5 +84,5 @@ export const daysOf = (
   })
 
 /** Returns the fraction of the time since `from` during which the monitor was up. */
-export const upShare = (incidents: ReadonlyArray<Span>, from: number, now: number): number =>
+export const uptimeFraction = (incidents: ReadonlyArray<Span>, from: number, now: number): number =>
   now <= from ? 1 : 1 - downIn(incidents, from, now) / (now - from)

@@ -5,7 +5,7 @@ import { Pencil } from "lucide-react"
 import { type ComponentType, type ReactNode, useEffect, useRef } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
-import { queries, uncached } from "../data/queries.ts"
+import { queries, withoutCache } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
@@ -202,7 +202,7 @@ export const monitorPages = <
               <Form
                 action="Save changes"
                 initial={form.valuesOf(monitor)}
-                latest={async () => form.valuesOf(await queries.fetchQuery(uncached(options)))}
+                latest={async () => form.valuesOf(await queries.fetchQuery(withoutCache(options)))}
                 onCancel={() => void back()}
                 onSend={async (_, patch) => {
                   await patch((changes) => resource.update(monitorId, changes))

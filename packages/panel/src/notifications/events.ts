@@ -59,7 +59,7 @@ const predicates: Readonly<Record<string, string>> = {
 }
 
 /** Describes an event in a sentence: `Nightly report failed`. */
-export const happened = ({
+export const describeEvent = ({
   name,
   type
 }: {
@@ -74,15 +74,15 @@ export const titleOf = ({
 }: Pick<NotificationDelivery, "events" | "events_count">): string => {
   const [first] = events
   if (first === undefined) return "Request to confirm the address"
-  return happened(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
+  return describeEvent(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
 }
 
 /** Joins items: `a, b and c`. */
-export const listed = (items: ReadonlyArray<string>): string =>
+export const joinNames = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
 
 /** The preselected events of a new rule: failures and recoveries. */
-export const usualEvents: ReadonlyArray<NotificationEvent> = [
+export const defaultEvents: ReadonlyArray<NotificationEvent> = [
   "execution.failed",
   "chain_run.failed",
   "task.recovered",

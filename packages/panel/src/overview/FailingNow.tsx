@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { taskLink } from "../data/tasks.ts"
 import { Section } from "../ui/layout/Page.tsx"
-import { CardList, cardRow } from "../ui/lists/CardList.tsx"
+import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { failingOptions } from "./prefetchOverview.ts"
@@ -38,7 +38,7 @@ export const FailingNow = ({
                   to: "/w/$workspaceId/executions/$executionId",
                   params: { workspaceId, executionId: execution.id }
                 })}
-            className={cardRow}
+            className={cardRowClass}
           >
             <Dot tone="bad" />
             <span className="min-w-0 grow">

@@ -5,7 +5,7 @@ import { openIncidentsOptions } from "../data/incidents.ts"
 import { MonitorName } from "../incidents/IncidentList.tsx"
 import { monitorCountsOptions } from "../monitors/queries.ts"
 import { Section } from "../ui/layout/Page.tsx"
-import { CardList, cardRow } from "../ui/lists/CardList.tsx"
+import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { Ago } from "../ui/values/Time.tsx"
@@ -36,7 +36,7 @@ export const OpenIncidents = () => {
           <Link
             to="/w/$workspaceId/incidents/$incidentId"
             params={{ workspaceId, incidentId: id }}
-            className={cardRow}
+            className={cardRowClass}
           >
             <Dot tone={acknowledged_at === null ? "bad" : "warn"} />
             <span className="min-w-0 grow">

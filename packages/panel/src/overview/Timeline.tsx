@@ -6,7 +6,7 @@ import { dayOf, timeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
-import { type Coming, comingIn, type Done, doneIn, hoursPerBar } from "./bars.ts"
+import { type Coming, upcomingBars, type Done, pastBars, hoursPerBar } from "./bars.ts"
 
 /** A bar chart of the last and the next 24 hours. Narrow charts have fewer bars. */
 export const Timeline = ({
@@ -22,8 +22,8 @@ export const Timeline = ({
   const now = useNow(60_000)
   if (past === undefined) return <Skeleton className="h-48" />
   const hours = hoursPerBar(width)
-  const done = doneIn(past, hours, now)
-  const ahead = coming === undefined ? [] : comingIn(coming, hours, now)
+  const done = pastBars(past, hours, now)
+  const ahead = coming === undefined ? [] : upcomingBars(coming, hours, now)
   const fullest = Math.max(0, ...[...done, ...ahead].map(({ runs }) => runs))
   const height = (runs: number) => `${runs === 0 ? 0 : Math.max(3, (runs / fullest) * 100)}%`
   return (

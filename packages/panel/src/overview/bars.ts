@@ -32,7 +32,7 @@ export const hoursPerBar = (widthPx: number): number =>
   [1, 2, 3, 4, 6].find((hours) => widthPx - nowPx >= (48 / hours + 1) * minBarPx) ?? 8
 
 /** Returns the bars for the last 24 hours and for the current hour up to now. */
-export const doneIn = (
+export const pastBars = (
   buckets: ReadonlyArray<ExecutionBucket>,
   hours: number,
   now: number
@@ -52,7 +52,11 @@ export const doneIn = (
 }
 
 /** Returns the bars for the next 24 hours. The first bar starts now. */
-export const comingIn = (forecast: Forecast, hours: number, now: number): ReadonlyArray<Coming> =>
+export const upcomingBars = (
+  forecast: Forecast,
+  hours: number,
+  now: number
+): ReadonlyArray<Coming> =>
   chunksOf(bucketsOf(forecast, hourMs).slice(0, 24), hours, 0).map((chunk) => {
     const start = chunk[0]?.start ?? 0
     const end = start + chunk.length * hourMs

@@ -5,7 +5,7 @@ import { useList } from "../data/queries.ts"
 import { Field, Select } from "../ui/forms/Field.tsx"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { limitInWords } from "./limitInWords.ts"
+import { describeLimits } from "./describeLimits.ts"
 import { queueQueries } from "./queries.ts"
 
 export const QueueField = ({
@@ -42,7 +42,7 @@ export const QueueField = ({
           value={value ?? ""}
           options={[
             ["", "No queue: each run starts when it is due"],
-            ...rows.map((queue) => [queue.id, `${queue.name} (${limitInWords(queue)})`] as const)
+            ...rows.map((queue) => [queue.id, `${queue.name} (${describeLimits(queue)})`] as const)
           ]}
           onChange={({ target }) =>
             onChange(target.value === "" ? null : (target.value as QueueId))

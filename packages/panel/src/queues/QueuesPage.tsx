@@ -9,7 +9,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn } from "../ui/lists/List.tsx"
 import { Only } from "../ui/role.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { limitInWords } from "./limitInWords.ts"
+import { describeLimits } from "./describeLimits.ts"
 import { pollQueuesMs, queueQueries } from "./queries.ts"
 import { QueueMenu } from "./QueueMenu.tsx"
 import { QueueSheet } from "./QueueSheet.tsx"
@@ -87,7 +87,7 @@ const columns: ReadonlyArray<Column<Queue>> = [
       <>
         <span className="block truncate font-medium">{queue.name}</span>
         <span className="block truncate text-xs text-faint max-sm:hidden">
-          {limitInWords(queue)}
+          {describeLimits(queue)}
         </span>
         <span className="block truncate text-xs text-faint nums sm:hidden">
           {queue.running} running, {waitingIn(queue)} waiting

@@ -4,7 +4,7 @@ import { createPortal } from "react-dom"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Select } from "../ui/forms/Field.tsx"
-import { RoleContext, useMay } from "../ui/role.tsx"
+import { RoleContext, useHasRole } from "../ui/role.tsx"
 import { secretsOptions } from "./queries.ts"
 import { SecretSheet } from "./SecretSheet.tsx"
 
@@ -12,7 +12,7 @@ import { SecretSheet } from "./SecretSheet.tsx"
 export const useSecrets = () => {
   const { workspaceId } = useWorkspace()
   const isKnown = use(RoleContext) !== undefined
-  return useQuery({ ...secretsOptions(workspaceId), enabled: useMay()("editor") && isKnown })
+  return useQuery({ ...secretsOptions(workspaceId), enabled: useHasRole()("editor") && isKnown })
 }
 
 /** Selects one of the workspace's secrets by name. */

@@ -1,7 +1,7 @@
 import type { Secret } from "@scheduling/sdk"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, uncached } from "../data/queries.ts"
+import { queries, withoutCache } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
@@ -34,7 +34,7 @@ export const SecretSheet = ({
     send: async (values) => {
       if (secret === undefined) {
         // Check first, because the API would overwrite a secret with the same name.
-        const known = await queries.fetchQuery(uncached(secretsOptions(workspaceId)))
+        const known = await queries.fetchQuery(withoutCache(secretsOptions(workspaceId)))
         if (known.some(({ name }) => name === values.name)) {
           throw new FieldProblem("name", `A secret with the name ${values.name} already exists.`)
         }

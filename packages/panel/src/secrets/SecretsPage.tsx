@@ -4,10 +4,10 @@ import { Lock, Plus } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { uncached } from "../data/queries.ts"
+import { withoutCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowName } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
 import { Only } from "../ui/role.tsx"
 import { Ago } from "../ui/values/Time.tsx"
 import { secretsOptions } from "./queries.ts"
@@ -19,7 +19,12 @@ export const SecretsPage = () => {
   const { workspaceId } = useWorkspace()
   const [isCreating, setCreating] = useState(false)
   // The uses of a secret change whenever a task changes.
-  const { data = [], error, isPending, refetch } = useQuery(uncached(secretsOptions(workspaceId)))
+  const {
+    data = [],
+    error,
+    isPending,
+    refetch
+  } = useQuery(withoutCache(secretsOptions(workspaceId)))
   const create = (
     <Only role="editor">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
@@ -69,7 +74,7 @@ const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
     className: "grow basis-0",
     cell: ({ allowed_hosts, description, name }) => (
       <>
-        <span className={`${rowName} font-mono text-sm`}>{name}</span>
+        <span className={`${rowNameClass} font-mono text-sm`}>{name}</span>
         {description !== null && (
           <span className="block truncate text-xs text-faint max-sm:hidden" title={description}>
             {description}

@@ -50,7 +50,7 @@ export const AuditPage = () => {
       <Sheet
         isOpen={shown !== undefined}
         onClose={() => show(undefined)}
-        title={shown === undefined ? "Event" : inWords(shown.action)}
+        title={shown === undefined ? "Event" : describeAction(shown.action)}
       >
         {shown !== undefined && (
           <EventDetail event={shown} who={whoOf(shown)} onFilter={filterClosed} />
@@ -61,7 +61,7 @@ export const AuditPage = () => {
 }
 
 /** Formats an action for people: `api_key.revoked` as `API key revoked`. */
-const inWords = (action: string): string =>
+const describeAction = (action: string): string =>
   capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
 /** Returns the name of the changed record if the event's details or the channel names contain it. */
@@ -125,7 +125,7 @@ const columnsWith = (
     cell: (event) => (
       <>
         <span className="block truncate font-medium">
-          {inWords(event.action)}
+          {describeAction(event.action)}
           <span className="font-normal text-soft"> {nameOf(event)}</span>
         </span>
         <span className="block truncate text-xs text-faint">

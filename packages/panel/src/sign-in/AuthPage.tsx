@@ -33,4 +33,4 @@ export const AuthPage = ({
   )
 }
 
-export const textLink = "font-medium text-live hover:underline underline-offset-2"
+export const textLinkClass = "font-medium text-live hover:underline underline-offset-2"

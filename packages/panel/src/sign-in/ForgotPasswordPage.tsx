@@ -5,7 +5,7 @@ import { client } from "../data/client.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLink } from "./AuthPage.tsx"
+import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 
 export const ForgotPasswordPage = () => {
   const [isSent, setSent] = useState(false)
@@ -21,7 +21,7 @@ export const ForgotPasswordPage = () => {
       title="Set a new password"
       description="You will receive a link by email. It is valid for one hour."
       below={
-        <Link to="/sign-in" className={textLink}>
+        <Link to="/sign-in" className={textLinkClass}>
           Back to sign in
         </Link>
       }

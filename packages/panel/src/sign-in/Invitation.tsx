@@ -47,7 +47,7 @@ export const InvitationFacts = ({
 )
 
 /** Describes the invitation on the pages where an invitee signs in or creates an account. */
-export const Invited = ({
+export const InvitationDescription = ({
   invitation
 }: {
   readonly invitation: InvitationPreview | null | undefined

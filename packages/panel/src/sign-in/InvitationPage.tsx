@@ -7,7 +7,7 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLink } from "./AuthPage.tsx"
+import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationFacts, invalidInvitation, useInvitation } from "./Invitation.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 import { session } from "../data/session.ts"
@@ -42,7 +42,7 @@ export const InvitationPage = () => {
         )
       }
       below={
-        <button type="button" className={textLink} onClick={signOut}>
+        <button type="button" className={textLinkClass} onClick={signOut}>
           Sign in with another account
         </button>
       }

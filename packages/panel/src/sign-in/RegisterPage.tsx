@@ -4,8 +4,8 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLink } from "./AuthPage.tsx"
-import { Invited, isInvited, useInvitation } from "./Invitation.tsx"
+import { AuthPage, textLinkClass } from "./AuthPage.tsx"
+import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
 import { session } from "../data/session.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -18,7 +18,7 @@ export const RegisterPage = () => {
       title={isFirst ? "Create the first account" : "Create an account"}
       description={
         isInvited(next) ? (
-          <Invited invitation={invitation} />
+          <InvitationDescription invitation={invitation} />
         ) : isFirst ? (
           "This server has no accounts yet. Your account comes with a first workspace."
         ) : (
@@ -28,7 +28,7 @@ export const RegisterPage = () => {
       below={
         <>
           Already have an account?{" "}
-          <Link to="/sign-in" search={next === undefined ? {} : { next }} className={textLink}>
+          <Link to="/sign-in" search={next === undefined ? {} : { next }} className={textLinkClass}>
             Sign in
           </Link>
         </>

@@ -6,7 +6,7 @@ import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLink } from "./AuthPage.tsx"
+import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 
 export const ResetPasswordPage = () => {
@@ -25,7 +25,7 @@ export const ResetPasswordPage = () => {
       title="Set a new password"
       description="This ends all your sessions."
       below={
-        <Link to="/forgot-password" className={textLink}>
+        <Link to="/forgot-password" className={textLinkClass}>
           Send a new link
         </Link>
       }

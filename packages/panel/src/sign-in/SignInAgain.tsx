@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { meOptions } from "../data/queries.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
-import { textLink } from "./AuthPage.tsx"
+import { textLinkClass } from "./AuthPage.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 
 /** The dialog shown when the session has expired. The page keeps its state, and requests wait. */
@@ -32,7 +32,7 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
           onCode={() => setAsksForCode(true)}
           onSignedIn={() => undefined}
         />
-        <button type="button" className={`self-start text-sm ${textLink}`} onClick={onLeave}>
+        <button type="button" className={`self-start text-sm ${textLinkClass}`} onClick={onLeave}>
           Leave this page
         </button>
       </div>

@@ -6,7 +6,7 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { textLink } from "./AuthPage.tsx"
+import { textLinkClass } from "./AuthPage.tsx"
 
 /** Asks for email and password, and then for the code of a second factor. */
 export const SignInForm = ({
@@ -56,7 +56,7 @@ export const SignInForm = ({
           error={form.errorOf("password")}
           side={
             known === undefined && (
-              <Link to="/forgot-password" className={`text-sm ${textLink}`}>
+              <Link to="/forgot-password" className={`text-sm ${textLinkClass}`}>
                 Forgot your password?
               </Link>
             )

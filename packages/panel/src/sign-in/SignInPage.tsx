@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
-import { AuthPage, textLink } from "./AuthPage.tsx"
-import { Invited, isInvited, useInvitation } from "./Invitation.tsx"
+import { AuthPage, textLinkClass } from "./AuthPage.tsx"
+import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 
 export const SignInPage = () => {
@@ -14,12 +14,12 @@ export const SignInPage = () => {
   return (
     <AuthPage
       title={asksForCode ? "Enter your code" : "Sign in"}
-      description={isInvited(next) ? <Invited invitation={invitation} /> : undefined}
+      description={isInvited(next) ? <InvitationDescription invitation={invitation} /> : undefined}
       below={
         asksForCode ? (
           <button
             type="button"
-            className={textLink}
+            className={textLinkClass}
             onClick={() => {
               setTimes(times + 1)
               setAsksForCode(false)
@@ -30,7 +30,11 @@ export const SignInPage = () => {
         ) : (
           <>
             No account yet?{" "}
-            <Link to="/register" search={next === undefined ? {} : { next }} className={textLink}>
+            <Link
+              to="/register"
+              search={next === undefined ? {} : { next }}
+              className={textLinkClass}
+            >
               Create an account
             </Link>
           </>

@@ -11,7 +11,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
-import { Only, useMay } from "../ui/role.tsx"
+import { Only, useHasRole } from "../ui/role.tsx"
 import { type BulkAction, BulkBar } from "./BulkBar.tsx"
 import { RecentRunsContext, useRecentRuns } from "./RecentRuns.tsx"
 import { selectionColumn, SelectionContext } from "./SelectionColumn.tsx"
@@ -82,7 +82,7 @@ export const TaskListPage = <
   const selectAll = useSelectAll(list, selection.all)
   const repeating = kind === "delayed" ? [] : list.rows.map(({ id }) => id)
   const recent = useRecentRuns(workspaceId, repeating)
-  const maySelect = useMay()("editor")
+  const maySelect = useHasRole()("editor")
   // Memoized, so that loading the next page does not re-render all rows.
   const shown = useMemo(
     () => (maySelect ? [selectionColumn, ...columns] : columns),

@@ -2,12 +2,12 @@ import type { CronTask, ExecutionKind, LastRun } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { taskLink } from "../data/tasks.ts"
-import { type Column, menuColumn, rowLink, rowName } from "../ui/lists/List.tsx"
+import { type Column, menuColumn, rowLinkClass, rowNameClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { Ago, At, None } from "../ui/values/Time.tsx"
 import { RecentRuns } from "./RecentRuns.tsx"
 import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
-import { inWords } from "./schedule/inWords.ts"
+import { describeSchedule } from "./schedule/describeSchedule.ts"
 
 /** A relative time, with the full time below. */
 export const TwoLineTime = ({ at }: { readonly at: string }) => (
@@ -27,7 +27,10 @@ export const nameColumn = <Row extends { readonly id: string; readonly workspace
   className: "grow basis-0",
   cell: (row) => (
     <>
-      <Link {...taskLink(row.workspace_id, kind, row.id)} className={`${rowName} ${rowLink}`}>
+      <Link
+        {...taskLink(row.workspace_id, kind, row.id)}
+        className={`${rowNameClass} ${rowLinkClass}`}
+      >
         {nameOf(row)}
       </Link>
       {below(row)}
@@ -54,8 +57,8 @@ export const repeatingColumns = <Row extends ScheduledRow>(
         <span className="text-faint">Manual runs only</span>
       ) : (
         <>
-          <span className="block truncate" title={inWords(schedule)}>
-            {inWords(schedule)}
+          <span className="block truncate" title={describeSchedule(schedule)}>
+            {describeSchedule(schedule)}
           </span>
           <span className="block truncate text-xs text-faint">
             <span className="font-mono">{schedule}</span> · {timezone}

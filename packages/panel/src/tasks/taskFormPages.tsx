@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ComponentType } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, uncached } from "../data/queries.ts"
+import { queries, withoutCache } from "../data/queries.ts"
 import type { recordQueries } from "../data/recordQueries.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
 import { QueueField } from "../queues/QueueField.tsx"
@@ -181,7 +181,7 @@ export const taskFormPages = <
             <Form
               action="Save changes"
               initial={valuesOf(task)}
-              latest={async () => valuesOf(await queries.fetchQuery(uncached(options)))}
+              latest={async () => valuesOf(await queries.fetchQuery(withoutCache(options)))}
               onCancel={() => void back()}
               onSend={async (_, patch) => {
                 await patch((changes) => resourceOf(api).update(taskId, changes))

@@ -10,7 +10,7 @@ export const RoleContext = createContext<Role | undefined>(undefined)
  * Returns a function that checks whether the user has a role. While the role is loading, it returns
  * true, because the API decides in any case.
  */
-export const useMay = (): ((needed: Role | undefined) => boolean) => {
+export const useHasRole = (): ((needed: Role | undefined) => boolean) => {
   const role = use(RoleContext)
   return (needed) =>
     role === undefined || needed === undefined || order.indexOf(role) >= order.indexOf(needed)
@@ -29,7 +29,7 @@ export const Only = ({
   readonly waits?: boolean
 }) => {
   const isKnown = use(RoleContext) !== undefined
-  return useMay()(role) && (isKnown || !waits) ? children : instead
+  return useHasRole()(role) && (isKnown || !waits) ? children : instead
 }
 
 export const roleNeeded = (role: Role): string =>

@@ -2,7 +2,7 @@ import type { HeartbeatMonitor, HeartbeatMonitorInput } from "@scheduling/sdk"
 import { SchedulePreview } from "../../tasks/schedule/SchedulePreview.tsx"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Choice, Field, Input } from "../../ui/forms/Field.tsx"
-import { readersZone } from "../../ui/values/format.ts"
+import { userTimeZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { SpanField } from "../../ui/forms/SpanField.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
@@ -16,7 +16,7 @@ export const newHeartbeat = {
   by: "schedule" as "period" | "schedule",
   period_seconds: 86_400 as number | null,
   schedule: "",
-  timezone: readersZone(),
+  timezone: userTimeZone(),
   grace_seconds: 300 as number | null,
   max_duration_seconds: null as number | null,
   min_interval_seconds: null as number | null

@@ -2,7 +2,7 @@ import type { HeartbeatEvent, HeartbeatMonitor, HeartbeatMonitorInput } from "@s
 import { RefreshCw } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { inWords } from "../../tasks/schedule/inWords.ts"
+import { describeSchedule } from "../../tasks/schedule/describeSchedule.ts"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
@@ -85,7 +85,7 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
         `Every ${spanOf(monitor.period_seconds ?? 0)}`
       ) : (
         <>
-          {inWords(monitor.schedule)}
+          {describeSchedule(monitor.schedule)}
           <span className="block text-xs text-faint">
             <span className="font-mono">{monitor.schedule}</span> · {monitor.timezone}
           </span>

@@ -6,7 +6,7 @@ import { SpanField } from "../../ui/forms/SpanField.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
-import { serverIn } from "./serverIn.ts"
+import { parseServer } from "./parseServer.ts"
 import * as bounds from "../../data/bounds.ts"
 
 export const newSsl = {
@@ -51,7 +51,7 @@ export const sslInputOf = ({
   port: number,
   ...values
 }: SslValues): SslMonitorInput => {
-  const { host, port } = serverIn({ host: given, port: number })
+  const { host, port } = parseServer({ host: given, port: number })
   return {
     name: values.name.trim() || host,
     tags: tagsOf(values.tags),
@@ -85,7 +85,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
               <Input
                 {...form.text("host")}
                 autoFocus
-                onBlur={() => set(serverIn(values))}
+                onBlur={() => set(parseServer(values))}
                 mono
                 required
                 spellCheck={false}

@@ -7,7 +7,7 @@ import { tagsOf } from "../../ui/forms/tags.ts"
 import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
-import { type Config, configOf, fieldsOf, textsOf } from "./configSchema.ts"
+import { type Config, configOf, fieldsOf, configToValues } from "./configSchema.ts"
 import * as bounds from "../../data/bounds.ts"
 
 export const ChannelForm = ({
@@ -39,7 +39,7 @@ export const ChannelForm = ({
     ...(version !== undefined && { version }),
     name,
     tags: tags.join(", "),
-    config: textsOf(fields, config)
+    config: configToValues(fields, config)
   })
   const inputOf = ({ config, name, tags }: ReturnType<typeof valuesOf>) => ({
     name: name.trim(),

@@ -4,7 +4,7 @@ import { useNavigate, useParams } from "@tanstack/react-router"
 import { Pause, RotateCcw, Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { queries, uncached } from "../../data/queries.ts"
+import { queries, withoutCache } from "../../data/queries.ts"
 import { AboveLink } from "../../ui/layout/AboveLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { duration } from "../../ui/values/format.ts"
@@ -151,7 +151,9 @@ const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
       onCancel={() =>
         void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
       }
-      latest={() => queries.fetchQuery(uncached(channelOptions(channel.workspace_id, channel.id)))}
+      latest={() =>
+        queries.fetchQuery(withoutCache(channelOptions(channel.workspace_id, channel.id)))
+      }
       onSend={async (input, patch) => {
         await patch((changes) => api.notifications.updateChannel(channel.id, changes))
         notify(`${input.name} was changed`)

@@ -67,7 +67,7 @@ export const fieldsOf = (
  * Converts a configuration to form values. Secret fields start empty, because the API returns only
  * the last characters.
  */
-export const textsOf = (
+export const configToValues = (
   fields: ReadonlyArray<ConfigField>,
   config: Config
 ): Readonly<Record<string, string>> =>

@@ -14,7 +14,7 @@ import { Badge, Status } from "../../ui/values/Status.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { notify, notifyProblem } from "../../ui/messages/toast.ts"
 import { kindNames } from "../../data/kindNames.ts"
-import { happened, titleOf } from "../events.ts"
+import { describeEvent, titleOf } from "../events.ts"
 import { deliveryOptions, notificationsChanged } from "../queries.ts"
 import { Only } from "../../ui/role.tsx"
 
@@ -57,7 +57,7 @@ export const DeliveryPage = () => {
                 {delivery.events.map(({ at, name, reason, subject_id, type }) => (
                   <div key={subject_id + type} className="flex gap-4 px-5 py-3">
                     <div className="min-w-0 grow">
-                      <p className="font-medium break-words">{happened({ name, type })}</p>
+                      <p className="font-medium break-words">{describeEvent({ name, type })}</p>
                       {reason !== null && (
                         <p className="break-words text-soft">
                           <Message text={reason} />

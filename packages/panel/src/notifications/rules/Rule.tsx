@@ -1,7 +1,7 @@
 import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card } from "../../ui/layout/Page.tsx"
-import { eventInWords, listed } from "../events.ts"
+import { eventInWords, joinNames } from "../events.ts"
 import { useTargets } from "./targets.ts"
 
 export const Rule = ({
@@ -25,8 +25,8 @@ export const Rule = ({
     <li>
       <Card className="flex items-start gap-4 p-4 pl-5">
         <p className="min-w-0 grow break-words">
-          Notify <b className="font-semibold">{listed(names)}</b> when{" "}
-          {listed(rule.events.map(eventInWords))}
+          Notify <b className="font-semibold">{joinNames(names)}</b> when{" "}
+          {joinNames(rule.events.map(eventInWords))}
           {scope}.
         </p>
         <RowMenu
@@ -34,7 +34,7 @@ export const Rule = ({
           role="editor"
           onEdit={onEdit}
           onDelete={onRemove}
-          warning={`${listed(names)} will receive these events only if another rule sends them.`}
+          warning={`${joinNames(names)} will receive these events only if another rule sends them.`}
         />
       </Card>
     </li>
@@ -61,6 +61,6 @@ const useScope = (rule: NotificationRule): string => {
   ]
   return [
     tags === null ? "" : `, tagged ${tags.join(" or ")}`,
-    only.length === 0 ? "" : `, only for ${listed(only)}`
+    only.length === 0 ? "" : `, only for ${joinNames(only)}`
   ].join("")
 }

@@ -4,7 +4,7 @@ import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { eventGroups, usualEvents } from "../events.ts"
+import { eventGroups, defaultEvents } from "../events.ts"
 import { TargetPicker } from "./TargetPicker.tsx"
 import { useTargets } from "./targets.ts"
 
@@ -21,7 +21,7 @@ export const RuleSheet = ({
 }) => {
   const form = useForm({
     initial: {
-      events: rule?.events ?? usualEvents,
+      events: rule?.events ?? defaultEvents,
       channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
       tags: rule?.tags?.join(", ") ?? "",
       task_ids: rule?.task_ids ?? [],

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { Plus, Search, X } from "lucide-react"
 import { useId, useState } from "react"
 import { Spinner } from "../../ui/messages/Spinner.tsx"
-import { useSettled } from "../../ui/useSettled.ts"
+import { useDebouncedText } from "../../ui/useDebouncedText.ts"
 
 export interface Target<Id extends string> {
   readonly id: Id
@@ -29,7 +29,7 @@ export const TargetPicker = <Id extends string>({
   const [text, setText] = useState("")
   const [found, setFound] = useState<ReadonlyMap<Id, string>>(new Map())
   const labelOf = (one: Id) => found.get(one) ?? nameOf(one)
-  const asked = useSettled(text.trim())
+  const asked = useDebouncedText(text.trim())
   const id = useId()
   const { data, isFetching } = useQuery(
     queryOptions({

@@ -2,7 +2,7 @@ import type { NotificationSettings } from "@scheduling/sdk"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
-import { readersZone } from "../../ui/values/format.ts"
+import { userTimeZone } from "../../ui/values/format.ts"
 import { Card } from "../../ui/layout/Page.tsx"
 import { SpanField } from "../../ui/forms/SpanField.tsx"
 import { notify } from "../../ui/messages/toast.ts"
@@ -18,7 +18,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
       remind_every_seconds: settings.remind_every_seconds,
       group_seconds: String(settings.group_seconds),
       isQuiet: settings.quiet_hours !== null,
-      quiet_hours: settings.quiet_hours ?? { timezone: readersZone(), from: "22:00", to: "07:00" }
+      quiet_hours: settings.quiet_hours ?? { timezone: userTimeZone(), from: "22:00", to: "07:00" }
     },
     send: async (values) => {
       await replace({

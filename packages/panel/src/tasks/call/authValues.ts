@@ -34,7 +34,7 @@ const noAuth: AuthValues = {
 }
 
 /** Returns the name in `{{ secrets.NAME }}`. */
-export const secretIn = (reference: string): string =>
+export const referencedSecret = (reference: string): string =>
   /^\{\{\s*secrets\.(\w+)\s*\}\}$/.exec(reference)?.[1] ?? ""
 
 export const authValuesOf = (auth: CallAuth | null): AuthValues => {
@@ -42,12 +42,12 @@ export const authValuesOf = (auth: CallAuth | null): AuthValues => {
     case undefined:
       return noAuth
     case "basic":
-      return { ...noAuth, ...auth, password: secretIn(auth.password) }
+      return { ...noAuth, ...auth, password: referencedSecret(auth.password) }
     case "bearer":
-      return { ...noAuth, ...auth, token: secretIn(auth.token) }
+      return { ...noAuth, ...auth, token: referencedSecret(auth.token) }
     case "oauth2_client_credentials": {
       const { audience = "", client_secret, scope = "" } = auth
-      return { ...noAuth, ...auth, scope, audience, client_secret: secretIn(client_secret) }
+      return { ...noAuth, ...auth, scope, audience, client_secret: referencedSecret(client_secret) }
     }
   }
 }

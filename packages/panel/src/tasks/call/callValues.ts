@@ -51,7 +51,7 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
 })
 
 /** Returns the values for a copy of a call. */
-export const copiedCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
+export const copyCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
   ...values,
   headers: values.headers.map(([name, value]): HeaderValue =>
     value === mask ? [name, "", "copied"] : [name, value]

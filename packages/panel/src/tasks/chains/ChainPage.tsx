@@ -6,12 +6,12 @@ import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
 import { taskLink } from "../../data/tasks.ts"
 import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import { type Column, List, rowLink } from "../../ui/lists/List.tsx"
+import { type Column, List, rowLinkClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At, Duration } from "../../ui/values/Time.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
-import { inWords } from "../schedule/inWords.ts"
+import { describeSchedule } from "../schedule/describeSchedule.ts"
 import { taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
@@ -27,7 +27,9 @@ export const ChainPage = () => {
       options={chainQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(chain) => <TaskTitle task={chain} />}
-      description={({ schedule }) => (schedule === null ? "Manual runs only" : inWords(schedule))}
+      description={({ schedule }) =>
+        schedule === null ? "Manual runs only" : describeSchedule(schedule)
+      }
       actions={(chain) => <RepeatingActions kind={chainKind} task={chain} />}
     >
       {(chain) => <ChainView chain={chain} />}
@@ -93,7 +95,7 @@ const columnsFor = (chain: Chain, shownId: string | undefined): ReadonlyArray<Co
         {...taskLink(chain.workspace_id, "chain", chain.id, id)}
         replace
         aria-current={id === shownId ? "true" : undefined}
-        className={`${rowLink} ${id === shownId ? "font-medium" : ""}`}
+        className={`${rowLinkClass} ${id === shownId ? "font-medium" : ""}`}
       >
         <Status of={status} />
       </Link>

@@ -5,7 +5,7 @@ import { Button } from "../../ui/actions/Button.tsx"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
-import { copiedCall } from "../call/callValues.ts"
+import { copyCall } from "../call/callValues.ts"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
 import { chainQueries } from "./chainKind.ts"
@@ -83,7 +83,7 @@ export const { Edit: EditChainPage, New: NewChainPage } = taskFormPages<
   valuesOf: chainValuesOf,
   copyOf: (chain) => {
     const values = chainValuesOf(chain)
-    return { ...values, name: `${chain.name} (copy)`, steps: values.steps.map(copiedCall) }
+    return { ...values, name: `${chain.name} (copy)`, steps: values.steps.map(copyCall) }
   },
   inputOf: chainInputOf,
   Fields: ChainFields

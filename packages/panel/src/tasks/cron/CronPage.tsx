@@ -8,7 +8,7 @@ import { Ago, At } from "../../ui/values/Time.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
 import { misses, overlaps } from "../schedule/firingWords.ts"
-import { inWords } from "../schedule/inWords.ts"
+import { describeSchedule } from "../schedule/describeSchedule.ts"
 import { taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
@@ -23,7 +23,7 @@ export const CronPage = () => {
       options={cronQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(task) => <TaskTitle task={task} />}
-      description={({ schedule }) => inWords(schedule)}
+      description={({ schedule }) => describeSchedule(schedule)}
       actions={(task) => <RepeatingActions kind={cronKind} task={task} />}
     >
       {(task) => (

@@ -8,7 +8,7 @@ import {
   callInputOf,
   type CallValues,
   callValuesOf,
-  copiedCall,
+  copyCall,
   newCall
 } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
@@ -72,7 +72,7 @@ export const { Edit: EditCronPage, New: NewCronPage } = taskFormPages<
   resourceOf: ({ cron }) => cron,
   initial: { ...newCall, ...newScheduled },
   valuesOf: cronValuesOf,
-  copyOf: (task) => ({ ...copiedCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
+  copyOf: (task) => ({ ...copyCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
   inputOf: (values) => ({
     ...callInputOf(values),
     ...scheduledInputOf(values),

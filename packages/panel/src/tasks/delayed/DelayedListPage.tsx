@@ -1,7 +1,7 @@
 import type { DelayedTask } from "@scheduling/sdk"
 import { Ban } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
-import { unnamed } from "../../data/tasks.ts"
+import { nameFromUrl } from "../../data/tasks.ts"
 import type { Column } from "../../ui/lists/List.tsx"
 import { nameColumn, TwoLineTime } from "../columns.tsx"
 import { delayedSearch } from "../search.ts"
@@ -45,7 +45,7 @@ export const DelayedListPage = () => {
 const columns: ReadonlyArray<Column<DelayedTask>> = [
   nameColumn(
     "delayed",
-    ({ name, url }) => name ?? unnamed(url),
+    ({ name, url }) => name ?? nameFromUrl(url),
     (task) => (
       <>
         <span className="block truncate font-mono text-xs text-faint max-sm:hidden">

@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router"
 import { Ban, Braces, Copy, Pencil, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { unnamed } from "../../data/tasks.ts"
+import { nameFromUrl } from "../../data/tasks.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { executionQueries } from "../../executions/queries.ts"
 import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
@@ -76,7 +76,7 @@ export const DelayedPage = () => {
   )
 }
 
-const nameOf = ({ name, url }: DelayedTask) => name ?? unnamed(url)
+const nameOf = ({ name, url }: DelayedTask) => name ?? nameFromUrl(url)
 
 const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
   const { api, workspaceId } = useWorkspace()

@@ -5,12 +5,12 @@ import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { now } from "../../ui/values/clock.ts"
-import { dateTime, readersZone } from "../../ui/values/format.ts"
+import { dateTime, userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
-import { callInputOf, callValuesOf, copiedCall, newCall } from "../call/callValues.ts"
+import { callInputOf, callValuesOf, copyCall, newCall } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { localTime } from "../schedule/firingOptionValues.ts"
 import {
@@ -106,9 +106,9 @@ const TimeField = ({ form }: { readonly form: FormOf<DelayedValues> }) => {
   if (when === "at") {
     const hint = hasPassed(run_at)
       ? "This time has passed. The call will start immediately."
-      : `In the time zone ${readersZone()}.`
+      : `In the time zone ${userTimeZone()}.`
     return (
-      <Field label="Period" hint={hint} error={error}>
+      <Field label="Time" hint={hint} error={error}>
         <Input {...form.text("run_at")} type="datetime-local" step={1} required />
       </Field>
     )
@@ -151,7 +151,7 @@ export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
     when: "at",
     run_at: localTime(task.run_at)
   }),
-  copyOf: (task) => copiedCall(delayedValuesOf(task)),
+  copyOf: (task) => copyCall(delayedValuesOf(task)),
   inputOf,
   Fields: DelayedFields
 })

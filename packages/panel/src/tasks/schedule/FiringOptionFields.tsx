@@ -2,7 +2,7 @@ import * as bounds from "../../data/bounds.ts"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { Fold } from "../../ui/layout/Fold.tsx"
-import { readersZone } from "../../ui/values/format.ts"
+import { userTimeZone } from "../../ui/values/format.ts"
 import type { FiringOptionValues } from "./firingOptionValues.ts"
 import { pauses } from "./firingWords.ts"
 
@@ -12,7 +12,7 @@ export const FiringOptionFields = ({
   values
 }: FieldGroupProps<FiringOptionValues>) => {
   const text = inputPropsOf(values, onChange)
-  const zone = `In the time zone ${readersZone()}.`
+  const zone = `In the time zone ${userTimeZone()}.`
   return (
     <Fold summary="Seconds, dates, jitter and pauses">
       <div className="grid gap-5 sm:grid-cols-2">

@@ -8,7 +8,7 @@ import {
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useDeferredValue } from "react"
 import { clientOf, useWorkspace } from "../../data/client.ts"
-import { isAnswer } from "../../data/queries.ts"
+import { isErrorResponse } from "../../data/queries.ts"
 import { classes } from "../../ui/classes.ts"
 import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -16,7 +16,7 @@ import { dayOf } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { Ago } from "../../ui/values/Time.tsx"
 import type { slotQueryOf } from "./firingOptionValues.ts"
-import { inWords } from "./inWords.ts"
+import { describeSchedule } from "./describeSchedule.ts"
 
 const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
   queryOptions({
@@ -24,7 +24,7 @@ const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
     enabled: query.schedule.trim() !== "",
     placeholderData: keepPreviousData,
     staleTime: 30_000,
-    retry: (count, error) => count < 1 && !isAnswer(error),
+    retry: (count, error) => count < 1 && !isErrorResponse(error),
     queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
   })
 
@@ -66,7 +66,7 @@ export const SchedulePreview = ({
       aria-busy={isFetching}
       className="rounded-lg border border-line bg-sunken/50 px-3.5 py-3"
     >
-      <p className="font-medium">{inWords(asked)}</p>
+      <p className="font-medium">{describeSchedule(asked)}</p>
       <ol className="mt-2 flex flex-col gap-1">
         {data?.data.map((fire) => (
           <Fire key={fire.at + fire.clock_change} fire={fire} />

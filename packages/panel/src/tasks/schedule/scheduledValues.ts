@@ -1,5 +1,5 @@
 import type { CronTask, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
-import { readersZone } from "../../ui/values/format.ts"
+import { userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import { newTask, type TaskValues } from "../taskFormPages.tsx"
@@ -21,7 +21,7 @@ export interface ScheduledValues extends TaskValues, FiringOptionValues {
 export const newScheduled: ScheduledValues = {
   ...newTask,
   schedule: "",
-  timezone: readersZone(),
+  timezone: userTimeZone(),
   overlap: "skip",
   missed: "once",
   dst_overlap: "first",

@@ -2,7 +2,7 @@ import { X } from "lucide-react"
 import { type ReactNode, useEffect, useId, useRef, useState } from "react"
 import { Button, IconButton } from "./Button.tsx"
 import { classes } from "../classes.ts"
-import { plain } from "../values/plain.ts"
+import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
 import { Problem } from "../messages/Problem.tsx"
 
 /** A native dialog, which traps the focus and restores it when closed. */
@@ -80,7 +80,7 @@ export const Sheet = ({
 }) => (
   <Dialog isOpen={isOpen} onClose={onClose} label={title}>
     <header className="flex items-center justify-between gap-4 px-5 pt-4">
-      <h2 className="min-w-0 text-lg font-semibold wrap-anywhere">{plain(title)}</h2>
+      <h2 className="min-w-0 text-lg font-semibold wrap-anywhere">{stripDirectionMarks(title)}</h2>
       <IconButton label="Close" onClick={onClose}>
         <X className="size-4" />
       </IconButton>

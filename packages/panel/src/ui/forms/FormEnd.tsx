@@ -3,7 +3,7 @@ import { useRef } from "react"
 import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Button } from "../actions/Button.tsx"
 import { Problem } from "../messages/Problem.tsx"
-import { useMay, roleNeeded } from "../role.tsx"
+import { useHasRole, roleNeeded } from "../role.tsx"
 import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
@@ -33,7 +33,7 @@ export const FormEnd = ({
 }) => {
   const { attention } = form
   const isGivenUp = useRef(false)
-  const isHeld = !useMay()(needs)
+  const isHeld = !useHasRole()(needs)
   return (
     <div className="flex flex-col gap-4">
       <ConcurrentEdits edits={form.edits} />

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react"
 import { Field, Input, Select } from "./Field.tsx"
-import { type SpanLimits, spanRefusal, units } from "./spans.ts"
+import { type SpanLimits, rangeError, units } from "./spans.ts"
 
 const unitOf = (seconds: number): string =>
   units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
@@ -34,7 +34,7 @@ export const SpanField = ({
     <Field label={label} hint={hint} error={error}>
       <div className="flex gap-2">
         <Input
-          refusal={spanRefusal(seconds, unit, limits)}
+          refusal={rangeError(seconds, unit, limits)}
           type="number"
           step="any"
           required={!isOptional}

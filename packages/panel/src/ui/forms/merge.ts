@@ -33,7 +33,7 @@ export const mergeLatest = <Values extends object>(
 }
 
 /** Resolves conflicts: either the user's values stay as edits, or the record's values replace them. */
-export const settleClashes = <Values extends object>(
+export const resolveConflicts = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values,
   clashes: ReadonlyArray<string>,

@@ -12,7 +12,7 @@ export interface SpanLimits {
 }
 
 /** Returns why a duration is out of range, in the unit of the field. */
-export const spanRefusal = (
+export const rangeError = (
   seconds: number | null,
   unit: string,
   { max, min }: SpanLimits

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react"
-import { type Edited, isSame, type Merged, mergeLatest, settleClashes } from "./merge.ts"
+import { type Edited, isSame, type Merged, mergeLatest, resolveConflicts } from "./merge.ts"
 
 export interface Edits {
   /** Fields that only others changed. The form shows the new values. */
@@ -57,7 +57,7 @@ export const useEdits = <Values extends object>(
       clashes,
       latest,
       settle: (keeps) => {
-        put(settleClashes(now.current, latest, clashes, keeps))
+        put(resolveConflicts(now.current, latest, clashes, keeps))
         setClashes([])
       }
     } satisfies Edits,

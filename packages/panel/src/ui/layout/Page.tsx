@@ -1,6 +1,6 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
-import { plain } from "../values/plain.ts"
+import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
 import { None } from "../values/Time.tsx"
 import { TitleMark } from "./titleMark.ts"
 
@@ -22,7 +22,7 @@ export const Page = ({
   readonly children: ReactNode
   readonly width?: "wide" | "narrow"
 }) => {
-  const heading = plain(name ?? (typeof title === "string" ? title : "Scheduling"))
+  const heading = stripDirectionMarks(name ?? (typeof title === "string" ? title : "Scheduling"))
   const mark = use(TitleMark)
   useEffect(() => {
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
@@ -35,7 +35,7 @@ export const Page = ({
         <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
           <div className="min-w-0">
             <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">
-              {typeof title === "string" ? plain(title) : title}
+              {typeof title === "string" ? stripDirectionMarks(title) : title}
             </h1>
             {description !== undefined && (
               <div className="mt-1 max-w-[42rem] wrap-anywhere text-soft">{description}</div>

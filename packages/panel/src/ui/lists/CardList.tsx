@@ -2,7 +2,7 @@ import type { ReactNode } from "react"
 import { Card } from "../layout/Page.tsx"
 import { Loaded } from "../messages/Loaded.tsx"
 
-export const cardRow =
+export const cardRowClass =
   "flex items-baseline gap-3 px-4 py-2.5 transition-colors duration-75 hover:bg-sunken/60"
 
 export const CardList = <Item,>({

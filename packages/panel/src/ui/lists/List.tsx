@@ -149,13 +149,14 @@ const ListRow = memo(function ListRow<Row>({
 }) => ReactNode
 
 /** Classes for the name of a row. On a phone, the name may take two lines. */
-export const rowName = "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
+export const rowNameClass =
+  "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
 
 /** Classes for the link of a row, which covers the whole row. Other controls in the row need `relative`. */
-export const rowLink =
+export const rowLinkClass =
   "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"
 
-export const rowTitle = `block truncate font-medium ${rowLink}`
+export const rowTitle = `block truncate font-medium ${rowLinkClass}`
 
 export const menuColumn = <Row,>(menu: (row: Row) => ReactNode): Column<Row> => ({
   key: "menu",

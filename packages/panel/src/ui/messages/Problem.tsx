@@ -15,7 +15,7 @@ export const messageOf = (error: unknown): string =>
         : String(error)
 
 /** True if retrying the request may help. A retry does not change a 4xx response. */
-const mayHelp = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
 
 /**
@@ -49,7 +49,7 @@ export const Problem = ({
           </p>
         )}
       </div>
-      {retry !== undefined && mayHelp(error) && (
+      {retry !== undefined && isRetryable(error) && (
         <Button size="small" onClick={() => void retry()}>
           Try again
         </Button>

@@ -1,6 +1,6 @@
 import { ApiError } from "@scheduling/sdk"
 import { createStore } from "../store.ts"
-import { plain } from "../values/plain.ts"
+import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
 import { messageOf } from "./Problem.tsx"
 
 interface Toast {
@@ -19,7 +19,7 @@ export const dismiss = (id: number): void =>
 
 const show = (toast: Omit<Toast, "id">, forMs: number) => {
   const id = ++lastId
-  toasts.set([...toasts.get().slice(-3), { ...toast, id, text: plain(toast.text) }])
+  toasts.set([...toasts.get().slice(-3), { ...toast, id, text: stripDirectionMarks(toast.text) }])
   window.setTimeout(() => dismiss(id), forMs)
 }
 

@@ -4,12 +4,12 @@ import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 
 /** Called when a copy button is clicked. The browser's `copy` event reports only selected text. */
-export const WhenCopied = createContext<(() => void) | undefined>(undefined)
+export const CopyListener = createContext<(() => void) | undefined>(undefined)
 
 /** Copies text, and reports success for a moment. */
 const useCopy = (text: string) => {
   const [isDone, setDone] = useState(false)
-  const whenCopied = use(WhenCopied)
+  const whenCopied = use(CopyListener)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
     whenCopied?.()

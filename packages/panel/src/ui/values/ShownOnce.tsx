@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from "react"
 import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
 import { Code } from "./Code.tsx"
-import { WhenCopied } from "./Copy.tsx"
+import { CopyListener } from "./Copy.tsx"
 
 export const ShownOnce = ({
   children,
@@ -26,10 +26,10 @@ export const ShownOnce = ({
       <p role="status" className="font-semibold">
         {title}
       </p>
-      <WhenCopied value={keep}>
+      <CopyListener value={keep}>
         <Code label={label} text={secret} wrap />
         {children}
-      </WhenCopied>
+      </CopyListener>
       <AskBeforeLeaving title="Leave without copying?" mayLose={() => !isKept.current}>
         {`You have not copied the ${label}. It cannot be shown again.`}
       </AskBeforeLeaving>

@@ -13,11 +13,11 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 export const relative = (at: number, now: number): string => {
   const distance = Math.abs(at - now)
   if (distance < 1.5 * second) return "now"
-  const text = coarse(distance)
+  const text = roundedDuration(distance)
   return at > now ? `in ${text}` : `${text} ago`
 }
 
-const coarse = (ms: number): string => {
+const roundedDuration = (ms: number): string => {
   if (ms < 90 * second) return `${Math.round(ms / second)} s`
   if (ms < 90 * minute) return `${Math.round(ms / minute)} min`
   if (ms < 36 * hour) return `${Math.round(ms / hour)} h`
@@ -118,4 +118,4 @@ export const timeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
 
 export const exactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
 
-export const readersZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+export const userTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

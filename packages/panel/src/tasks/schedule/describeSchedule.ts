@@ -11,7 +11,7 @@ const maxKnown = 1_000
  * Describes a schedule: `Every 5 minutes`. Returns the expression itself if cronstrue cannot parse
  * it.
  */
-export const inWords = (schedule: string): string => {
+export const describeSchedule = (schedule: string): string => {
   const before = known.get(schedule)
   if (before !== undefined) return before
   if (known.size === maxKnown) known.clear()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { serverIn } from "../src/monitors/ssl/serverIn.ts"
+import { parseServer } from "../src/monitors/ssl/parseServer.ts"
 
 describe("the host of an SSL monitor", () => {
   it.each([
@@ -12,10 +12,10 @@ describe("the host of an SSL monitor", () => {
     ["2001:db8::1", { host: "2001:db8::1", port: "" }],
     ["https://", { host: "https://", port: "" }]
   ])("%s is read", (host, server) => {
-    expect(serverIn({ host, port: "" })).toEqual(server)
+    expect(parseServer({ host, port: "" })).toEqual(server)
   })
 
   it("keeps the port that was given, where the address has none", () => {
-    expect(serverIn({ host: "https://host.example/", port: "8443" }).port).toBe("8443")
+    expect(parseServer({ host: "https://host.example/", port: "8443" }).port).toBe("8443")
   })
 })

@@ -1,7 +1,7 @@
 import type { Queue } from "@scheduling/sdk"
 
 /** Describes the limits of a queue: `2 concurrent, 5 per second`. */
-export const limitInWords = ({
+export const describeLimits = ({
   max_concurrency,
   rate_per_second
 }: Pick<Queue, "max_concurrency" | "rate_per_second">): string =>

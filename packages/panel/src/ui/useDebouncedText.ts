@@ -4,7 +4,7 @@ import { useEffect, useState } from "react"
  * Returns the typed text 150 ms after the last keystroke, so that not every keystroke causes a
  * request.
  */
-export const useSettled = (text: string): string => {
+export const useDebouncedText = (text: string): string => {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
     const timer = window.setTimeout(() => setSettled(text), 150)
