@@ -137,6 +137,17 @@ AS $function$
     END
     $function$;
 
+CREATE OR REPLACE FUNCTION public.remove_definition_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      DELETE FROM definition_versions
+      WHERE subject_id IN (SELECT id FROM removed);
+      RETURN NULL;
+    END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.remove_search_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -374,6 +385,20 @@ CREATE INDEX checked_monitors_by_check ON checked_monitors USING btree (check_at
 CREATE INDEX checked_monitors_by_secrets ON checked_monitors USING btree (workspace_id) WHERE secret_names IS NOT NULL;
 CREATE TRIGGER checked_monitors_found AFTER INSERT OR UPDATE OF target ON public.checked_monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target();
 
+CREATE TABLE definition_versions (
+  subject_id uuid NOT NULL,
+  version integer NOT NULL,
+  workspace_id uuid NOT NULL,
+  replaced jsonb NOT NULL,
+  shown jsonb,
+  bytes integer NOT NULL,
+  updated_by jsonb,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT definition_versions_pkey PRIMARY KEY (subject_id, version),
+  CONSTRAINT definition_versions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX definition_versions_by_workspace ON definition_versions USING btree (workspace_id);
+
 CREATE TABLE earlier_attempts (
   execution_id uuid NOT NULL,
   number integer NOT NULL,
@@ -597,6 +622,7 @@ CREATE TRIGGER monitors_found AFTER INSERT ON public.monitors FOR EACH ROW EXECU
 CREATE TRIGGER monitors_found_again AFTER UPDATE OF name, key, tags ON public.monitors FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_monitors();
 CREATE TRIGGER monitors_not_found AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 CREATE TRIGGER monitors_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors();
+CREATE TRIGGER monitors_versions_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE nodes (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -657,6 +683,7 @@ CREATE UNIQUE INDEX notification_channels_by_key ON notification_channels USING 
 CREATE TRIGGER notification_channels_found AFTER INSERT ON public.notification_channels FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_notification_channels();
 CREATE TRIGGER notification_channels_found_again AFTER UPDATE OF name, key, tags ON public.notification_channels FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_notification_channels();
 CREATE TRIGGER notification_channels_not_found AFTER DELETE ON public.notification_channels REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
+CREATE TRIGGER notification_channels_versions_removed AFTER DELETE ON public.notification_channels REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE notification_deliveries (
   id uuid NOT NULL,
@@ -858,6 +885,7 @@ CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHER
 CREATE TRIGGER queues_found AFTER INSERT ON public.queues FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_queues();
 CREATE TRIGGER queues_found_again AFTER UPDATE OF name, key, tags ON public.queues FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_queues();
 CREATE TRIGGER queues_not_found AFTER DELETE ON public.queues REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
+CREATE TRIGGER queues_versions_removed AFTER DELETE ON public.queues REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE quota_notices (
   workspace_id uuid NOT NULL,
@@ -1169,6 +1197,7 @@ CREATE TRIGGER tasks_found AFTER INSERT ON public.tasks FOR EACH ROW WHEN (((new
 CREATE TRIGGER tasks_found_again AFTER UPDATE OF name, key, tags, url, version_id ON public.tasks FOR EACH ROW WHEN ((((new.kind <> 'delayed'::text) OR (new.name IS NOT NULL) OR (new.key IS NOT NULL)) AND ((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags) OR (old.url IS DISTINCT FROM new.url) OR (old.version_id IS DISTINCT FROM new.version_id)))) EXECUTE FUNCTION keep_search_entry_of_tasks();
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
 CREATE TRIGGER tasks_not_found AFTER DELETE ON public.tasks REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
+CREATE TRIGGER tasks_versions_removed AFTER DELETE ON public.tasks REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE totp (
   user_id uuid NOT NULL,

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
@@ -70,6 +71,15 @@ export class ChainsApi extends HttpApiGroup.make("chains")
           "schedule does not change. A chain has at most 10,000 unfinished runs.",
         pause: "The schedule stops firing, and its queued and running runs are cancelled."
       }
+    }),
+
+    ...versionEndpoints({
+      noun,
+      path,
+      params,
+      record: Chain,
+      read: Access.scope("tasks:read"),
+      write: Access.scope("tasks:write")
     }),
 
     // A run is execution history with status codes and errors, so it needs the scope of executions.

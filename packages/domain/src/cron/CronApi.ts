@@ -2,6 +2,7 @@ import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Execution, ExecutionFilters, ExecutionPage } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -84,6 +85,15 @@ const inWorkspace = HttpApiGroup.make("cron")
           "The schedule does not change. A task has at most 10,000 unfinished executions.",
         pause: "The schedule stops firing, and its queued and running executions are cancelled."
       }
+    }),
+
+    ...versionEndpoints({
+      noun,
+      path,
+      params,
+      record: CronTask,
+      read: Access.scope("tasks:read"),
+      write: Access.scope("tasks:write")
     }),
 
     HttpApiEndpoint.get("listExecutions", "/:task_id/executions", {

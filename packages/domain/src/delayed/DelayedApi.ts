@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Execution } from "../executions/Execution.ts"
 import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
@@ -62,6 +63,14 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
     tasks.createMany,
     tasks.upsert,
     tasks.get,
+    ...versionEndpoints({
+      noun,
+      path,
+      params,
+      record: DelayedTask,
+      read: Access.scope("tasks:read"),
+      write: Access.scope("tasks:write")
+    }),
 
     HttpApiEndpoint.patch("update", path, {
       params,

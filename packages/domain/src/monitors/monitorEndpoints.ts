@@ -1,6 +1,7 @@
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded, Stale } from "../shared/Errors.ts"
@@ -142,6 +143,15 @@ export const monitorEndpoints = <
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(docs(`Resume ${noun}`, `${texts.resume} Resuming again changes nothing.`)),
+
+    ...versionEndpoints({
+      noun,
+      path: "/:monitor_id",
+      params,
+      record: schemas.monitor,
+      read: Access.scope("monitors:read"),
+      write: Access.scope("monitors:write")
+    }),
 
     ...own,
 

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
@@ -95,6 +96,16 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
     })
       .annotate(Access, Access.scope("notifications:read"))
       .annotateMerge(docs("Get a channel", "The channel, its secrets masked.")),
+
+    ...versionEndpoints({
+      noun: "a channel",
+      of: "Channel",
+      path: "/channels/:channel_id",
+      params: channel,
+      record: NotificationChannel,
+      read: Access.scope("notifications:read"),
+      write: Access.scope("notifications:write")
+    }),
 
     HttpApiEndpoint.patch("updateChannel", "/channels/:channel_id", {
       params: channel,

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { planAllows } from "../billing/Limits.ts"
+import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import {
@@ -58,6 +59,15 @@ export class QueuesApi extends HttpApiGroup.make("queues")
     HttpApiEndpoint.get("get", "/:queue_id", { params: queue, success: Queue, error: NotFound })
       .annotate(Access, Access.scope("tasks:read"))
       .annotateMerge(docs("Get a queue", "The queue, and how many runs go on and wait in it.")),
+
+    ...versionEndpoints({
+      noun: "a queue",
+      path: "/:queue_id",
+      params: queue,
+      record: Queue,
+      read: Access.scope("tasks:read"),
+      write: Access.scope("tasks:write")
+    }),
 
     HttpApiEndpoint.patch("update", "/:queue_id", {
       params: queue,

@@ -10,6 +10,7 @@ export const resources = [
   "task",
   "chain",
   "chain_run",
+  "version",
   "execution",
   "monitor",
   "incident",

@@ -102,7 +102,7 @@ const SubjectKind = oneOf(subjectKinds, {
 })
 
 /** One field of a definition that was changed. */
-const FieldChange = Schema.Struct({
+export const FieldChange = Schema.Struct({
   field: Schema.String.annotate({ description: "The name of the field.", examples: ["url"] }),
   old: Schema.Unknown.annotate({
     description: "The value before. Null if the record was created.",

@@ -16,6 +16,7 @@ import type {
   ChainRunId,
   ChainStepInput,
   Completion,
+  DefinitionVersion,
   DstOverlap,
   ExcludedCalendar,
   ExcludedCalendarDefinition,
@@ -34,6 +35,7 @@ import type {
   TaskStatus,
   Timestamp,
   Total,
+  VersionList,
   WorkspaceId
 } from "./shared.ts"
 
@@ -344,6 +346,80 @@ export class ChainsResource extends ChainsBase {
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/resume",
       ids: { chain_id: chainId },
+      options
+    })
+  }
+
+  /**
+   * List a chain's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.chains.listVersions(chainId)
+   */
+  listVersions(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions",
+      ids: { chain_id: chainId },
+      options
+    })
+  }
+
+  /**
+   * Get a chain's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.chains.getVersion(chainId, version)
+   */
+  getVersion(
+    chainId: ChainId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions/{version}",
+      ids: { chain_id: chainId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore a chain's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const chain = await client.chains.restoreVersion(chainId, version)
+   */
+  restoreVersion(
+    chainId: ChainId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<Chain> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions/{version}/restore",
+      ids: { chain_id: chainId, version },
       options
     })
   }

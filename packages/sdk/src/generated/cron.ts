@@ -12,6 +12,7 @@ import type {
   Callback,
   Completion,
   CronTaskId,
+  DefinitionVersion,
   DstOverlap,
   ExcludedCalendar,
   ExcludedCalendarDefinition,
@@ -34,6 +35,7 @@ import type {
   TaskStatus,
   Timestamp,
   Total,
+  VersionList,
   WorkspaceId
 } from "./shared.ts"
 
@@ -324,6 +326,83 @@ export class CronResource extends CronBase {
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/cron/{task_id}/resume",
       ids: { task_id: taskId },
+      options
+    })
+  }
+
+  /**
+   * List a cron task's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.cron.listVersions(taskId)
+   */
+  listVersions(
+    taskId: CronTaskId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions",
+      ids: { task_id: taskId },
+      options
+    })
+  }
+
+  /**
+   * Get a cron task's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.cron.getVersion(taskId, version)
+   */
+  getVersion(
+    taskId: CronTaskId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions/{version}",
+      ids: { task_id: taskId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore a cron task's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const cronTask = await client.cron.restoreVersion(taskId, version)
+   */
+  restoreVersion(
+    taskId: CronTaskId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<CronTask> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions/{version}/restore",
+      ids: { task_id: taskId, version },
       options
     })
   }

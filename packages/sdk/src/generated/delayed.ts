@@ -11,6 +11,7 @@ import type {
   CallMethod,
   Callback,
   Completion,
+  DefinitionVersion,
   DelayedTaskId,
   Execution,
   LastRun,
@@ -23,6 +24,7 @@ import type {
   RunRequest,
   Timestamp,
   Total,
+  VersionList,
   WorkspaceId
 } from "./shared.ts"
 
@@ -169,6 +171,83 @@ export class DelayedResource extends DelayedBase {
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/delayed/{task_id}",
       ids: { task_id: taskId },
+      options
+    })
+  }
+
+  /**
+   * List a delayed task's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.delayed.listVersions(taskId)
+   */
+  listVersions(
+    taskId: DelayedTaskId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions",
+      ids: { task_id: taskId },
+      options
+    })
+  }
+
+  /**
+   * Get a delayed task's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.delayed.getVersion(taskId, version)
+   */
+  getVersion(
+    taskId: DelayedTaskId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions/{version}",
+      ids: { task_id: taskId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore a delayed task's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const delayedTask = await client.delayed.restoreVersion(taskId, version)
+   */
+  restoreVersion(
+    taskId: DelayedTaskId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<DelayedTask> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions/{version}/restore",
+      ids: { task_id: taskId, version },
       options
     })
   }

@@ -10,12 +10,14 @@ import type {
   CallMethod,
   Check,
   CheckEvent,
+  DefinitionVersion,
   IncidentId,
   JsonRule,
   MonitorId,
   MonitorStatus,
   Timestamp,
   Total,
+  VersionList,
   WorkspaceId
 } from "./shared.ts"
 
@@ -220,6 +222,83 @@ export class HttpMonitorsResource extends Resource {
       verb: "POST",
       path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/resume",
       ids: { monitor_id: monitorId },
+      options
+    })
+  }
+
+  /**
+   * List an HTTP monitor's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `monitors:read`.
+   *
+   * @example
+   * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.httpMonitors.listVersions(monitorId)
+   */
+  listVersions(
+    monitorId: MonitorId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions",
+      ids: { monitor_id: monitorId },
+      options
+    })
+  }
+
+  /**
+   * Get an HTTP monitor's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `monitors:read`.
+   *
+   * @example
+   * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.httpMonitors.getVersion(monitorId, version)
+   */
+  getVersion(
+    monitorId: MonitorId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions/{version}",
+      ids: { monitor_id: monitorId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore an HTTP monitor's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const httpMonitor = await client.httpMonitors.restoreVersion(monitorId, version)
+   */
+  restoreVersion(
+    monitorId: MonitorId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<HttpMonitor> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions/{version}/restore",
+      ids: { monitor_id: monitorId, version },
       options
     })
   }

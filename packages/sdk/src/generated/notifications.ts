@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
   Actor,
+  DefinitionVersion,
   DeliveryStatus,
   NotificationChannelId,
   NotificationDeliveryId,
@@ -15,6 +16,7 @@ import type {
   QuietHours,
   Timestamp,
   Total,
+  VersionList,
   WorkspaceId
 } from "./shared.ts"
 
@@ -130,6 +132,83 @@ export class NotificationsResource extends Resource {
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}",
       ids: { channel_id: channelId },
+      options
+    })
+  }
+
+  /**
+   * List a channel's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `notifications:read`.
+   *
+   * @example
+   * const channelId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.notifications.listChannelVersions(channelId)
+   */
+  listChannelVersions(
+    channelId: NotificationChannelId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions",
+      ids: { channel_id: channelId },
+      options
+    })
+  }
+
+  /**
+   * Get a channel's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `notifications:read`.
+   *
+   * @example
+   * const channelId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.notifications.getChannelVersion(channelId, version)
+   */
+  getChannelVersion(
+    channelId: NotificationChannelId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions/{version}",
+      ids: { channel_id: channelId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore a channel's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `notifications:write`.
+   *
+   * @example
+   * const channelId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const notificationChannel = await client.notifications.restoreChannelVersion(channelId, version)
+   */
+  restoreChannelVersion(
+    channelId: NotificationChannelId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<NotificationChannel> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions/{version}/restore",
+      ids: { channel_id: channelId, version },
       options
     })
   }

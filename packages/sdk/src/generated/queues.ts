@@ -4,7 +4,15 @@ import type { Idempotent, InWorkspace, RequestOptions, Versioned } from "../opti
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { Actor, QueueId, Timestamp, Total, WorkspaceId } from "./shared.ts"
+import type {
+  Actor,
+  DefinitionVersion,
+  QueueId,
+  Timestamp,
+  Total,
+  VersionList,
+  WorkspaceId
+} from "./shared.ts"
 
 /**
  * Limits that tasks and chains share: how many of their runs go on at once, and how often one
@@ -96,6 +104,80 @@ export class QueuesResource extends Resource {
       verb: "GET",
       path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
       ids: { queue_id: queueId },
+      options
+    })
+  }
+
+  /**
+   * List a queue's versions.
+   *
+   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
+   * are kept up to 4 MiB for each record.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const versionList = await client.queues.listVersions(queueId)
+   */
+  listVersions(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<VersionList> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions",
+      ids: { queue_id: queueId },
+      options
+    })
+  }
+
+  /**
+   * Get a queue's version.
+   *
+   * One version of its definition, in full.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const definitionVersion = await client.queues.getVersion(queueId, version)
+   */
+  getVersion(
+    queueId: QueueId,
+    version: string,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<DefinitionVersion> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions/{version}",
+      ids: { queue_id: queueId, version },
+      options
+    })
+  }
+
+  /**
+   * Restore a queue's version.
+   *
+   * Gives it the definition of this version, with the credentials that it had. This makes a new
+   * version. It fails like a change if the definition is not possible any more, such as with a queue
+   * that was deleted.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const queueId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const version = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const queue = await client.queues.restoreVersion(queueId, version)
+   */
+  restoreVersion(
+    queueId: QueueId,
+    version: string,
+    options?: RequestOptions & InWorkspace & Versioned
+  ): ApiPromise<Queue> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions/{version}/restore",
+      ids: { queue_id: queueId, version },
       options
     })
   }

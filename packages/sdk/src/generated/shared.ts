@@ -209,6 +209,7 @@ export interface BatchError {
       | "task"
       | "chain"
       | "chain_run"
+      | "version"
       | "execution"
       | "monitor"
       | "incident"
@@ -614,6 +615,23 @@ export interface ClientCredentials {
  */
 export type Completion = "callback" | "auto"
 
+/** One version of the definition of a record, with all its fields. */
+export interface DefinitionVersion {
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
+  /** When the record got this version. */
+  readonly updated_at: Timestamp
+  /** Who gave it this version. Null if nobody is known. */
+  readonly updated_by: Actor | null
+  /**
+   * What differs from the version before. Empty for the oldest version that is kept, and if no field
+   * has changed.
+   */
+  readonly changes: ReadonlyArray<FieldChange>
+  /** The fields of the definition, as the record shows them: with masks. */
+  readonly definition: Readonly<Record<string, unknown>>
+}
+
 /**
  * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
  * did not accept it within 24 hours. `cancelled`: its channel was paused or deleted first.
@@ -970,6 +988,17 @@ export type ExecutionStatus =
  * and has its `scheduled_for`.
  */
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
+
+/**
+ * A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB
+ * stand its `sha256` and its `bytes`.
+ */
+export interface FieldChange {
+  /** The name of the field. */
+  readonly field: string
+  readonly old: unknown
+  readonly new: unknown
+}
 
 /** Why the monitor went down. */
 export interface IncidentCause {
@@ -1545,6 +1574,27 @@ export interface ValidationIssue {
   readonly code: IssueCode
   /** A sentence for people, which may be reworded. */
   readonly message: string
+}
+
+/** The last 100 versions of a record, the newest first. */
+export interface VersionList {
+  /** The versions, newest first. */
+  readonly data: ReadonlyArray<VersionSummary>
+}
+
+/** One version of the definition of a record. */
+export interface VersionSummary {
+  /** Grows by one with each change. 1 for a new record. */
+  readonly version: number
+  /** When the record got this version. */
+  readonly updated_at: Timestamp
+  /** Who gave it this version. Null if nobody is known. */
+  readonly updated_by: Actor | null
+  /**
+   * What differs from the version before. Empty for the oldest version that is kept, and if no field
+   * has changed.
+   */
+  readonly changes: ReadonlyArray<FieldChange>
 }
 
 /**

@@ -57,12 +57,13 @@ export { AuditChain } from "./audit/AuditChain.ts"
 export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
 export {
   ChangeLog,
-  type Definition,
+  type RecordedDefinition,
   type RecordedKind,
   type DefinitionChange
 } from "./audit/ChangeLog.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
 export { actingAs, currentAuthor } from "./audit/currentAuthor.ts"
+export { versionHandlers } from "./audit/versionHandlers.ts"
 export { Auth } from "./auth/Auth.ts"
 export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
 export { ChangeMails } from "./auth/ChangeMails.ts"

@@ -14,9 +14,10 @@ import {
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Effect } from "effect"
+import { definitionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type Definition } from "../accounts/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
   againIfOvertaken,
   checkVersion,
@@ -28,6 +29,7 @@ import {
   type Upserted
 } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
+import { issuesIn } from "../http/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import {
   countedPage,
@@ -93,6 +95,18 @@ export interface KindMonitors<Types extends KindTypes> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Types["Monitor"], NotFound>
+  /** The versions of its definition, the newest first. */
+  readonly versions: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
+  /** Gives the monitor the definition of a version. With `version`, only if it has that version. */
+  readonly restore: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string,
+    wanted: RecordedDefinition,
+    version?: number
+  ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | Stale | ValidationFailed>
   readonly events: (
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId,
@@ -123,7 +137,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     const { rows, table } = kind
     const fields = definedFields(table.kind)
 
-    const definitionOf = (row: ShownRow, at: Date): Definition => {
+    const definitionOf = (row: ShownRow, at: Date): RecordedDefinition => {
       const monitor = kind.show(row, at)
       const shown = pick(monitor, fields)
       const { updated_by, version } = monitor
@@ -348,6 +362,31 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
 
       act,
 
+      versions: Effect.fn("Monitors.versions")(function* (workspaceId, id) {
+        const row = yield* found(rows.find(workspaceId, id))
+        const current = definitionOf(row, yield* now)
+        return yield* changeLog.listVersions(workspaceId, row.id, current)
+      }),
+
+      restore: Effect.fn("Monitors.restore")(
+        function* (workspaceId, id, { stored }, version) {
+          const { key, paused, ...wanted } = stored
+          const definition = yield* decodeDefinition(table.kind, wanted)
+          yield* checkTarget(workspaceId, definition as Types["Input"])
+          const row = yield* found(rows.findForUpdate(workspaceId, id))
+          yield* checkVersion(row, version)
+          const settings = kind.toSettings(definition as Types["Input"], row)
+          if (isSettingsProblem(settings)) return yield* refuse(settings)
+          const restored = { ...settings, key: key as string | null }
+          return yield* recorded(row, change(row, restored, restored, paused === true))
+        },
+        transaction,
+        (write, workspaceId, _, { stored }) =>
+          namingHolder(stored["key"] as string | null, (taken) =>
+            rows.findByKey(workspaceId, taken)
+          )(write)
+      ),
+
       events: Effect.fn("Monitors.events")(function* (workspaceId, id, query) {
         yield* get(workspaceId, id)
         const page = pageRequest(query)
@@ -373,6 +412,12 @@ type Needed =
   | SqlClient.SqlClient
   | StatusChanges
   | UsageRepo
+
+/** Reads a definition as a PUT does. */
+const decodeDefinition = (kind: MonitorKindName, definition: object) =>
+  Schema.decodeUnknownEffect(definitionOfKind[kind] as Schema.Codec<object, unknown>)(
+    definition
+  ).pipe(Effect.mapError(({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })))
 
 const refuse = ({ code, path, problem }: FieldProblem) =>
   Effect.fail(ValidationFailed.at(path, code, problem))

@@ -3,6 +3,7 @@ import type { MonitorQuery } from "@scheduling/domain/monitors/Monitor"
 import { MonitorId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
+import { versionHandlers } from "../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
@@ -69,6 +70,11 @@ export const monitorHandlers = <
       (workspaceId: AuthorizedWorkspaceId, { params }: MonitorRequest) =>
         answerWith(act(workspaceId, params.monitor_id))
 
+    const versions = versionHandlers(
+      ({ monitor_id }: { readonly monitor_id: MonitorId }) => monitor_id,
+      monitors
+    )
+
     const common = {
       list: inWorkspace(
         (workspaceId, { query }: WorkspaceRequest & { readonly query: MonitorQuery }) =>
@@ -132,6 +138,13 @@ export const monitorHandlers = <
       delete: inWorkspace((workspaceId, { headers, params }: MonitorRequest & Expecting) =>
         monitors.remove(workspaceId, params.monitor_id, versionIn(headers))
       ),
+
+      listVersions: versions.listVersions,
+
+      getVersion: versions.getVersion,
+
+      restoreVersion: (request: Parameters<typeof versions.restoreVersion>[0]) =>
+        answerWith(versions.restoreVersion(request)),
 
       pause: inWorkspace(handleMonitor(monitors.pause)),
 

@@ -4,6 +4,7 @@ import { NotificationDelivery } from "@scheduling/domain/notifications/Notificat
 import type { NotificationSettingsInput } from "@scheduling/domain/notifications/NotificationSettings"
 import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
+import { versionHandlers } from "../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
@@ -40,6 +41,10 @@ export const NotificationsHandlers = implement(
       get: settings.get,
       remove: () => Effect.void
     })
+    const versions = versionHandlers(
+      ({ channel_id }: { readonly channel_id: string }) => channel_id,
+      channels
+    )
     return handlers.handleAll({
       listChannels: inWorkspace((workspaceId, { query }) => channels.list(workspaceId, query)),
 
@@ -62,6 +67,12 @@ export const NotificationsHandlers = implement(
       getChannel: inWorkspace((workspaceId, { params }) =>
         withETag(channels.get(workspaceId, params.channel_id))
       ),
+
+      listChannelVersions: versions.listVersions,
+
+      getChannelVersion: versions.getVersion,
+
+      restoreChannelVersion: versions.restoreVersion,
 
       updateChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
         channels.update(workspaceId, params.channel_id, expecting(headers, payload))

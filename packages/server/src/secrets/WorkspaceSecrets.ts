@@ -11,7 +11,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { ChangeLog, type Definition } from "../accounts/index.ts"
+import { ChangeLog, type RecordedDefinition } from "../accounts/index.ts"
 import { CallSecrets } from "../engine/index.ts"
 import { Ids, orNotFound, seal, Secrets, type Upserted } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -174,7 +174,7 @@ export class WorkspaceSecrets extends Context.Service<
 }
 
 /** Each new value counts as another, also when it is the same text. */
-const definitionOf = (row: SecretRow): Definition => {
+const definitionOf = (row: SecretRow): RecordedDefinition => {
   const { allowed_hosts, description, name, updated_at, value_set_at } = row
   const shown = { name, description, allowed_hosts, value: mask }
   const stored = { ...shown, value: value_set_at.toISOString() }

@@ -12,7 +12,7 @@ import { SqlClient } from "effect/sql"
 import {
   ChangeLog,
   type RecordedKind,
-  type Definition,
+  type RecordedDefinition,
   type DefinitionChange
 } from "../accounts/index.ts"
 import { orNotFound } from "../core/index.ts"
@@ -100,7 +100,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 }: {
   readonly kind: "cron" | "chain"
   /** The definition that a row has. */
-  readonly definition: (row: Row) => Definition
+  readonly definition: (row: Row) => RecordedDefinition
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
   readonly repo: TasksRepo<Row, Listed>
@@ -166,7 +166,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
 /** Describes changes of one kind of task for the log of changes. */
 export const changesOf =
-  <Row extends TaskRow>(kind: RecordedKind, definition: (row: Row) => Definition) =>
+  <Row extends TaskRow>(kind: RecordedKind, definition: (row: Row) => RecordedDefinition) =>
   (before: Row | undefined, after: Row | undefined): DefinitionChange => {
     const row = before ?? after
     if (row === undefined) throw new Error("a change has a row before or after it")

@@ -3,7 +3,7 @@ import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { Schema } from "effect"
-import type { Definition } from "../accounts/index.ts"
+import type { RecordedDefinition } from "../accounts/index.ts"
 import { fieldsCopier } from "../core/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { StoredHeaders } from "./restoreHeaders.ts"
@@ -94,7 +94,7 @@ export const taskColumns = <
   return {
     columns,
 
-    definition: (row: TaskRow & Partial<OptionColumns>): Definition => {
+    definition: (row: TaskRow & Partial<OptionColumns>): RecordedDefinition => {
       const stored = copiedDefinition(row)
       for (const name of times) if (name in stored) stored[name] = timestampOf(stored[name] as Date)
       Object.assign(stored, row.call_options, row.firing_options, row.ending_options)

@@ -14,7 +14,7 @@ import type { CountedPage, Page } from "@scheduling/domain/shared/requests/Page"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor } from "../accounts/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
   againIfOvertaken,
   checkVersion,
@@ -126,6 +126,18 @@ export interface Tasks<
     id: string,
     request: RunRequest
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
+  /** The versions of its definition, the newest first. */
+  readonly versions: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string
+  ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
+  /** Gives the task the definition of a version. With `version`, only if it has that version. */
+  readonly restore: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string,
+    wanted: RecordedDefinition,
+    version?: number
+  ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
 }
 
 /** The operations on tasks of a kind that has a schedule. `Run` is the answer of a manual run. */
@@ -388,7 +400,28 @@ export const tasksOf = Effect.fnUntraced(function* <
       if (yield* firing.remove({ ...task, updated_by: actor })) yield* record(task)
     }, transaction),
 
-    run: Effect.fn(`${name}.run`)(firing.run)
+    run: Effect.fn(`${name}.run`)(firing.run),
+
+    versions: Effect.fn(`${name}.versions`)(function* (workspaceId, id) {
+      const row = (yield* found(repo.find(workspaceId, id))) as TaskRow as Row
+      const { after: current } = firing.changeOf(undefined, row)
+      return current === undefined
+        ? []
+        : yield* changeLog.listVersions(workspaceId, row.id, current)
+    }),
+
+    restore: Effect.fn(`${name}.restore`)(
+      function* (workspaceId, id, { stored }, version) {
+        const wanted = stored as TaskChanges
+        yield* firing.hold(workspaceId, wanted)
+        const task = yield* lock(workspaceId, id)
+        yield* checkVersion(task, version)
+        return yield* change(task, wanted as Partial<Input>)
+      },
+      transaction,
+      (write, workspaceId, _, { stored }) =>
+        holder(workspaceId, stored["key"] as string | null)(write)
+    )
   }
   const setPaused = (paused: boolean) =>
     Effect.fn(`${name}.${paused ? "pause" : "resume"}`)(function* (

@@ -9,6 +9,7 @@ import type {
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect, type Schema } from "effect"
+import { versionHandlers } from "../accounts/index.ts"
 import {
   createdIfNew,
   type DefinitionFailure,
@@ -198,6 +199,10 @@ export const taskHandlers = Effect.fnUntraced(function* <
         workspaceId,
         { headers, params }: { readonly params: OfTask; readonly headers: Expecting }
       ) => tasks.remove(workspaceId, idIn(params), versionIn(headers))
+    ),
+
+    ...versionHandlers(idIn, tasks, (workspaceId, definition) =>
+      prepare(workspaceId, definition as Definition, "a change")
     ),
 
     run: inWorkspace(

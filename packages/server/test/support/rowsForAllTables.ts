@@ -73,6 +73,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO access_tokens (workspace_id, id, sealed_token, obtained_at, usable_until, asking_until, error)
      VALUES (${workspace}, 'hash', 'k.sealed', ${t}, ${t}, ${t}, ${odd})`,
     `INSERT INTO audit_head (ordinal, hash, at, mac) VALUES (1, 'h', ${t}, 'k.m')`,
+    `INSERT INTO definition_versions (subject_id, version, workspace_id, replaced, shown, bytes, updated_by, updated_at)
+     VALUES (${id(26)}, 1, ${workspace}, ${json}, ${json}, 9, ${json}, ${t})`,
     `INSERT INTO audit_erasures (owner_id) VALUES (${id(23)})`,
     `INSERT INTO audit_events (id, action, workspace_id, user_id, actor_id, subject_id, ip, request_id, details, created_at, ordinal, previous_hash, previous_at, details_salt, details_hash, hash, mac)
      VALUES (${id(24)}, 'workspace.created', ${workspace}, NULL, ${user}, ${odd}, '::1', 'r', ${json}, ${t}, 1, NULL, NULL, 's', 'd', 'h', 'k.m')`,

@@ -1,8 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Actor } from "@scheduling/domain/shared/Actor"
-import type { AuditAction } from "@scheduling/domain/workspaces/AuditEvent"
+import type { AuditAction, FieldChange } from "@scheduling/domain/workspaces/AuditEvent"
+import { maxVersions } from "@scheduling/domain/definitions/DefinitionVersion"
 import { Context, Effect, Layer } from "effect"
-import type { Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { AuditLog, type NewEvent, type StoredChange } from "./AuditLog.ts"
@@ -12,7 +13,7 @@ import { currentAuthor } from "./currentAuthor.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /** A definition of a record, at one of its versions. */
-export interface Definition {
+export interface RecordedDefinition {
   readonly version: number
   readonly updated_at: Date
   readonly updated_by: Actor | null
@@ -34,8 +35,8 @@ export interface DefinitionChange {
   readonly workspace_id: AuthorizedWorkspaceId
   /** Null for a record of which a workspace has only one. */
   readonly id: string | null
-  readonly before?: Definition
-  readonly after?: Definition
+  readonly before?: RecordedDefinition
+  readonly after?: RecordedDefinition
   readonly details?: Fields
 }
 
@@ -48,6 +49,12 @@ export class ChangeLog extends Context.Service<
   {
     /** Records a change. A change of nothing is not recorded. */
     readonly record: (change: DefinitionChange) => Effect.Effect<void>
+    /** The last versions of a record, the newest first, which is its present definition. */
+    readonly listVersions: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      current: RecordedDefinition
+    ) => Effect.Effect<ReadonlyArray<RecordedDefinition>>
     /** Records a creation with the statement that makes it: see `AuditLog.recordBy`. */
     readonly recordBy: <A, E, R>(
       change: DefinitionChange,
@@ -55,49 +62,145 @@ export class ChangeLog extends Context.Service<
     ) => Effect.Effect<A, E, R>
   }
 >()("@scheduling/server/accounts/audit/ChangeLog") {
-  static readonly layer: Layer.Layer<ChangeLog, never, AuditLog> = Layer.effect(
-    ChangeLog,
-    Effect.gen(function* () {
-      const audit = yield* AuditLog
+  static readonly layer: Layer.Layer<ChangeLog, never, AuditLog | SqlClient.SqlClient> =
+    Layer.effect(
+      ChangeLog,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const audit = yield* AuditLog
 
-      const eventOf = (
-        { details, id, kind, workspace_id, ...change }: DefinitionChange,
-        fields: ReadonlyArray<string>
-      ) =>
-        Effect.map(currentAuthor, ({ actor, origin }): NewEvent => {
-          const name = (change.after ?? change.before)?.shown["name"]
-          return {
-            // The type of an action cannot follow from its two parts.
-            action: `${kind}.${verbOf(change, fields)}` as AuditAction,
-            workspace_id,
-            user_id: null,
-            actor,
-            subject_id: id,
-            origin,
-            details: {
-              ...(typeof name === "string" && { name }),
-              ...details,
-              changes: Object.fromEntries(fields.map((field) => [field, changeOf(field, change)]))
+        const eventOf = (
+          { details, id, kind, workspace_id, ...change }: DefinitionChange,
+          fields: ReadonlyArray<string>
+        ) =>
+          Effect.map(currentAuthor, ({ actor, origin }): NewEvent => {
+            const name = (change.after ?? change.before)?.shown["name"]
+            return {
+              // The type of an action cannot follow from its two parts.
+              action: `${kind}.${verbOf(change, fields)}` as AuditAction,
+              workspace_id,
+              user_id: null,
+              actor,
+              subject_id: id,
+              origin,
+              details: {
+                ...(typeof name === "string" && { name }),
+                ...details,
+                changes: Object.fromEntries(fields.map((field) => [field, changeOf(field, change)]))
+              }
             }
-          }
-        })
+          })
 
-      return ChangeLog.of({
-        record: Effect.fn("ChangeLog.record")(function* (change) {
-          const fields = changedFields(change)
-          const { after, before } = change
-          if (before !== undefined && after !== undefined && fields.length === 0) return
-          yield* audit.record(yield* eventOf(change, fields))
-        }),
-
-        recordBy: (change, write) =>
-          Effect.flatMap(eventOf(change, changedFields(change)), (event) =>
-            audit.recordBy(event, write)
+        /** Keeps what a change replaces, and removes what is too old or too much. */
+        const keep = Effect.fnUntraced(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string,
+          { shown, stored, updated_at, updated_by, version }: RecordedDefinition,
+          names: ReadonlyArray<string>
+        ) {
+          const replaced = JSON.stringify(pick(stored, names))
+          const visible = JSON.stringify(pick(shown, names))
+          yield* sql`
+          INSERT INTO definition_versions (
+            subject_id, version, workspace_id, replaced, shown, bytes, updated_by, updated_at
           )
+          VALUES (
+            ${id}, ${version}, ${workspaceId}, ${replaced}::jsonb,
+            ${visible === replaced ? null : visible}::jsonb, ${Buffer.byteLength(replaced)},
+            ${JSON.stringify(updated_by)}::jsonb, ${updated_at}
+          )
+          ON CONFLICT DO NOTHING`
+          yield* sql`
+          DELETE FROM definition_versions
+          WHERE workspace_id = ${workspaceId}
+            AND subject_id = ${id}
+            AND version <= (
+              SELECT max(version)
+              FROM (
+                SELECT
+                  version,
+                  row_number() OVER newest AS number,
+                  sum(bytes) OVER newest AS total
+                FROM definition_versions
+                WHERE workspace_id = ${workspaceId}
+                  AND subject_id = ${id}
+                WINDOW newest AS (ORDER BY version DESC)
+              ) AS kept
+              WHERE number >= ${maxVersions}::integer
+                OR total > ${maxVersionBytes}::integer
+            )`
+        }, Effect.orDie)
+
+        return ChangeLog.of({
+          record: Effect.fn("ChangeLog.record")(function* (change) {
+            const fields = changedFields(change)
+            const { after, before, id } = change
+            if (id !== null && before !== undefined && after !== undefined) {
+              if (before.version !== after.version)
+                yield* keep(change.workspace_id, id, before, fields)
+              if (fields.length === 0) return
+            }
+            yield* audit.record(yield* eventOf(change, fields))
+          }),
+
+          listVersions: Effect.fn("ChangeLog.listVersions")(function* (workspaceId, id, current) {
+            const rows = yield* sql<VersionRow>`
+            SELECT version, replaced, shown, updated_by, updated_at
+            FROM definition_versions
+            WHERE workspace_id = ${workspaceId}
+              AND subject_id = ${id}
+              AND version < ${current.version}
+            ORDER BY version DESC`
+            return versionsBefore(current, rows)
+          }, Effect.orDie),
+
+          recordBy: (change, write) =>
+            Effect.flatMap(eventOf(change, changedFields(change)), (event) =>
+              audit.recordBy(event, write)
+            )
+        })
       })
-    })
-  )
+    )
 }
+
+interface VersionRow {
+  readonly version: number
+  readonly replaced: Fields
+  readonly shown: Fields | null
+  readonly updated_by: Actor | null
+  readonly updated_at: Date
+}
+
+/** Goes back from the present definition: each row has what its version had instead. */
+const versionsBefore = (
+  current: RecordedDefinition,
+  rows: ReadonlyArray<VersionRow>
+): ReadonlyArray<RecordedDefinition> => {
+  const versions = [current]
+  let { shown, stored } = current
+  for (const { replaced, updated_at, updated_by, version, ...row } of rows) {
+    stored = { ...stored, ...replaced }
+    shown = { ...shown, ...(row.shown ?? replaced) }
+    versions.push({ version, updated_at, updated_by, shown, stored })
+  }
+  return versions
+}
+
+/** The changed fields, with the values that the API shows. */
+export const changesBetween = (
+  before: RecordedDefinition,
+  after: RecordedDefinition
+): ReadonlyArray<FieldChange> =>
+  changedFields({ before, after }).map((field) => {
+    const [old, now] = changeOf(field, { before, after })
+    return { field, old, new: now }
+  })
+
+const pick = (from: Fields, names: ReadonlyArray<string>) =>
+  Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
+
+/** The values that the versions of a record replaced may have so many bytes together. */
+const maxVersionBytes = 4 * 1024 * 1024
 
 type Sides = Pick<DefinitionChange, "after" | "before">
 

@@ -11,7 +11,7 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { ChangeLog, currentAuthor } from "../../accounts/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
@@ -25,7 +25,13 @@ import {
 } from "../../core/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { targetCheck } from "@scheduling/calls/egress/targetCheck"
-import { channelDefinition, type ChannelRow, ChannelsRepo, toChannel } from "./ChannelsRepo.ts"
+import {
+  channelDefinition,
+  type ChannelRow,
+  ChannelsRepo,
+  storedChannel,
+  toChannel
+} from "./ChannelsRepo.ts"
 import { changeConfig, decodeConfig, openConfig, sealConfig } from "./ChannelSecrets.ts"
 import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
@@ -254,6 +260,43 @@ export class Channels extends Context.Service<Channels>()(
           yield* record(row)
         }, transaction),
 
+        /** The versions of its definition, the newest first. */
+        versions: Effect.fn("Channels.versions")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          id: string
+        ) {
+          const row = yield* found(repo.find(workspaceId, id))
+          return yield* changeLog.listVersions(workspaceId, row.id, channelDefinition(row))
+        }),
+
+        restore: Effect.fn("Channels.restore")(
+          function* (
+            workspaceId: AuthorizedWorkspaceId,
+            id: string,
+            { stored }: RecordedDefinition,
+            version?: number
+          ) {
+            const row = yield* found(repo.findForUpdate(workspaceId, id))
+            yield* checkVersion(row, version)
+            const { config, key, name, paused, tags } = stored as unknown as StoredChannel
+            const kept = openConfig(ring, row.id, kinds[row.kind], {
+              config: config.shown,
+              sealed_secrets: config.sealed_secrets
+            })
+            if (kept === undefined) return yield* lostSecrets
+            return yield* change(row, {
+              key,
+              name,
+              tags,
+              paused,
+              config: onlyThese(row, kept.config)
+            })
+          },
+          transaction,
+          (write, workspaceId, _, { stored }) =>
+            holder(workspaceId, stored["key"] as string | null)(write)
+        ),
+
         kinds: {
           data: notificationKinds.map((kind) =>
             describeKind(kind, kinds[kind], kind === "email" ? mailer.unavailable : null)
@@ -265,6 +308,18 @@ export class Channels extends Context.Service<Channels>()(
 ) {
   static readonly layer = Layer.effect(this, this.make)
 }
+
+type StoredChannel = ReturnType<typeof storedChannel>
+
+const lostSecrets = Effect.suspend(() =>
+  Effect.fail(
+    ValidationFailed.at(
+      ["config"],
+      "invalid",
+      "has secrets that were sealed with a secret that is gone: send the channel with its secrets"
+    )
+  )
+)
 
 type DefinedChannel = Parameters<typeof channelDefinition>[0]
 

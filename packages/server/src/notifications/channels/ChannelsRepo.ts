@@ -7,7 +7,7 @@ import type { Actor } from "@scheduling/domain/shared/Actor"
 import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { Definition } from "../../accounts/index.ts"
+import type { RecordedDefinition } from "../../accounts/index.ts"
 import { keyIsTaken } from "../../core/index.ts"
 import {
   countRows,
@@ -73,15 +73,30 @@ export const toChannel = (row: ChannelRow): NotificationChannel => ({
   updated_at: timestampOf(row.updated_at)
 })
 
-/** The configuration is kept with its sealed secrets, and shown with masks. */
-export const channelDefinition = (
-  row: Omit<ChannelRow, "last_status" | "last_error" | "last_at">
-): Definition => {
-  const { config, key, kind, name, paused, sealed_secrets, tags, updated_at, version } = row
-  const shown = { name, key, tags, kind, config, paused }
-  const stored = { ...shown, config: { shown: config, sealed_secrets } }
-  return { version, updated_at, updated_by: row.updated_by ?? row.created_by, shown, stored }
-}
+type DefinedRow = Omit<ChannelRow, "last_status" | "last_error" | "last_at">
+
+const shownChannel = ({ config, key, kind, name, paused, tags }: DefinedRow) => ({
+  name,
+  key,
+  tags,
+  kind,
+  config,
+  paused
+})
+
+/** The configuration is kept with its sealed secrets. */
+export const storedChannel = (row: DefinedRow) => ({
+  ...shownChannel(row),
+  config: { shown: row.config, sealed_secrets: row.sealed_secrets }
+})
+
+export const channelDefinition = (row: DefinedRow): RecordedDefinition => ({
+  version: row.version,
+  updated_at: row.updated_at,
+  updated_by: row.updated_by ?? row.created_by,
+  shown: shownChannel(row),
+  stored: storedChannel(row)
+})
 
 export interface RefusalRow {
   readonly refused_at: Date

@@ -6,7 +6,7 @@ import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Definition } from "../../accounts/index.ts"
+import type { RecordedDefinition } from "../../accounts/index.ts"
 import { insertVersion, removeReplaced, type StoredStep } from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
@@ -161,7 +161,7 @@ const { columns, definition, show } = taskColumns<
   Omit<ChainRow, "steps"> & Pick<Chain, "steps">
 >(Chain, chainOptions, definedFields("chain"))
 
-export const chainDefinition = (row: ChainRow): Definition => {
+export const chainDefinition = (row: ChainRow): RecordedDefinition => {
   const { shown, ...defined } = definition(row)
   return { ...defined, shown: { ...shown, steps: row.steps.map(toStep) } }
 }

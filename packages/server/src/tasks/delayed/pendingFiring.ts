@@ -7,7 +7,7 @@ import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type Definition } from "../../accounts/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
 import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
@@ -41,7 +41,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
   Listed extends TaskRow & Pick<PendingRow, "run_at">
 >(
   repo: TasksRepo<Row, Listed> & InsertsBy<Row>,
-  definition: (row: Row) => Definition,
+  definition: (row: Row) => RecordedDefinition,
   listed: (row: Row, status: DelayedTaskStatus, run: LastRunRow) => Listed
 ) {
   const sql = yield* SqlClient.SqlClient

@@ -19,7 +19,7 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor } from "../../accounts/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   againIfOvertaken,
@@ -79,6 +79,17 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
     ) => Effect.Effect<Queue, NotFound>
+    /** The versions of its definition, the newest first. */
+    readonly versions: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string
+    ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
+    readonly restore: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      wanted: RecordedDefinition,
+      version?: number
+    ) => Effect.Effect<Queue, NotFound | Conflict | Stale | ValidationFailed>
     /** Fails while a task that may still run by itself uses the queue. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
@@ -242,6 +253,17 @@ export class Queues extends Context.Service<
         pause: Effect.fn("Queues.pause")(setPaused(true)),
 
         resume: Effect.fn("Queues.resume")(setPaused(false)),
+
+        versions: Effect.fn("Queues.versions")(function* (workspaceId, id) {
+          const row = yield* find(workspaceId, QueueId.make(id))
+          return yield* changeLog.listVersions(workspaceId, row.id, queueDefinition(row))
+        }),
+
+        restore: (workspaceId, id, { stored }, version) =>
+          change(workspaceId, QueueId.make(id), {
+            ...stored,
+            ...(version !== undefined && { version })
+          }).pipe(holder(workspaceId, stored["key"] as string | null)),
 
         remove: Effect.fn("Queues.remove")(function* (workspaceId, id, version) {
           const queue = yield* findLocked(workspaceId, id)

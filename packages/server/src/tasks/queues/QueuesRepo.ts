@@ -6,7 +6,7 @@ import type { Actor } from "@scheduling/domain/shared/Actor"
 import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { Definition } from "../../accounts/index.ts"
+import type { RecordedDefinition } from "../../accounts/index.ts"
 import { keyIsTaken } from "../../core/index.ts"
 import { isInPhase } from "../../engine/index.ts"
 import {
@@ -63,7 +63,7 @@ export const toQueue = (row: QueueRow): Queue => ({
 
 const defined = definedFields("queue")
 
-export const queueDefinition = (row: StoredQueue): Definition => {
+export const queueDefinition = (row: StoredQueue): RecordedDefinition => {
   const fields = new Map<string, unknown>(Object.entries(row))
   const stored = Object.fromEntries(defined.map((name) => [name, fields.get(name)]))
   const { updated_at, version } = row

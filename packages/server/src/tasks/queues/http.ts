@@ -2,6 +2,7 @@ import { Api } from "@scheduling/domain/Api"
 import { Queue } from "@scheduling/domain/queues/Queue"
 import { QueueId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
+import { versionHandlers } from "../../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
@@ -49,6 +50,8 @@ export const QueuesHandlers = implement(
       get: inWorkspace((workspaceId, { params }) =>
         withETag(queues.get(workspaceId, params.queue_id))
       ),
+
+      ...versionHandlers(({ queue_id }: { readonly queue_id: string }) => queue_id, queues),
 
       update: inWorkspace((workspaceId, { headers, params, payload }) =>
         queues.update(workspaceId, params.queue_id, expecting(headers, payload))

@@ -234,6 +234,34 @@ export const accounts = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events (ordinal)
     WHERE ordinal IS NOT NULL`
+  // What a definition was before a change: replaced has the fields that the next version of the
+  // record has with other values, as they are stored, with their credentials. shown has those
+  // fields as the API showed them, or null if that is the same. The present definition is in the
+  // record alone. A trigger of each table with definitions removes the versions of a deleted record.
+  yield* sql`
+    CREATE TABLE definition_versions (
+      subject_id uuid NOT NULL,
+      version integer NOT NULL,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      replaced jsonb NOT NULL,
+      shown jsonb,
+      bytes integer NOT NULL,
+      updated_by jsonb,
+      updated_at timestamptz NOT NULL,
+      PRIMARY KEY (subject_id, version)
+    )`
+  yield* sql`
+    CREATE INDEX definition_versions_by_workspace ON definition_versions (workspace_id)`
+  yield* sql`
+    CREATE FUNCTION remove_definition_versions() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    BEGIN
+      DELETE FROM definition_versions
+      WHERE subject_id IN (SELECT id FROM removed);
+      RETURN NULL;
+    END
+    $$`
   // The last event of the chain. The row has a MAC of its own.
   yield* sql`
     CREATE TABLE audit_head (

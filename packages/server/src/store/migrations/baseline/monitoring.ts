@@ -260,4 +260,8 @@ export const monitoring = Effect.gen(function* () {
     CREATE TRIGGER monitors_removed AFTER DELETE ON monitors
     REFERENCING OLD TABLE AS removed
     FOR EACH STATEMENT EXECUTE FUNCTION remember_removed_monitors()`
+  yield* sql`
+    CREATE TRIGGER monitors_versions_removed AFTER DELETE ON monitors
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
 })

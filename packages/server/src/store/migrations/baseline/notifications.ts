@@ -195,4 +195,8 @@ export const notifications = Effect.gen(function* () {
       error text,
       PRIMARY KEY (delivery_id, number)
     )`
+  yield* sql`
+    CREATE TRIGGER notification_channels_versions_removed AFTER DELETE ON notification_channels
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
 })

@@ -267,4 +267,12 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE TRIGGER tasks_lane BEFORE INSERT ON tasks
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
+  yield* sql`
+    CREATE TRIGGER tasks_versions_removed AFTER DELETE ON tasks
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
+  yield* sql`
+    CREATE TRIGGER queues_versions_removed AFTER DELETE ON queues
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
 })

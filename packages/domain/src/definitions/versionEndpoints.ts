@@ -1,0 +1,78 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { Access, type AccessRule } from "../shared/Access.ts"
+import { docs } from "../shared/docs.ts"
+import { Conflict, NotFound, QuotaExceeded, RateLimited, Stale } from "../shared/Errors.ts"
+import { IfMatch } from "../shared/requests/Version.ts"
+import { DefinitionVersion, VersionList } from "./DefinitionVersion.ts"
+
+const Version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
+  { description: "The version.", examples: [1] }
+)
+
+/**
+ * The endpoints with the versions of a record that people edit. `path` names the record, and `of`
+ * stands in the names of the endpoints if their group has several kinds of records.
+ */
+export const versionEndpoints = <
+  const Path extends `/${string}`,
+  Params extends Schema.Struct.Fields,
+  Record extends Schema.Top,
+  const Of extends string = ""
+>({
+  noun,
+  of = "" as Of,
+  params,
+  path,
+  read,
+  record,
+  write
+}: {
+  /** The kind of record with its article, such as `a cron task`. */
+  readonly noun: `${"a" | "an"} ${string}`
+  readonly of?: Of
+  readonly path: Path
+  readonly params: Params
+  readonly record: Record
+  readonly read: AccessRule
+  readonly write: AccessRule
+}) =>
+  [
+    HttpApiEndpoint.get(`list${of}Versions`, `${path}/versions`, {
+      params,
+      success: VersionList,
+      error: NotFound
+    })
+      .annotate(Access, read)
+      .annotateMerge(
+        docs(
+          `List ${noun}'s versions`,
+          "The last 100 versions of its definition, newest first: who changed what, and when. Long " +
+            "values are kept up to 4 MiB for each record."
+        )
+      ),
+
+    HttpApiEndpoint.get(`get${of}Version`, `${path}/versions/:version`, {
+      params: { ...params, version: Version },
+      success: DefinitionVersion,
+      error: NotFound
+    })
+      .annotate(Access, read)
+      .annotateMerge(docs(`Get ${noun}'s version`, "One version of its definition, in full.")),
+
+    HttpApiEndpoint.post(`restore${of}Version`, `${path}/versions/:version/restore`, {
+      params: { ...params, version: Version },
+      headers: IfMatch,
+      success: record,
+      error: [NotFound, Conflict, QuotaExceeded, RateLimited, Stale]
+    })
+      .annotate(Access, write)
+      .annotateMerge(
+        docs(
+          `Restore ${noun}'s version`,
+          "Gives it the definition of this version, with the credentials that it had. This makes a new " +
+            "version. It fails like a change if the definition is not possible any more, such as " +
+            "with a queue that was deleted."
+        )
+      )
+  ] as const
