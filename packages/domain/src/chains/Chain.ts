@@ -153,7 +153,7 @@ export const ChainUpdate = fieldsWithKey
     description:
       "Any of the fields. Absent fields keep their values. `steps` replaces all steps. " +
       "Runs that have started keep the steps they started with.",
-    examples: [{ schedule: null }]
+    examples: [{ schedule: Schedule.make("0 19 * * MON-FRI") }]
   })
 export type ChainUpdate = typeof ChainUpdate.Type
 

@@ -241,7 +241,7 @@ export class ChainsResource extends ChainsBase {
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const chain = await client.chains.update(chainId, { schedule: null })
+   * const chain = await client.chains.update(chainId, { schedule: "0 19 * * MON-FRI" })
    */
   update(
     chainId: ChainId,

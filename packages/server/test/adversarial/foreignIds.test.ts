@@ -178,7 +178,9 @@ layer(FreshScene)("An id", (it) => {
           assert.include([200, 201, 202, 204, 409], status, path)
         }
         const done = changes(yield* everything, before)
-        if (endpoint.method !== "GET") assert.isNotEmpty(done)
+        // A new record has one version, so there is nothing else to restore.
+        const isRestore = endpoint.path.endsWith("/restore")
+        if (endpoint.method !== "GET" && !isRestore) assert.isNotEmpty(done)
       })
     )
   })

@@ -121,9 +121,13 @@ layer(testAppLayer())("an account that is gone", (it) => {
         body: { email: `${words.pending}@example.com`, current_password: password }
       })
 
-      // As long as the tasks are there, what they send is with them and nowhere else.
+      // As long as the tasks are there, what they send is with them, and in the log of their changes
+      // if it is no credential.
       for (const sent of [words.header, words.body, words.path]) {
-        const found = sent === words.path ? ["public.search_entries"] : []
+        const found = [
+          ...(sent === words.path ? ["public.search_entries"] : []),
+          ...(sent === words.header ? [] : ["public.audit_events"])
+        ]
         const tables = (yield* tablesWith(sent)).toSorted()
         assert.deepStrictEqual(tables, [...definitions, ...found].toSorted())
       }
@@ -194,10 +198,12 @@ layer(testAppWithMail)("an account that is gone, where mail is sent,", (it) => {
       const { body } = yield* channels.get(channel.id)
       assert.deepInclude(body, { paused: true, confirmed: false })
       assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
-      // What the others have written stays theirs, until they delete the channel.
-      assert.deepStrictEqual(yield* tablesWith(member.email), ["public.notification_channels"])
+      // What the others have written stays theirs, until they delete the channel. The log of their
+      // changes keeps it.
+      const log = "public.audit_events"
+      assert.sameMembers(yield* tablesWith(member.email), [log, "public.notification_channels"])
       yield* channels.remove(channel.id)
-      assert.deepStrictEqual(yield* tablesWith(member.email), [])
+      assert.deepStrictEqual(yield* tablesWith(member.email), [log])
     })
   )
 })
