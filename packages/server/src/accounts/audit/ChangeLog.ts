@@ -176,15 +176,24 @@ const versionsBefore = (
   current: RecordedDefinition,
   rows: ReadonlyArray<VersionRow>
 ): ReadonlyArray<RecordedDefinition> => {
-  const versions = [current]
-  let { shown, stored } = current
-  for (const { replaced, updated_at, updated_by, version, ...row } of rows) {
-    stored = { ...stored, ...replaced }
-    shown = { ...shown, ...(row.shown ?? replaced) }
-    versions.push({ version, updated_at, updated_by, shown, stored })
-  }
-  return versions
+  let last = current
+  const earlier = rows.map((row) => {
+    last = versionBefore(last, row)
+    return last
+  })
+  return [current, ...earlier]
 }
+
+const versionBefore = (
+  { shown, stored }: RecordedDefinition,
+  { replaced, updated_at, updated_by, version, ...row }: VersionRow
+): RecordedDefinition => ({
+  version,
+  updated_at,
+  updated_by,
+  stored: { ...stored, ...replaced },
+  shown: { ...shown, ...(row.shown ?? replaced) }
+})
 
 /** The changed fields, with the values that the API shows. */
 export const changesBetween = (

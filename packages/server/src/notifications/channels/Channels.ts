@@ -29,7 +29,7 @@ import {
   channelDefinition,
   type ChannelRow,
   ChannelsRepo,
-  storedChannel,
+  type storedChannel,
   toChannel
 } from "./ChannelsRepo.ts"
 import { changeConfig, decodeConfig, openConfig, sealConfig } from "./ChannelSecrets.ts"

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeSecrets, unseal } from "../../../src/core/Secrets.ts"
@@ -81,9 +81,8 @@ layer(testAppLayer(), { timeout: "60 seconds" })("the versions of a record", (it
       yield* see
       for (const step of times(6, (index) => index)) {
         yield* TestClock.adjust("1 second")
-        const { kind: _, ...definition } = {
-          kind: "",
-          ...family.define(random, references),
+        const definition = {
+          ...Struct.omit(family.define(random, references) as { readonly kind?: string }, ["kind"]),
           name: `Step ${step}`
         }
         const paused = family.pauses && step === 3 ? { paused: true } : {}
