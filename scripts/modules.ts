@@ -61,9 +61,10 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   // The pages, by noun.
   executions: ["data", "ui"],
   queues: ["data", "ui"],
+  versions: ["data", "ui"],
   workers: ["data", "ui"],
   secrets: ["data", "ui"],
-  tasks: ["data", "executions", "queues", "secrets", "ui", "workers"],
+  tasks: ["data", "executions", "queues", "secrets", "ui", "versions", "workers"],
   incidents: ["data", "ui"],
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],

@@ -2,13 +2,16 @@ import type { CronTask } from "@scheduling/sdk"
 import { queueFacts } from "../queues/QueueLink.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { authorFacts } from "../versions/Versions.tsx"
 import type { Callbacks } from "./call/callbackValues.ts"
 import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
 import type { FiringOptions } from "./schedule/firingOptionValues.ts"
 
 export const taskFacts = (
-  task: Pick<CronTask, "created_at" | "queue_id" | "tags"> & { readonly id: string } & Callbacks &
+  task: Pick<
+    CronTask,
+    "created_at" | "created_by" | "queue_id" | "tags" | "updated_at" | "updated_by"
+  > & { readonly id: string } & Callbacks &
     (FiringOptions | { readonly precision?: undefined })
 ): FactsByName => ({
   ...(task.precision === undefined ? {} : firingOptionFacts(task)),
@@ -16,6 +19,6 @@ export const taskFacts = (
   ...queueFacts(task),
   "Failure callback": task.on_failure?.url,
   "Success callback": task.on_success?.url,
-  Created: <At at={task.created_at} />,
+  ...authorFacts(task),
   Id: <CopyText text={task.id} />
 })

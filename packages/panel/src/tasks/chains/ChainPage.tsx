@@ -10,6 +10,7 @@ import { type Column, List, rowLinkClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At, Duration } from "../../ui/values/Time.tsx"
+import { Versions } from "../../versions/Versions.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
 import { describeSchedule } from "../schedule/describeSchedule.ts"
 import { taskFacts } from "../taskFacts.tsx"
@@ -38,7 +39,7 @@ export const ChainPage = () => {
 }
 
 const ChainView = ({ chain }: { readonly chain: Chain }) => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { run: chosen } = useSearch({ from: "/inside/w/$workspaceId/chains/$taskId" })
   const isLive = useIsLive()
   const runs = useList(chainRunsOptions(workspaceId, chain.id))
@@ -79,6 +80,12 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
             "Time zone": chain.timezone,
             ...taskFacts(chain)
           }}
+        />
+        <Versions
+          record={chain}
+          resource={api.chains}
+          queryKey={chainQueries.all(workspaceId)}
+          onRestored={() => chainQueries.changed(workspaceId)}
         />
       </aside>
     </div>

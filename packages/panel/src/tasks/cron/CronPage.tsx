@@ -5,6 +5,7 @@ import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { StatsFigures } from "../../executions/StatsFigures.tsx"
 import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
+import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
 import { misses, overlaps } from "../schedule/firingWords.ts"
@@ -15,7 +16,7 @@ import { TaskTitle } from "../TaskTitle.tsx"
 import { cronKind, cronQueries } from "./cronKind.ts"
 
 export const CronPage = () => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { taskId } = useParams({ from: "/inside/w/$workspaceId/cron/$taskId" })
   return (
     <TaskPage
@@ -54,6 +55,12 @@ export const CronPage = () => {
             <Section title="Call">
               <CallFacts call={task} />
             </Section>
+            <Versions
+              record={task}
+              resource={api.cron}
+              queryKey={cronQueries.all(workspaceId)}
+              onRestored={() => cronQueries.changed(workspaceId)}
+            />
           </aside>
         </div>
       )}

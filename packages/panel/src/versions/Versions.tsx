@@ -1,0 +1,138 @@
+import type { Actor, VersionList, VersionSummary } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { RotateCcw } from "lucide-react"
+import { useWorkspace } from "../data/client.ts"
+import { actorName, useMemberNames } from "../data/names.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import type { FactsByName } from "../ui/layout/Page.tsx"
+import { Section } from "../ui/layout/Page.tsx"
+import { Loaded } from "../ui/messages/Loaded.tsx"
+import { attempt } from "../ui/messages/toast.ts"
+import { Only } from "../ui/role.tsx"
+import { Changes } from "../ui/values/Changes.tsx"
+import { At } from "../ui/values/Time.tsx"
+
+/** The methods of the SDK for the versions of a kind of record. */
+export interface VersionedResource {
+  readonly listVersions: (
+    id: string,
+    options: { readonly signal: AbortSignal }
+  ) => PromiseLike<VersionList>
+  readonly restoreVersion: (id: string, version: string) => PromiseLike<unknown>
+}
+
+interface Versioned {
+  readonly id: string
+  readonly name?: string | null
+  readonly version: number
+}
+
+/** Who made a change, by name. */
+export const Author = ({ actor }: { readonly actor: Actor | null }) => {
+  const { workspaceId } = useWorkspace()
+  return <>{actorName(actor, useMemberNames(workspaceId))}</>
+}
+
+/** Who created a record and who changed it last, and when. */
+export const authorFacts = (record: {
+  readonly created_at: string
+  readonly created_by: Actor | null
+  readonly updated_at: string
+  readonly updated_by: Actor | null
+}): FactsByName => ({
+  Created: (
+    <>
+      <At at={record.created_at} />
+      <span className="block text-faint">
+        by <Author actor={record.created_by} />
+      </span>
+    </>
+  ),
+  Changed: record.updated_at !== record.created_at && (
+    <>
+      <At at={record.updated_at} />
+      <span className="block text-faint">
+        by <Author actor={record.updated_by} />
+      </span>
+    </>
+  )
+})
+
+/** The versions of a record: who changed what, and a button that brings one back. */
+export const Versions = ({
+  onRestored,
+  queryKey,
+  record,
+  resource
+}: {
+  readonly record: Versioned
+  readonly resource: VersionedResource
+  /** The key of the queries about the kind, so that they are refetched together. */
+  readonly queryKey: ReadonlyArray<string>
+  readonly onRestored: () => Promise<unknown>
+}) => {
+  const query = useQuery({
+    queryKey: [...queryKey, record.id, "versions", record.version],
+    queryFn: ({ signal }) => Promise.resolve(resource.listVersions(record.id, { signal }))
+  })
+  const restore = async ({ version }: VersionSummary) => {
+    await attempt(
+      () => Promise.resolve(resource.restoreVersion(record.id, String(version))),
+      `Version ${version} of ${record.name ?? "the task"} was restored`
+    )
+    await onRestored()
+  }
+  return (
+    <Section title="Versions">
+      <Loaded query={query} height="h-24">
+        {({ data }) => (
+          <ol aria-label="Versions" className="flex flex-col gap-2">
+            {data.map((one, index) => (
+              <Version
+                key={one.version}
+                version={one}
+                isPresent={index === 0}
+                onRestore={() => restore(one)}
+              />
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const Version = ({
+  isPresent,
+  onRestore,
+  version: { changes, updated_at, updated_by, version }
+}: {
+  readonly version: VersionSummary
+  readonly isPresent: boolean
+  readonly onRestore: () => Promise<void>
+}) => (
+  <li className="rounded-lg border border-line px-3 py-2">
+    <details>
+      <summary className="cursor-pointer text-sm">
+        <span className="font-medium">Version {version}</span>{" "}
+        <span className="text-faint">
+          <At at={updated_at} /> by <Author actor={updated_by} />
+        </span>
+        <span className="block truncate text-xs text-faint">
+          {isPresent ? "Present. " : ""}
+          {changes.map(({ field }) => field).join(", ")}
+        </span>
+      </summary>
+      <div className="mt-3 flex flex-col gap-3">
+        <Changes changes={changes} />
+        {!isPresent && (
+          <Only role="editor">
+            <Button size="small" icon={<RotateCcw />} onClick={onRestore}>
+              Restore version {version}
+            </Button>
+          </Only>
+        )}
+      </div>
+    </details>
+  </li>
+)
