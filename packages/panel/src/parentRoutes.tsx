@@ -6,7 +6,7 @@ import { Shell } from "./app/Shell.tsx"
 export const root = createRootRoute({ component: Outlet })
 
 /** The parent route of pages that require a session. */
-export const inside = createRoute({
+export const signedInRoute = createRoute({
   getParentRoute: () => root,
   id: "inside",
   beforeLoad: ({ location }) => requireSession(location),
@@ -15,7 +15,7 @@ export const inside = createRoute({
 
 /** The parent route of a workspace's pages. */
 export const workspace = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedInRoute,
   path: "/w/$workspaceId",
   beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
 })

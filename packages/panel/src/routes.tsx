@@ -5,7 +5,7 @@ import { requireSession } from "./app/requireSession.ts"
 import { usageSearch } from "./billing/search.ts"
 import { queries, workspacesOptions } from "./data/queries.ts"
 import { monitoringRoutes } from "./monitoringRoutes.tsx"
-import { inside, root, workspace } from "./parentRoutes.tsx"
+import { signedInRoute, root, workspace } from "./parentRoutes.tsx"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
 import { taskRoutes } from "./taskRoutes.tsx"
 import { textIn } from "./ui/lists/search.ts"
@@ -75,13 +75,13 @@ const home = createRoute({
 })
 
 const welcome = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedInRoute,
   path: "/welcome",
   component: lazyPage(() => import("./app/WelcomePage.tsx"), "WelcomePage")
 })
 
 const account = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedInRoute,
   path: "/account/settings",
   component: lazyPage(() => import("./account/AccountPage.tsx"), "AccountPage")
 })
@@ -93,7 +93,7 @@ export const routeTree = root.addChildren([
   forgotPassword,
   resetPassword,
   invitation,
-  inside.addChildren([
+  signedInRoute.addChildren([
     welcome,
     account,
     workspace.addChildren([...taskRoutes, ...monitoringRoutes, ...workspaceRoutes])

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from "node:http"
 
 export interface Reply {
   readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what its reader says it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the caller knows the type of the response
   readonly body: any
 }
 

@@ -10,7 +10,7 @@ import { billingChanged } from "./queries.ts"
 import type { CheckoutOutcome } from "./search.ts"
 
 const pollMs = 2_000
-const patienceMs = 60_000
+const pollForMs = 60_000
 
 /** The notice that users see when they return from the payment page. */
 export const CheckoutNotice = ({
@@ -53,7 +53,7 @@ const usePolledPlan = (isAwaited: boolean): boolean => {
   useEffect(() => {
     if (!isAwaited || isLate) return
     const asking = window.setInterval(() => void billingChanged(workspaceId), pollMs)
-    const waiting = window.setTimeout(() => setLate(true), patienceMs)
+    const waiting = window.setTimeout(() => setLate(true), pollForMs)
     return () => {
       window.clearInterval(asking)
       window.clearTimeout(waiting)

@@ -92,7 +92,7 @@ export const useIsAway = (): boolean => connection.use() === "away"
  * Fetches the event stream and tracks its state. The SDK reopens a broken stream silently, so each
  * connection attempt is observed here.
  */
-const watched = async (url: string, init: RequestInit): Promise<Response> => {
+const fetchEventStream = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     const answer = await fetch(url, init)
     // A proxy responds with 5xx while the service is unreachable.
@@ -147,7 +147,7 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
       isReset = false
     }, batchDelayMs)
   }
-  const { events } = clientOf(workspaceId).withOptions({ fetch: watched })
+  const { events } = clientOf(workspaceId).withOptions({ fetch: fetchEventStream })
   const lastEventId = lastEventIds.get(workspaceId)
   for await (const event of events.stream({ signal, lastEventId })) {
     lastEventIds.set(workspaceId, event.id)

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { count, duration, percent } from "../ui/values/format.ts"
-import { None } from "../ui/values/Time.tsx"
+import { EmptyValue } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 
 /** Shows the statistics of one task or of all tasks, over the last 24 hours by default. */
@@ -12,7 +12,7 @@ export const StatsFigures = ({ query }: { readonly query: ExecutionsGetStatsQuer
   const { data } = useQuery(executionQueries.stats(workspaceId, query))
   const { counts, duration_ms, lateness_ms, success_rate } = data?.totals ?? {}
   const orNone = <A,>(value: A | null | undefined, text: (value: A) => string) =>
-    data === undefined ? undefined : value == null ? <None /> : text(value)
+    data === undefined ? undefined : value == null ? <EmptyValue /> : text(value)
   return (
     <Figures>
       <Figure

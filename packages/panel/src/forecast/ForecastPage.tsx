@@ -10,7 +10,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Only } from "../ui/role.tsx"
 import { count, shortDateTime } from "../ui/values/format.ts"
-import { None } from "../ui/values/Time.tsx"
+import { EmptyValue } from "../ui/values/Time.tsx"
 import { BusiestMinutes } from "./BusiestMinutes.tsx"
 import { ForecastChart } from "./ForecastChart.tsx"
 import { JitterEffect } from "./JitterEffect.tsx"
@@ -81,7 +81,7 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
       <Figure
         name="Busiest minute"
         note={fullest === undefined ? "no minute has more than one run" : shortDateTime(fullest.at)}
-        value={forecast && (fullest === undefined ? <None /> : count(fullest.runs))}
+        value={forecast && (fullest === undefined ? <EmptyValue /> : count(fullest.runs))}
       />
       <Figure name="Most in one second" note="without jitter" value={perSecond(0)} />
       <Figure name="Most in one second" note="with a minute of jitter" value={perSecond(60)} />

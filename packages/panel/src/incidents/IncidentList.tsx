@@ -72,7 +72,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
     key: "monitor",
     head: "Monitor",
     className: "grow basis-0",
-    cell: ({ cause, id, monitor_id, workspace_id }) => (
+    cell: ({ cause, id, monitor_id, opened_at, workspace_id }) => (
       <>
         <Link
           to="/w/$workspaceId/incidents/$incidentId"
@@ -82,6 +82,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
           <MonitorName monitorId={monitor_id} />
         </Link>
         <span className="block truncate text-xs text-faint">
+          <At at={opened_at} className="mr-1 sm:hidden" />
           <Message text={cause.message} />
         </span>
       </>

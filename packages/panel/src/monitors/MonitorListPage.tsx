@@ -16,7 +16,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { capital } from "../ui/values/format.ts"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, None } from "../ui/values/Time.tsx"
+import { Ago, EmptyValue } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
@@ -93,7 +93,7 @@ export const MonitorListPage = () => {
   )
 }
 
-/** The two kinds that most people begin with have buttons of their own. */
+/** The two kinds that most users start with. Each has its own button. */
 const firstKinds = ["http", "heartbeat"] as const
 
 const CreateMenu = () => {
@@ -198,7 +198,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
     className: "w-32 shrink-0 max-sm:hidden",
     cell: ({ kind, next_check_at }) =>
       next_check_at === null ? (
-        <None />
+        <EmptyValue />
       ) : (
         <>
           <Ago at={next_check_at} />

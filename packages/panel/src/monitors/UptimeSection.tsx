@@ -35,7 +35,7 @@ const uptimeOptions = (workspaceId: Workspace, id: MonitorId, period: UptimePeri
 
 const ofMs = (ms: number | undefined) => (ms === undefined ? "–" : duration(ms))
 
-/** How much of a period the monitor was up, and how long its checks took. */
+/** Shows the uptime of a monitor in a period, and the latency of its checks. */
 export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) => {
   const { workspaceId } = useWorkspace()
   const [period, setPeriod] = useState<UptimePeriod>("24h")
@@ -66,7 +66,7 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
 const width = 720
 const height = 120
 
-/** The median and the 95th percentile over time, with times of outages behind them. */
+/** A chart of the median and the 95th percentile of the latency, with outages in the background. */
 const LatencyChart = ({ series: { buckets } }: { readonly series: MonitorSeries }) => {
   const top = Math.max(...buckets.map(({ latency_ms }) => latency_ms?.p95 ?? 0), 1)
   const xOf = (index: number) => (index / buckets.length) * width

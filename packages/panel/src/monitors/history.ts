@@ -33,7 +33,7 @@ export const oldestOf = (
 
 const isResult = (status: MonitorStatus): boolean => status !== "new" && status !== "paused"
 
-export interface Watched {
+export interface MonitoredPeriod {
   readonly since: number
   /** The time since which the monitor's status is known. */
   readonly from: number
@@ -47,7 +47,7 @@ export const monitoredPeriod = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
   incidents: ReadonlyArray<Span>,
   oldest: OldestEvent
-): Watched | undefined => {
+): MonitoredPeriod | undefined => {
   const seen = [
     ...incidents.map(({ opened_at }) => opened_at),
     ...(oldest.at === undefined ? [] : [oldest.at]),
@@ -65,7 +65,7 @@ export const clampToIncidents = (incidents: ReadonlyArray<Span>, now: number): n
 /** Returns the last days in the user's time zone, oldest first. */
 export const dailyHistory = (
   incidents: ReadonlyArray<Span>,
-  { from, since }: Watched,
+  { from, since }: MonitoredPeriod,
   now: number,
   count: number
 ): ReadonlyArray<DayOfHistory> =>

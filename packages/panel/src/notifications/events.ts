@@ -68,7 +68,7 @@ export const describeEvent = ({
 }) => `${name} ${predicates[type] ?? type}`
 
 /** Returns the title of a delivery: `Nightly report failed, and 2 more`. */
-export const titleOf = ({
+export const deliveryTitle = ({
   events,
   events_count
 }: Pick<NotificationDelivery, "events" | "events_count">): string => {

@@ -11,7 +11,7 @@ import { type Column, List } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
 import { capital } from "../ui/values/format.ts"
-import { At, None } from "../ui/values/Time.tsx"
+import { At, EmptyValue } from "../ui/values/Time.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
@@ -141,7 +141,7 @@ const columnsWith = (
     key: "from",
     head: "Address",
     className: "w-36 shrink-0 truncate font-mono text-sm max-md:hidden",
-    cell: ({ ip }) => ip ?? <None />
+    cell: ({ ip }) => ip ?? <EmptyValue />
   },
   {
     key: "at",

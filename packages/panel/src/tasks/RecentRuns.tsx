@@ -4,7 +4,7 @@ import { createContext, use } from "react"
 import { clientOf } from "../data/client.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
 import { duration } from "../ui/values/format.ts"
-import { None } from "../ui/values/Time.tsx"
+import { EmptyValue } from "../ui/values/Time.tsx"
 
 type RunsByTask = ReadonlyMap<string, ReadonlyArray<RecentRun>>
 
@@ -54,7 +54,8 @@ const fills: Readonly<Record<string, string>> = { failed: "fill-bad", succeeded:
 export const RecentRuns = ({ taskId }: { readonly taskId: string }) => {
   const recent = use(RecentRunsContext)
   const runs = recent.runs.get(taskId)
-  if (runs === undefined) return recent.isLoading ? <Skeleton className="h-4 w-16" /> : <None />
+  if (runs === undefined)
+    return recent.isLoading ? <Skeleton className="h-4 w-16" /> : <EmptyValue />
   const longest = Math.max(1, ...runs.map(({ duration_ms }) => duration_ms ?? 0))
   const summary = inShort(runs)
   return (

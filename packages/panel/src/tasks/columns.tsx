@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { taskLink } from "../data/tasks.ts"
 import { type Column, menuColumn, rowLinkClass, rowNameClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { Ago, At, None } from "../ui/values/Time.tsx"
+import { Ago, At, EmptyValue } from "../ui/values/Time.tsx"
 import { RecentRuns } from "./RecentRuns.tsx"
 import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
 import { describeSchedule } from "./schedule/describeSchedule.ts"
@@ -74,7 +74,7 @@ export const repeatingColumns = <Row extends ScheduledRow>(
       status === "paused" ? (
         <span className="text-faint">Paused</span>
       ) : next_run_at === null ? (
-        <None />
+        <EmptyValue />
       ) : (
         <TwoLineTime at={next_run_at} />
       )

@@ -9,7 +9,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, None } from "../ui/values/Time.tsx"
+import { Ago, EmptyValue } from "../ui/values/Time.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
@@ -117,7 +117,7 @@ const columnsWith = (
     key: "running",
     head: "Running",
     className: "w-20 shrink-0 text-right nums max-sm:hidden",
-    cell: ({ running, slots }) => (slots === null ? <None /> : `${running} of ${slots}`)
+    cell: ({ running, slots }) => (slots === null ? <EmptyValue /> : `${running} of ${slots}`)
   },
   menuColumn((worker) => <WorkerMenu worker={worker} onCreated={onCreated} />)
 ]

@@ -7,7 +7,7 @@ import { useList } from "../../data/queries.ts"
 import { type Column, List, rowTitle } from "../../ui/lists/List.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { At } from "../../ui/values/Time.tsx"
-import { titleOf } from "../events.ts"
+import { deliveryTitle } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
 
@@ -58,7 +58,7 @@ const columnsWith = (
           params={{ workspaceId, deliveryId: delivery.id }}
           className={rowTitle}
         >
-          {titleOf(delivery)}
+          {deliveryTitle(delivery)}
         </Link>
         <span className="block truncate text-xs text-faint">
           <span className="sm:hidden">

@@ -14,7 +14,7 @@ import { Badge, Status } from "../../ui/values/Status.tsx"
 import { Ago, At } from "../../ui/values/Time.tsx"
 import { notify, notifyProblem } from "../../ui/messages/toast.ts"
 import { kindNames } from "../../data/kindNames.ts"
-import { describeEvent, titleOf } from "../events.ts"
+import { describeEvent, deliveryTitle } from "../events.ts"
 import { deliveryOptions, notificationsChanged } from "../queries.ts"
 import { Only } from "../../ui/role.tsx"
 
@@ -36,7 +36,7 @@ export const DeliveryPage = () => {
     <LoadedPage query={query} name="Delivery" above={above} width="narrow">
       {(delivery) => (
         <Page
-          title={titleOf(delivery)}
+          title={deliveryTitle(delivery)}
           above={above}
           width="narrow"
           actions={

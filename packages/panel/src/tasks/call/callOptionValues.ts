@@ -17,7 +17,7 @@ export type CallOptions = Pick<
   "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
 >
 
-/** What finishes an attempt, if not the response. */
+/** The events other than the response that can finish an attempt. */
 export const completions: Readonly<Record<Completion, string>> = {
   callback: "When the job reports its result",
   auto: "Depending on the response: immediately, or when the job reports its result"

@@ -1,7 +1,7 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
 import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
-import { None } from "../values/Time.tsx"
+import { EmptyValue } from "../values/Time.tsx"
 import { TitleMark } from "./titleMark.ts"
 
 export const Page = ({
@@ -106,7 +106,7 @@ export const Facts = ({ facts }: { readonly facts: FactsByName }) => (
         value !== undefined && (
           <div key={name} className="contents">
             <dt className="min-w-28 text-faint">{name}</dt>
-            <dd className="min-w-0 wrap-anywhere">{value ?? <None />}</dd>
+            <dd className="min-w-0 wrap-anywhere">{value ?? <EmptyValue />}</dd>
           </div>
         )
     )}

@@ -16,7 +16,7 @@ const rowHeight = 56
 
 /**
  * A virtualized list: only visible rows are in the document, and the next page is fetched before
- * the user reaches it. Clicking anywhere on a row follows its first link (`rowLink`).
+ * the user reaches it. Clicking anywhere on a row follows its first link (`rowLinkClass`).
  */
 export const List = <Row extends { readonly id: string }>({
   columns,

@@ -14,9 +14,9 @@ export const messageOf = (error: unknown): string =>
         ? error.message
         : String(error)
 
-/** True if retrying the request may help. A retry does not change a 4xx response. */
+/** True if retrying the request may help. A retry does not change most 4xx responses. */
 const isRetryable = (error: unknown): boolean =>
-  !(error instanceof ApiError) || ![400, 402, 403, 404, 422].includes(error.status)
+  !(error instanceof ApiError) || error.status >= 500 || [401, 408, 429].includes(error.status)
 
 /**
  * Shows the API's error message, with the request id by which the operator finds the error in the

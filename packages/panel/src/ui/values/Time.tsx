@@ -21,14 +21,14 @@ const timeOf = (at: string, text: string, className?: string) => (
 /** A relative time: `in 4 min`. The tooltip has the full time in the user's time zone and in UTC. */
 export const Ago = ({ at, className }: Moment) => {
   const now = useNow()
-  if (at === null) return <None />
+  if (at === null) return <EmptyValue />
   return timeOf(at, relative(Date.parse(at), now), classes("whitespace-nowrap", className))
 }
 
 const clockTime =
   (format: (at: string) => string, wrapping = "whitespace-nowrap") =>
   ({ at, className }: Moment) =>
-    at === null ? <None /> : timeOf(at, format(at), classes(wrapping, className))
+    at === null ? <EmptyValue /> : timeOf(at, format(at), classes(wrapping, className))
 
 export const At = clockTime(shortDateTime)
 
@@ -38,6 +38,6 @@ export const ExactAt = clockTime(shortExactDateTime)
 export const FullAt = clockTime(dateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
-  ms === null ? <None /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>
+  ms === null ? <EmptyValue /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>
 
-export const None = () => <span className="text-faint">–</span>
+export const EmptyValue = () => <span className="text-faint">–</span>
