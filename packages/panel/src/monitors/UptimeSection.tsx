@@ -50,10 +50,10 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
       <div className="flex flex-col gap-3">
         <Figures>
           <Figure
-            name="Up"
+            name="Uptime"
             value={data && (data.total.uptime === null ? "–" : percent(data.total.uptime))}
           />
-          <Figure name="Down" value={data && duration(data.total.down_seconds * 1_000)} />
+          <Figure name="Downtime" value={data && duration(data.total.down_seconds * 1_000)} />
           {checks > 0 && <Figure name="Latency, median" value={ofMs(latency?.p50)} />}
           {checks > 0 && <Figure name="Latency, p95" value={ofMs(latency?.p95)} />}
         </Figures>
