@@ -1,22 +1,27 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
-/** A node looks every second. If it takes longer than this, what waits for others must not suffer. */
+/**
+ * Nodes record that they are up every few seconds. A longer gap counts as downtime of the service.
+ */
 const awayAfterSeconds = 15
 
-/** How exact the beginning of an absence is. It is written this often. */
+/** The interval of those records, and therefore the precision of the start of an absence. */
 const seenEverySeconds = 5
 
-/** How long absences are kept. No wait that they extend is longer. */
+/** How long absences are kept. No deadline that an absence extends is further away than this. */
 const keptDays = 30
 
-/** SQL for rows of `absences` that have begun. One that nobody has noticed yet goes on. */
+/**
+ * SQL for rows of `absences` that have begun. An absence that no node has noticed yet is still
+ * open.
+ */
 const isAbsence = `(
   absences.ended_at IS NOT NULL
   OR absences.began_at < now() - interval '${awayAfterSeconds} seconds'
 )`
 
-/** SQL for how long the service was away since that time, so that nobody could reach it. */
+/** SQL for how long the service has been down since `time`. */
 export const awaySince = (time: string) => `coalesce((
   SELECT sum(coalesce(absences.ended_at, now()) - greatest(absences.began_at, ${time}))
   FROM absences
@@ -25,8 +30,8 @@ export const awaySince = (time: string) => `coalesce((
 ), interval '0')`
 
 /**
- * Parts of a statement that notes that the service is there, and that it was away since the last
- * note. Only one node at a time may write.
+ * CTEs that record that the service is up, and close the last absence. Only one node at a time may
+ * run them.
  */
 export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) => sql`
     returned AS (
@@ -54,7 +59,10 @@ export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) =
       ON CONFLICT DO NOTHING
     )`
 
-/** When the service was away last, on the database's clock. That is now, if no node has looked yet. */
+/**
+ * Returns when the last absence ended, on the database clock. Returns the current time if no node
+ * has recorded anything yet.
+ */
 export const findLastAway = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ readonly at: Date | null }>`

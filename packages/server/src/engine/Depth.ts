@@ -4,18 +4,18 @@ import { isInPhase } from "./RunState.ts"
 
 export interface Depth {
   /**
-   * Runs that are due and not leased, counted up to `countTo`. Those for workers are left out here
-   * and below: how long they wait is up to the users' machines.
+   * Runs that are due and not leased, counted up to `countTo`. Excludes runs for workers, as do the
+   * fields below: their wait depends on the users' machines.
    */
   readonly due: number
-  /** Of the one that has been due for longest. 0 if none is. */
+  /** How long the oldest due run has been due. 0 if no run is due. */
   readonly oldest_due_seconds: number
-  /** How long ago the next slot of a schedule should have fired. 0 if it is still to come. */
+  /** How long the next slot of a schedule is overdue. 0 if no slot is overdue. */
   readonly unfired_seconds: number
   readonly nodes: number
   /** Workers whose agents are online. */
   readonly workers: number
-  /** Runs that are due and no worker has taken, counted up to `countTo`. */
+  /** Due runs that no worker has claimed, counted up to `countTo`. */
   readonly due_for_workers: number
 }
 
@@ -28,10 +28,10 @@ export const noDepth: Depth = {
   due_for_workers: 0
 }
 
-/** Counting stops here, so that the depth of a long queue costs no more than a claim does. */
+/** Counting stops here, so that measuring a long queue costs no more than a claim does. */
 const countTo = 10_000
 
-/** What waits, in the whole database. It reads the indexes that claiming and firing use. */
+/** Measures the backlog of the whole database with the indexes that claiming and firing use. */
 export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {
   const [depth] = yield* sql<Depth>`
     SELECT

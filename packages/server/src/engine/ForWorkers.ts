@@ -1,18 +1,18 @@
 import { awaySince } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 
-/** SQL for runs that wait for a worker, as in their indexes. */
+/** SQL for runs that wait for a worker, as in the predicates of their indexes. */
 export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
 
 /**
- * SQL for runs whose wait for a worker has expired. The time in which no node of the service was up
- * does not count. The first comparison lets PostgreSQL use the index.
+ * SQL for runs that have waited for a worker for too long. Downtime of the service does not count.
+ * The first comparison lets PostgreSQL use the index.
  */
 export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now()
         AND seconds_after(due_at, worker_wait_seconds) < now() - ${awaySince("runs.due_at")}`
 
-/** SQL for runs that were cancelled and that no worker holds any more. */
+/** SQL for cancelled runs that no worker holds. */
 export const isAbandoned = `${isForWorkers} AND cancel_requested`
 
 export const upcomingForWorkers = `

@@ -3,7 +3,10 @@ import type { SqlClient } from "effect/sql"
 
 const removeBatch = 5_000
 
-/** Removes the history of deleted workspaces whose runs have ended, in steps that lock little. */
+/**
+ * Deletes the history of deleted workspaces that have no unfinished runs, in small batches with
+ * short locks.
+ */
 export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ) {
@@ -22,8 +25,9 @@ export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes a batch of executions and their attempts, and returns how many. They are deleted by id,
- * because the partition follows from the id. A join with the batch would read all partitions.
+ * Deletes a batch of executions with their attempts, and returns the number of executions. The
+ * DELETE lists ids because an id determines its partition; a join with the batch would read all
+ * partitions.
  */
 const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
   const rows = yield* sql<{ readonly id: string }>`
@@ -43,7 +47,7 @@ const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, work
   return ids.length
 })
 
-/** Waits for a roll-up under way, which may have read executions that are gone by now. */
+/** Waits for a concurrent roll-up, which may have read executions that are deleted by now. */
 const removeStatistics = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: string
@@ -55,7 +59,7 @@ const removeStatistics = Effect.fnUntraced(function* (
     WHERE id = ${workspaceId}`
 })
 
-/** Returns whether none are left. */
+/** Returns whether no statistics are left. */
 const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
   sql.withTransaction(
     Effect.gen(function* () {

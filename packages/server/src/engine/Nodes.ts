@@ -7,35 +7,40 @@ import { isTrusted } from "./lanesInTurns.ts"
 import { completionDueInMs, isOverdue, type NodeUptime } from "./completions/awaitingRuns.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
-/** The first half of the advisory locks that nodes hold. The second half is the id of the node. */
+/** First key of the advisory locks that nodes hold. The second key is the node's id. */
 export const nodeLocks = 0x5c4ed
 
-/** Held by the node that judges the others, so that only one does so at a time. */
+/** Held by the node that checks the others, so that only one node checks at a time. */
 const judgeLock = 0x5c4ee
 
 /**
- * How long a node may be without its lock. A broken session and its lock are back within this time,
- * because the node tries again after a third of a second. If a living node is taken for dead, its
- * calls are made twice.
+ * How long a node may be without its advisory lock. A node whose session breaks takes the lock
+ * again after a third of a second, so it is back within this time. If a living node is declared
+ * dead, its calls are made twice.
  */
 const suspectMs = 1_900
 
-/** Their runs are taken back, and results that still come from them are not written. */
+/**
+ * SQL for the ids of dead nodes. Their runs are recovered, and results that still arrive from them
+ * are discarded.
+ */
 export const deadNodes = "SELECT id FROM nodes WHERE died_at IS NOT NULL"
 
-/**
- * How long the row of a dead node is kept. During that time, runs that are leased in its name are
- * taken back.
- */
+/** How long the row of a dead node is kept, so that runs leased to it can be recovered. */
 const tombstoneHours = 24
 
-/** How long a silent agent keeps its runs: the wait of a claim and five seconds more. */
+/** Lease of an agent: the wait of a claim plus five seconds. */
 export const agentLeaseMs = 15_000
 
-/** How long agents may take to come back once the service is there again. They ask less and less often. */
+/**
+ * How long agents may take to reconnect after the service was down. Agents retry with a backoff.
+ */
 export const agentsBackMs = 10_000
 
-/** A node without session locks (the embedded store) has the data to itself and never expires. */
+/**
+ * Adds a node. A node without advisory locks (on the embedded store) has the data to itself and
+ * never expires.
+ */
 export const register = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   options: { readonly holdsLock: boolean; readonly leaseMs: number }
@@ -51,8 +56,8 @@ export const register = Effect.fnUntraced(function* (
 })
 
 /**
- * For the embedded store. Only one process uses it at a time, so earlier nodes are gone. The agents
- * of workers are processes of their own.
+ * Declares all earlier nodes dead, for the embedded store: only one process uses it at a time.
+ * Agents of workers are separate processes and stay alive.
  */
 export const declareAllDead = (sql: SqlClient.SqlClient) =>
   sql`
@@ -67,13 +72,13 @@ export const unregister = (sql: SqlClient.SqlClient, node: number) =>
     WHERE id = ${node}`
 
 export interface Pulse {
-  /** False if this node was declared dead and others have taken its runs. */
+  /** False if this node was declared dead and other nodes have taken its runs. */
   readonly alive: boolean
-  /** Runs of this node that somebody has asked to cancel. */
+  /** Runs of this node that were asked to cancel. */
   readonly cancelled: ReadonlyArray<string>
 }
 
-/** Gives one row. */
+/** Renews the lease of a node. Always returns one row. */
 export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number) =>
   sql<Pulse>`
     WITH renewed AS (
@@ -93,14 +98,13 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
       ) AS cancelled`
 
 /**
- * One node at a time judges the others. A node is dead if its lease ran out, or if it has held no
- * lock for longer than `suspectMs`. An agent holds no lock. It is judged, and so is what agents and
- * jobs should have done, only if all have had the time to come back after the service was away. The
- * same statement notes that the service is there, and releases waiting runs that have nothing left
- * to wait for: a run that began to wait while the one before it was ending has missed its release.
- * Returns whether dead nodes hold runs, whether runs wait for their turn in a queue, whether runs
- * have waited for a worker too long, whether the completion of a run is overdue, and when the next
- * completion will be.
+ * Declares nodes dead whose lease has expired, or that have held no lock for longer than
+ * `suspectMs`. One node at a time does this. Agents hold no lock: agents, and deadlines of agents
+ * and jobs, are only checked once all of them have had time to reconnect after the service was
+ * down. The same statement records that the service is up, and releases blocked runs whose previous
+ * run has finished: a run that blocks while the previous one is finishing misses its release.
+ * Returns whether dead nodes hold runs, whether parked runs exist, whether runs have waited for a
+ * worker too long, whether a completion is overdue, and when the next completion is due.
  */
 export const judge = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -176,7 +180,7 @@ interface Judgement {
   readonly parked: boolean
   readonly unclaimed: boolean
   readonly overdue: boolean
-  /** Null if no job is awaited. */
+  /** Null if no run awaits its completion. */
   readonly completion_due_in_ms: number | null
 }
 

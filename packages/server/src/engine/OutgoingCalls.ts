@@ -6,7 +6,10 @@ import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { AppConfig } from "../core/index.ts"
 
-/** How tasks may call, and where besides the public Internet. */
+/**
+ * The client for the calls of tasks, and the addresses outside the public Internet that it may
+ * reach.
+ */
 export const OutgoingCalls = Layer.unwrap(
   Effect.gen(function* () {
     const { callThreads, egressAllow } = yield* AppConfig

@@ -20,28 +20,27 @@ import {
 } from "./history/tables.ts"
 
 /**
- * A reader of the history (`pg_dump` reads for hours) keeps days from being attached or detached,
- * and everybody else queues behind the statement that waits. So maintenance gives up soon and tries
- * again later.
+ * A reader of the history (`pg_dump` reads for hours) prevents days from being attached or
+ * detached, and all other queries queue behind the waiting statement. Therefore maintenance gives
+ * up soon and tries again later.
  */
 const lockTimeoutMs = 50
 
-/** Moving more rows than this would hold everybody up: nobody reads or writes the history meanwhile. */
+/** Moving more rows than this would block all readers and writers of the history for too long. */
 const movedAtMost = 10_000
 
 /**
- * The partitions of the history: one per day, `before` for all ids of earlier days, and `ahead` for
- * all ids from the first day on that is not made yet. So there is a place for every id: also for that
- * of a run that waited for weeks, in a queue or because no node was there. Days are made as they come
- * near, and the rows that `ahead` has for them move in. These are few: runs that were cancelled before
- * they were due.
+ * The partitions of the history: one per day, `before` for ids of all earlier days, and `ahead` for
+ * ids from the first day that has no partition yet. Every id has a partition, even that of a run
+ * that waited for weeks in a queue or for a node. Days are created as they approach, and their rows
+ * move in from `ahead`. There are few of them: runs that were cancelled before they were due.
  */
 export class Partitions extends Context.Service<
   Partitions,
   {
     /**
-     * Makes the days around now and drops those that are older than the retention. False if a
-     * reader was in the way of some of it.
+     * Creates the days around now and drops days beyond the retention. Returns false if a reader
+     * blocked part of it.
      */
     readonly maintain: (retentionDays: number) => Effect.Effect<boolean, SqlError.SqlError>
   }
@@ -49,7 +48,10 @@ export class Partitions extends Context.Service<
   static readonly layer: Layer.Layer<Partitions, never, SqlClient.SqlClient> = Layer.effect(
     Partitions,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      /** Lets one node at a time alter the tables, and gives up before that holds others up. */
+      /**
+       * Lets one node at a time alter the tables, and gives up before the lock request delays
+       * others.
+       */
       const alter = <A, E>(change: Effect.Effect<A, E>) =>
         sql.withTransaction(
           sql`SELECT pg_advisory_xact_lock(${maintenanceLock})`.pipe(
@@ -58,7 +60,10 @@ export class Partitions extends Context.Service<
           )
         )
 
-      /** Gives `before` and `ahead` other bounds, and all days in between a partition. */
+      /**
+       * Changes the bounds of `before` and `ahead`, and creates the partitions of the days between
+       * them.
+       */
       const arrange = Effect.fnUntraced(function* (
         table: HistoryTable,
         parts: ReadonlyArray<Part>,
@@ -67,7 +72,7 @@ export class Partitions extends Context.Service<
         const [before, ahead] = [beforeOf(table), aheadOf(table)]
         const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
         const beforeTo = parts.find(({ name }) => name === before)?.to
-        // The slowest part comes before the lock on the whole history.
+        // The slowest part runs before the history is locked.
         const days = missing.map((day) => ({ name: nameOfDay(table, day), from: day, to: day + 1 }))
         for (const { name } of days) yield* makePart(sql, table, name)
         if (beforeTo === undefined) yield* makePart(sql, table, before)
@@ -87,8 +92,8 @@ export class Partitions extends Context.Service<
       })
 
       /**
-       * Where maintenance was blocked for days, `ahead` has become the history of these days. It stays
-       * that, as one partition for all of them, and another one takes its place.
+       * If maintenance was blocked for days, `ahead` contains the history of these days. It becomes
+       * one partition for all of them, and a new `ahead` is created.
        */
       const replaceAhead = Effect.fnUntraced(function* (
         table: HistoryTable,
@@ -130,7 +135,10 @@ export class Partitions extends Context.Service<
         maintain: Effect.fn("Partitions.maintain")(function* (retentionDays) {
           const today = yield* findToday(sql)
           let isDone = true
-          /** After one change was blocked, the rest is left for later: one short wait is enough. */
+          /**
+           * After one change was blocked, the others are skipped: one short wait per pass is
+           * enough.
+           */
           const unlessInUse = <E>(change: Effect.Effect<unknown, E>) =>
             Effect.suspend(() => (isDone ? Effect.asVoid(change) : Effect.void)).pipe(
               Effect.catchIf(isLockTimeout, () =>
@@ -144,8 +152,7 @@ export class Partitions extends Context.Service<
             if (planDays(yield* listParts(sql, table), today, retentionDays) !== undefined) {
               yield* unlessInUse(arrangeDays(table, today, retentionDays))
             }
-            // Without the lock on the whole history, because deleting gigabytes of files takes a
-            // while.
+            // Does not lock the history, because deleting gigabytes of files takes a while.
             for (const name of yield* listDetached(sql, table)) {
               yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(name)}`))
             }

@@ -10,13 +10,13 @@ import { maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { ExchangeDetails } from "@scheduling/calls/CallResult"
 
-/** A task of a workspace that somebody was let into. */
+/** Identifies a task in a workspace to which the request has access. */
 export interface TaskOfRun {
   readonly workspace_id: AuthorizedWorkspaceId
   readonly task_id: string
 }
 
-/** A run that has not ended, as the services show it: the fields of an execution. */
+/** An unfinished run as the services show it: the fields of an execution. */
 export interface QueuedRun {
   readonly id: string
   readonly workspace_id: string
@@ -30,45 +30,49 @@ export interface QueuedRun {
   readonly scheduled_for: Date
 }
 
-/** Whose run it is and where its call goes. Slots are shared by these. */
+/** The owner of a run and the target of its call. Call slots are shared out by these. */
 export interface Claimant {
-  /** The upper half of the lane: accounts that were registered from one address are one share. */
+  /**
+   * The upper half of the lane. Accounts that were registered from the same address have the same
+   * share.
+   */
   readonly share: number
   readonly workspace_id: string
   /** The origin of the call according to the task. Null if it is not known yet. */
   readonly target: string | null
 }
 
-/** A run that is leased to this node and not started yet. */
+/** A run that is leased to this node and has not started. */
 export interface LeasedRun extends Claimant {
   readonly id: string
   readonly attempt: number
-  /** On the database's clock. */
+  /** On the database clock. */
   readonly due_ms: number
-  /** Whether it holds a slot of a named queue, which stays empty until its result is written. */
+  /** Whether the run holds a slot of a named queue, which is freed when its result is written. */
   readonly holdsSlot?: boolean
 }
 
-/** What a run executes: the definition of its task at the time the run starts. */
+/** The call of a run: the definition of its task when the run starts. */
 export type RunCall = Pick<
   CallRequest,
   "method" | "url" | "headers" | "body" | "timeout_seconds"
 > & { readonly retry_count: number; readonly call_options: CallOptions | null }
 
 /**
- * Headers and body up to this size come with the start of a run. Larger ones are read on their own.
+ * Headers and body up to this size are returned with the start of a run. Larger ones are read
+ * separately.
  */
 export const givenBytes = 8 * 1024
 
-/** The largest body, with headers and a URL. */
+/** The largest body, plus headers and a URL. */
 export const heaviestCall = maxBodyBytes + 32 * 1024
 
-/** Where a step stands in the run of its chain. */
+/** The position of a step in its chain run. */
 export interface StepPosition {
   readonly chain_run_id: string
   readonly version_id: string
   readonly step_index: number
-  /** A step before it has failed. */
+  /** Whether an earlier step has failed. */
   readonly after_failure: boolean
 }
 
@@ -79,23 +83,27 @@ export interface StartedRun {
   readonly kind: ExecutionKind
   readonly attempt: number
   readonly lost: number
-  /** On the database's clock. The call is not made before this. */
+  /** On the database clock. The call is not made earlier. */
   readonly due_ms: number
-  /** The time that the execution shows. A further attempt is due later. */
+  /** The time that the execution shows. Retries are due later. */
   readonly scheduled_ms: number
-  /** Where its row stands since it started, unless it has been changed. Null if it has not started. */
+  /**
+   * The row position after the start, valid until the row changes. Null if the run has not started.
+   */
   readonly row_at: string | null
-  /** Null if it is not a step of a chain. */
+  /** Null if the run is not a step of a chain. */
   readonly position: StepPosition | null
-  /** Null if its task is gone or the call is withheld. */
+  /** Null if the task was deleted or the call is too large to be returned with the start. */
   readonly call: RunCall | null
-  /** How many bytes reading the call may take. 0 if the call is not withheld. */
+  /**
+   * The maximum number of bytes to read for the call. 0 if the call was returned with the start.
+   */
   readonly withheld: number
 }
 
-/** How one attempt ended. */
+/** The result of one attempt. */
 export interface AttemptEnd {
-  /** False if no call was made, so that there is no attempt to record. */
+  /** False if no call was made. Then there is no attempt to record. */
   readonly started: boolean
   /** Null keeps the time that the start guard wrote. */
   readonly started_ms: number | null
@@ -103,12 +111,13 @@ export interface AttemptEnd {
   readonly status_code: number | null
   readonly response_body: string | null
   readonly error: ExecutionError | null
-  /** Null if nothing was sent, or nobody knows. */
+  /** Null if nothing was sent or it is unknown. */
   readonly exchange: ExchangeDetails | null
 }
 
 /**
- * What is to be written about a run. The fence: `id`, `attempt`, `lease_owner` and `awaited` must still match.
+ * The result to write for a run. The fence: `id`, `attempt`, `lease_owner` and `awaited` must still
+ * match.
  */
 export interface Settlement extends AttemptEnd {
   readonly id: string
@@ -116,27 +125,27 @@ export interface Settlement extends AttemptEnd {
   readonly task_id: string
   readonly kind: ExecutionKind
   readonly attempt: number
-  /** The node or session that holds it. Null if nobody does. */
+  /** The node or session that holds the run. Null if the run is not leased. */
   readonly lease_owner: number | null
-  /** Whether the run awaited its completion until now. */
+  /** Whether the run has been awaiting its completion. */
   readonly awaited: boolean
-  /** Where its row may be found without an index. */
+  /** A row position at which the run may be found without an index. */
   readonly row_at: string | null
-  /** Null sends the run back to the queue for another attempt, or lets it await its completion. */
+  /** Null returns the run to the queue for another attempt, or lets it await its completion. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly retry_delay_ms: number | null
-  /** When the completion must have come, if the run awaits it from now on. Then `status` is null. */
+  /** The deadline of the completion, if the run now awaits it. Then `status` is null. */
   readonly completes_by_ms: number | null
-  /** The attempt ended because its node was lost. */
+  /** Whether the attempt ended because its node was lost. */
   readonly lost: boolean
   /**
-   * Null if it is not a step of a chain, or if the chain run never started. Then the other steps
-   * leave no trace.
+   * Null if the run is not a step of a chain, or if the chain run never started. In the latter
+   * case, the other steps leave no trace.
    */
   readonly position: StepPosition | null
 }
 
-/** What a settlement needs to know about a run. */
+/** The fields of a run that a settlement needs. */
 export type SettledRun = Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "position"
@@ -144,8 +153,8 @@ export type SettledRun = Pick<
   Partial<Pick<StartedRun, "row_at">>
 
 /**
- * What is to be written about a run that the owner holds. Everything that `end` leaves out did not
- * happen.
+ * Creates the settlement of a run that `owner` holds. Fields that `end` omits get the value for
+ * "did not happen".
  */
 export const settlementOf = (
   run: SettledRun,

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto"
 import { hourMs } from "../core/index.ts"
 
 /**
- * A UUID v7 that carries the time at which the run is due, so that executions sort by it. The time
- * is at most an hour old. So the id of a run that makes up for a slot missed a month ago still
- * belongs to a day that has a partition.
+ * Creates a UUID v7 with the time at which the run is due, so that executions sort by it. The time
+ * is at most an hour in the past: even the run of a slot that was missed a month ago belongs to a
+ * day that has a partition.
  */
 export const makeRunId = (dueMs: number, nowMs: number): string =>
-  // v4 has its version and variant bits in the same places. Only the first 48 bits and the 7
-  // differ.
+  // UUID v4 has its version and variant bits in the same positions. Only the first 48 bits and the
+  // 7 differ.
   `${timePrefix(Math.max(dueMs, nowMs - hourMs))}-7${randomUUID().slice(15)}`
 
-/** The smallest id of a moment. Partitions begin with it. */
+/** Returns the smallest id of a time, where a partition begins. */
 export const firstIdAt = (ms: number): string => `${timePrefix(ms)}-0000-0000-000000000000`
 
 export const timeOfId = (id: string): number =>

@@ -16,31 +16,31 @@ import { makeAfterSettled } from "./afterSettled.ts"
 import { clearSome, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
- * The only way to the queue for the services that define tasks. Each method writes within the open
- * transaction, if there is one, so that a task and its runs change together. Signals follow the
- * commit. A lost database is a defect. Change the row of the task first: firing and these methods
- * share its lock.
+ * The only way in which services that define tasks change the queue. Each method writes in the open
+ * transaction, if there is one, so that a task and its runs change together. Signals are sent after
+ * the commit. Failures of the database are defects. Update the row of the task first: firing and
+ * these methods share its lock.
  *
- * `RunState.ts` has the life of a run, and `transitions/` what changes it.
+ * `RunState.ts` describes the life of a run, and `transitions/` has the functions that change it.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
   {
     /**
-     * Adds one run that is due now, whatever the status of the task and whatever else of it is
-     * running.
+     * Adds a run that is due now, regardless of the status of its task and of other runs of the
+     * task.
      */
     readonly enqueue: (run: ManualRun) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
 
     /**
-     * Does what `enqueue` does with one statement, which locks the task itself. Null if only
-     * `enqueue` can find out whether there is such a task and room for its run.
+     * Does the same as `enqueue` with one statement, which also locks the task. Returns null if
+     * only `enqueue` can tell whether the task exists and has room for the run.
      */
     readonly enqueueAtOnce: (run: ManualRun) => Effect.Effect<QueuedRun | null, QuotaExceeded>
 
     /**
-     * Adds a run for each of these that have ended, whatever the status of its task and whatever
-     * else of it is running. Leaves out those whose task is gone.
+     * Adds a run for each of these finished runs, regardless of the status of its task and of other
+     * runs of the task. Skips runs whose task was deleted.
      */
     readonly rerun: (
       workspaceId: AuthorizedWorkspaceId,
@@ -48,8 +48,8 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<QueuedRun>, NotFound | QuotaExceeded>
 
     /**
-     * Adds the run of a delayed task, and the task too if its `insertion` is given, with the `event`
-     * that records it: one statement does all. A time in the past means now.
+     * Adds the run of a delayed task and, if `insertion` is given, the task and its audit `event`,
+     * all in one statement. A time in the past means now.
      */
     readonly schedule: (
       task: TaskOfRun & {
@@ -60,9 +60,9 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<QueuedRun, SqlError.SqlError>
 
     /**
-     * Moves the run of a delayed task that has not started. The trigger is `schedule` for another
-     * time and `manual` for "run it now". Returns null and changes nothing if the run has started,
-     * has ended or was withdrawn.
+     * Changes the time of a delayed task's run that has not started. The trigger is `schedule` for
+     * another time and `manual` for "run it now". Returns null and changes nothing if the run has
+     * started, has finished or was withdrawn.
      */
     readonly reschedule: (
       task: TaskOfRun & {
@@ -72,26 +72,29 @@ export class RunQueue extends Context.Service<
       }
     ) => Effect.Effect<QueuedRun | null>
 
-    /** Removes the run of a delayed task without a trace. False if it has started or ended. */
+    /**
+     * Removes the run of a delayed task without a trace. Returns false if the run has started or
+     * finished.
+     */
     readonly withdraw: (task: TaskOfRun) => Effect.Effect<boolean>
 
     /**
-     * Call it before the schedule of a task changes or resumes. It removes the runs of slots that
-     * are still to come, which fired ahead, and returns the moment after which the schedule fires.
+     * Removes the runs of future slots, which were fired ahead, and returns the time after which
+     * the schedule fires next. Call it before the schedule of a task changes or resumes.
      */
     readonly withdrawSlots: (task: TaskOfRun) => Effect.Effect<Date>
 
     /**
-     * For a paused or deleted task: none of its runs starts from now on. Queued runs are recorded
-     * as cancelled, except those of slots still to come, which leave no trace. Running ones are cut
-     * off by their nodes. The request stops a few hundred itself, and the rest is stopped after it.
+     * Stops all runs of a paused or deleted task. Queued runs are recorded as cancelled, except
+     * runs of future slots, which leave no trace. Nodes abort running calls. The request itself
+     * stops a few hundred runs; the others are stopped after it.
      */
     readonly stop: (task: TaskOfRun) => Effect.Effect<void>
 
     /**
      * Cancels one execution. `cancelled` means that it was queued and is now recorded as cancelled.
-     * `requested` means that it is running and its node cuts it off within milliseconds. Null means
-     * that there is no such unfinished execution.
+     * `requested` means that it is running and its node aborts the call within milliseconds. Null
+     * means that there is no such unfinished execution.
      */
     readonly cancel: (
       workspaceId: AuthorizedWorkspaceId,
@@ -99,15 +102,15 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<"cancelled" | "requested" | null>
 
     /**
-     * For a workspace that is deleted: none of its runs starts from now on, and its calls are cut
-     * off. Its queue and its history may be long, so they are deleted after the request. Its tasks
-     * are deleted by foreign key.
+     * Stops all runs of a workspace that is being deleted and aborts its calls. Its queue and its
+     * history may be long, so they are deleted after the request. Its tasks are deleted by foreign
+     * key.
      */
     readonly removeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
 
     /**
-     * Call it after a task changed where its calls are made. Its runs that are in the queue, also
-     * those between two attempts, are made there from now on.
+     * Moves the queued runs of a task to the given worker, or to the nodes, including runs between
+     * two attempts. Call it after the task's `run_on` has changed.
      */
     readonly move: (
       task: TaskOfRun,
@@ -115,18 +118,15 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<void>
 
     /**
-     * Those runs of the task that have not started wait for their turn in this queue, or in none. So
-     * do the next attempts and steps of the others.
+     * Moves the runs of the task that have not started to another queue, or to none. Further
+     * attempts and steps of its other runs follow.
      */
     readonly moveToQueue: (task: TaskOfRun, queueId: string | null) => Effect.Effect<void>
 
-    /** Call it after a named queue has changed: more of its runs may start now. */
+    /** Call it after a named queue has changed, because more of its runs may start now. */
     readonly admit: (workspaceId: AuthorizedWorkspaceId, queueId: string) => Effect.Effect<void>
 
-    /**
-     * Call it after a task got a next fire at this time. Nodes that would look for work later look
-     * now.
-     */
+    /** Wakes nodes that would look for work later. Call it after a task got a next fire time. */
     readonly wake: (dueAt: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/engine/RunQueue") {
@@ -168,7 +168,7 @@ export class RunQueue extends Context.Service<
         if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
       })
 
-      /** Clears the first batch. The rest is cleared after the request. */
+      /** Stops the first batch. The others are stopped after the request. */
       const stopAll = Effect.fnUntraced(function* (stop: Stop) {
         yield* afterStopped(yield* clearSome(sql, stop))
         yield* sql.afterCommit(signals.stop)

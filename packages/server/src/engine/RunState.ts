@@ -1,16 +1,15 @@
 /**
- * The life of a run: its states, what moves it from one to another, and the SQL that says the same.
- * Only the files in `transitions/` write the table `runs`. A run that has finished leaves it for the
- * history.
+ * The life of a run: its states, its transitions, and their SQL. Only the files in `transitions/`
+ * write the table `runs`. A finished run is moved to the history.
  */
 
 /**
- * - `parked` waits for a slot in its named queue.
- * - `blocked` waits for the previous run of its task.
- * - `ready` is due now or later, and nobody holds it.
- * - `leased` is held by a node or an agent, and its call has not begun.
- * - `running` is held too, and its call is in progress.
- * - `awaiting` is held by nobody: its target reports to the completion URL.
+ * - `parked`: waits for a slot in its named queue.
+ * - `blocked`: waits for the previous run of its task.
+ * - `ready`: is due now or later, and is not leased.
+ * - `leased`: is leased by a node or an agent; its call has not begun.
+ * - `running`: is leased, and its call is in progress.
+ * - `awaiting`: is not leased; the job will report to the completion URL.
  */
 export const runStates = ["parked", "blocked", "ready", "leased", "running", "awaiting"] as const
 
@@ -20,12 +19,11 @@ type From = RunState | "new"
 type To = RunState | "finished" | "withdrawn"
 
 /**
- * Who moves a run from which state to which: the functions of the files in `transitions/`. Where a
- * state has no entry, the function leaves the run alone. `new` is a run that the function adds,
- * `finished` one that it moves to the history, and `withdrawn` one of which it leaves no trace. A
- * state that leads to itself gets something else: a request to stop, another queue, a new start.
- * `correctRunTimes` is not here: it corrects times after the clock of the database was stepped, and
- * withdraws slots that are still to come.
+ * The transitions of each function in `transitions/`. A function leaves runs alone whose state has
+ * no entry. `new` means that the function adds a run, `finished` that it moves the run to the
+ * history, and `withdrawn` that it removes the run without a trace. A state that leads to itself
+ * changes something else, such as the queue or a request to cancel. `correctRunTimes` is missing
+ * because it only corrects times after the database clock was stepped, and withdraws future slots.
  */
 export const transitions = {
   enqueue: { new: ["parked", "ready"] },
@@ -87,9 +85,9 @@ export const transitions = {
 export type Transition = keyof typeof transitions
 
 /**
- * The generated column `phase` is the state, with `leased` and `running` as one value. Indexes name
- * the phase and never the state, so that starting a run changes no value that an index has, and
- * PostgreSQL can keep the update within its page (HOT).
+ * The generated column `phase` is the state, with `leased` and `running` as one value. Indexes use
+ * the phase and never the state, so that starting a run changes no indexed value and PostgreSQL can
+ * keep the update within its page (HOT).
  */
 type Phase = Exclude<RunState, "leased" | "running"> | "held"
 
@@ -104,8 +102,8 @@ export const shownStatus = (table = "runs") =>
   `CASE WHEN ${hasBegun(table)} THEN 'running' ELSE 'queued' END`
 
 /**
- * SQL for the state in which a row of `runs` waits for its next attempt: for its turn in its queue if
- * it has one. A run that is to be stopped needs no turn.
+ * SQL for the state in which a row of `runs` waits for its next attempt: `parked` if it has a
+ * queue. A run that is to be cancelled needs no slot.
  */
 export const nextTurn = (table = "runs") =>
   `CASE WHEN ${table}.queue_id IS NULL OR ${table}.cancel_requested THEN 'ready' ELSE 'parked' END`

@@ -1,18 +1,18 @@
 import { Context } from "effect"
 
 export interface RunnerOptions {
-  /** Calls in flight at once. */
+  /** Maximum number of concurrent calls. */
   readonly concurrency: number
-  /** The memory that the large ones among them may take. */
+  /** Maximum memory that large calls may use. */
   readonly callBytes: number
-  /** Runs leased ahead of their time. */
+  /** Maximum number of runs leased ahead of their time. */
   readonly maxHeld: number
   readonly lookAheadMs: number
-  /** The longest that a node sleeps without looking for work. */
+  /** Maximum interval at which a node looks for work. */
   readonly pollMs: number
   /** How long a silent node keeps its runs if its session lock does not show that it is gone. */
   readonly leaseMs: number
-  /** How long running calls may take to end when the process stops. */
+  /** How long running calls may take to finish when the process stops. */
   readonly stopMs: number
   readonly retentionDays: number
 }

@@ -1,34 +1,34 @@
 import type { LeasedRun } from "./Run.ts"
 import type { PausedTask } from "./pauseFailing.ts"
 
-/** The slot that a run held in a named queue until its result was written. */
+/** A slot in a named queue that a run held until its result was written. */
 export interface FreedSlot {
   readonly queue_id: string
   /** The run whose result was written. */
   readonly id: string
 }
 
-/** What became of results that were written. */
+/** The effects of writing results. */
 export interface Settled {
   readonly ids: ReadonlyArray<string>
-  /** Executions and chain runs that have finished, even if another node wrote that. */
+  /** Executions and chain runs that have finished, even if another node wrote their results. */
   readonly finished: ReadonlyArray<string>
-  /** Executions with which their chain runs have finished. */
+  /** Executions that were the last of their chain runs. */
   readonly lastSteps: ReadonlyArray<string>
-  /** Whether a run that waited for one of these may start now, or a step on a worker. */
+  /** Whether a blocked run, or a step on a worker, may start now. */
   readonly released: boolean
-  /** Tasks that were paused because they have failed too often. */
+  /** Tasks that were paused because they failed too often. */
   readonly paused: ReadonlyArray<PausedTask>
-  /** Queues with a slot that may be free now, or a run that waits. */
+  /** Queues that may have a free slot or a new parked run. */
   readonly queues: ReadonlyArray<string>
-  /** The slots that the runs held in them. */
+  /** The slots that the runs held in these queues. */
   readonly slots: ReadonlyArray<FreedSlot>
-  /** Whether the outbox has something new. */
+  /** Whether events were added to the outbox. */
   readonly announced: boolean
-  /** The next steps of chains, leased to the node that ended the steps before them. */
+  /** The next steps of chains, leased to the node that finished the previous steps. */
   readonly next: ReadonlyArray<
     Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "due_ms"> & {
-      /** The id of the step before it. */
+      /** The id of the previous step. */
       readonly after: string
     }
   >

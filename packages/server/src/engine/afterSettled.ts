@@ -17,9 +17,9 @@ export const makeNotifyFinished = Effect.gen(function* () {
 })
 
 /**
- * All that follows once results are written and committed, whoever wrote them: notifications, a
- * search for runs that may start now, and giving free slots to the next runs of their queues. Only
- * the settler of a node gives slots on by itself, because it knows more.
+ * Does what follows after results are written and committed: sends notifications, wakes nodes for
+ * runs that may start now, and passes free slots on to the next runs of their queues. Only the
+ * settler of a node does the last part itself, because it knows more.
  */
 export const makeAfterSettled = Effect.gen(function* () {
   const signals = yield* Signals

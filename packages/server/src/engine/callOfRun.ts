@@ -1,7 +1,4 @@
-/**
- * SQL that joins rows of `runs` with the `call` that they make: that of their task, or of their step
- * of a chain.
- */
+/** SQL that joins rows of `runs` with their `call`: that of the task, or of the step of a chain. */
 export const callOfRun = `LEFT JOIN LATERAL (
       SELECT retry_count, call_options, timeout_seconds, secret_names
       FROM chain_steps

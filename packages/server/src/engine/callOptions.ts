@@ -1,6 +1,6 @@
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 
-/** The options that a call has, as a row keeps them: null if it has none, as most calls. */
+/** The options of a call as a row stores them. Null if the call has no options, as is usual. */
 export const callOptionsOf = ({
   auth,
   body_contains,

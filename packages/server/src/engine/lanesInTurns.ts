@@ -1,9 +1,9 @@
 import type { SqlClient } from "effect/sql"
 
-/** A lane at a moment. */
+/** A position in the index: a lane at a point in time. */
 export interface LanePosition {
   readonly at_ms: number
-  /** A bigint, as text. */
+  /** A bigint as a string. */
   readonly lane: string
 }
 
@@ -16,36 +16,39 @@ export const timeOf = (sql: SqlClient.SqlClient, ms: number) =>
 
 type Fragment = ReturnType<typeof timeOf>
 
-/** A time that `now()` may show, as far as the node knows. */
+/** The limit of what a node believes about the database clock. */
 export interface Trust {
-  /** A later time means that the clock of the database was stepped. Undefined trusts every time. */
+  /** If `now()` is later than this, the database clock was stepped. Undefined accepts any time. */
   readonly latestMs?: number | undefined
 }
 
-/** SQL for whether the statement may act by its `now()`. */
+/** SQL for whether the statement may rely on `now()`. */
 export const isTrusted = (sql: SqlClient.SqlClient, { latestMs }: Trust) =>
   latestMs === undefined ? sql`true` : sql`now() <= ${timeOf(sql, latestMs)}`
 
-/** SQL for the end of the look-ahead, or null if `now()` is not to be trusted. */
+/** SQL for the end of the look-ahead, or null if `now()` cannot be trusted. */
 export const horizonOf = (
   sql: SqlClient.SqlClient,
   { lookAheadMs, ...trust }: Trust & { readonly lookAheadMs: number }
 ) => sql`
   CASE WHEN ${isTrusted(sql, trust)} THEN now() + ${lookAheadMs} * interval '1 millisecond' END`
 
-/** One statement visits at most this many lanes, counted per moment, at 3 to 6 µs each. */
+/**
+ * Maximum number of lanes that one statement visits, at 3 to 6 µs each. A lane counts once for each
+ * time at which it has rows.
+ */
 const maxVisits = 256
 
 export interface LaneTurns {
   readonly table: "runs" | "tasks"
-  /** The first expression of the table's index. The lane comes after it. */
+  /** The first expression of the table's index. The second one is the lane. */
   readonly moment: string
-  /** The WHERE of that index. */
+  /** The predicate of that index. */
   readonly predicate: string
-  /** The latest moment to visit. */
+  /** The latest time to visit. */
   readonly until: Fragment
   readonly from: LanePosition
-  /** How many rows are wanted. */
+  /** The number of rows wanted. */
   readonly limit: number
   /** Shares that get nothing. */
   readonly except: ReadonlyArray<number>
@@ -54,11 +57,11 @@ export interface LaneTurns {
 }
 
 /**
- * The start of a statement in which lanes take turns. `turns` has the lanes that were found, each
- * with the number of rows it may have. The statement hops through the index from lane to lane,
- * moment by moment, and skips shares that get nothing, so that its cost does not depend on the
- * length of a backlog. Each lane may have the same number of rows: half of them from its earliest
- * moment, a quarter from the next one, and so on.
+ * Returns the CTEs with which lanes take turns. `turns` contains the lanes that were found, each
+ * with the number of rows that it may have. The query skips through the index from lane to lane,
+ * time by time, and leaves out excluded shares, so that its cost does not depend on the length of a
+ * backlog. All lanes may have the same number of rows: half of them from the lane's earliest time,
+ * a quarter from the next one, and so on.
  */
 export const lanesInTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
   const moment = sql.literal(turns.moment)

@@ -12,7 +12,7 @@ import { type EndedRun, rerun, someAreOverfull } from "./transitions/rerun.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { notifyQueued } from "./notifyChanges.ts"
 
-/** A run that somebody starts by hand. */
+/** A run that a user starts. */
 export interface ManualRun extends TaskOfRun {
   readonly kind: ExecutionKind
   readonly input?: Schema.Json | undefined
@@ -64,7 +64,8 @@ export const makeAddRuns = Effect.gen(function* () {
               AND kind = ${kind}
               AND id = ${task_id}
             FOR UPDATE`,
-          // If it waited for the lock, it does not see what others have added meanwhile.
+          // After waiting for the lock, the statement does not see rows that others inserted
+          // meanwhile.
           most: maxTaskRuns - atTheSameTime
         })
         if (inserted !== null) yield* announce(inserted)
@@ -106,14 +107,14 @@ export const makeAddRuns = Effect.gen(function* () {
   }
 })
 
-/** Wakes the nodes for added runs and shows the runs to subscribers, both after the commit. */
+/** After the commit, wakes nodes for the added runs and notifies subscribers. */
 const makeAnnounce = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const changes = yield* LiveChanges
   const signals = yield* Signals
   const { lookAheadMs, pollMs } = yield* RunnerOptions
 
-  /** Nodes find later runs by themselves in time. */
+  /** Nodes find later runs by polling. */
   const ifDueSoon = Effect.fnUntraced(function* (dueAt: Date, signal: Effect.Effect<void>) {
     const nowMs = yield* Clock.currentTimeMillis
     if (dueAt.getTime() < nowMs + lookAheadMs + pollMs) yield* sql.afterCommit(signal)
@@ -131,7 +132,7 @@ const makeAnnounce = Effect.gen(function* () {
       yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
     }),
 
-    /** The same for runs that are due now. */
+    /** Does the same for runs that are due now. */
     announceAll: Effect.fnUntraced(function* (runs: ReadonlyArray<InsertedRun>) {
       yield* sql.afterCommit(wakeFor(runs))
       yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
@@ -143,5 +144,5 @@ const makeAnnounce = Effect.gen(function* () {
   }
 })
 
-/** More statements cannot wait for one lock: PostgreSQL has fewer connections than that. */
+/** No more statements can wait for one lock, because PostgreSQL has fewer connections. */
 const atTheSameTime = 1_000

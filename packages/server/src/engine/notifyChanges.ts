@@ -6,7 +6,9 @@ import { type Change, type Changes, taskChange } from "../events/index.ts"
 import type { Settled } from "./Settled.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
-/** Sends the new statuses of runs whose results were written, and the tasks that were paused. */
+/**
+ * Publishes the new statuses of runs whose results were written, and the tasks that were paused.
+ */
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
@@ -79,7 +81,7 @@ const idsOf = (
   }
 }
 
-/** A settlement without a status is followed by another attempt, or by the completion of its job. */
+/** After a settlement without a status, the run is retried or awaits its completion. */
 const settledExecution = (settlement: Settlement): EventExecution => {
   const { attempt, completes_by_ms, error, started, status, status_code } = settlement
   return {
@@ -97,8 +99,8 @@ const executionChange = (execution: EventExecution): Change => ({
 })
 
 /**
- * The end of a chain run, if it finishes with this settlement. The id of the chain run does not say
- * so, because its first step has the same id.
+ * The end of a chain run, if this settlement finishes it. The ids cannot tell, because the first
+ * step has the id of its chain run.
  */
 const chainRunChanges = (
   settlement: Settlement,

@@ -13,16 +13,15 @@ export interface PausedTask {
 }
 
 /**
- * A run's id is at most this much older than its end: eleven completions, ten retries and one wait
+ * The maximum age of a run's id when the run finishes: eleven completions, ten retries and one wait
  * for a worker, of a day each.
  */
 const slackMs = 22 * dayMs
 
 /**
- * Pauses those of the tasks that have just failed as often in a row as their authors allow. The
- * history is the count: nothing is written for a task that succeeds, and only failures are looked
- * at. What happened before the last change or resume does not count. Nobody is waited for: if
- * somebody holds the task, its next failure decides again.
+ * Pauses tasks that have just reached their limit of consecutive failures. Failures are counted in
+ * the history: a success writes nothing, and only failures are looked at. Runs before the last
+ * change or resume do not count. Locked tasks are skipped: their next failure decides again.
  */
 export const pauseFailing = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -6,8 +6,8 @@ import { makeAfterSettled } from "./afterSettled.ts"
 import { finish } from "./transitions/finish.ts"
 
 /**
- * Settles runs that no node has in its memory, and does what follows. Not within a transaction. Returns
- * the ids of the runs about which something was written.
+ * Settles runs that are not in the memory of any node, with all that follows from it. Do not call
+ * it in a transaction. Returns the ids of the runs whose result was written.
  */
 export const makeSettleAlone = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const afterSettled = yield* makeAfterSettled
