@@ -27,11 +27,11 @@ const responses = {
   404: plainAnswer("The service has not made this URL.", "not found"),
   409: plainAnswer(
     "A further attempt has begun, or an earlier request said otherwise. Nothing has changed.",
-    "too late: a further attempt has begun"
+    "too late: another attempt has begun"
   ),
   410: plainAnswer(
     "The attempt has ended without it: it timed out, or was cancelled. Nothing has changed.",
-    "too late: this attempt has ended"
+    "too late: this attempt has already finished"
   )
 }
 
@@ -84,7 +84,7 @@ export const completionPaths: Readonly<
     `The first line of the body, up to ${maxProgressBytes} bytes of it, is shown in the \`progress\` of the execution.`,
     "half of it is done",
     {
-      429: plainAnswer("More than 60 lines in a minute.", "too many lines: at most 60 in a minute")
+      429: plainAnswer("More than 60 lines in a minute.", "too many lines: at most 60 per minute")
     }
   )
 }

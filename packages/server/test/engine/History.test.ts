@@ -394,7 +394,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       assert.strictEqual(attempts.length, 5)
       assert.deepInclude(attempts[0], {
         finished_at: null,
-        error: "node_lost: the node that ran it was lost"
+        error: "node_lost: the node was lost during the call"
       })
     })
   )

@@ -80,8 +80,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           task_id: task.task_id,
           status: "skipped",
           attempts_count: 0,
-          error:
-            "too_many_runs: the task has 10000 unfinished runs, which is as many as it may have"
+          error: "too_many_runs: the task has reached its limit of 10000 unfinished runs"
         })
         const runs = yield* unfinished(workspace_id)
         assert.strictEqual(runs.length, maxTaskRuns + 1)

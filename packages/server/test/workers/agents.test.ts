@@ -111,7 +111,7 @@ describe("agents", () => {
             assert.isBelow(Date.parse(elsewhere.started_at) - goneAtMs, 25_000)
           }
           for (const lost of attempts.slice(0, -1)) {
-            assert.strictEqual(lost.error.message, "the worker that ran it was lost")
+            assert.strictEqual(lost.error.message, "the worker was lost during the call")
           }
         }
         assert.isTrue(results.some(({ attempts }) => attempts.length > 1))

@@ -356,7 +356,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
           ({ error }: { readonly error: { readonly message: string } | null }) =>
             error && error.message
         ),
-        ["the worker that ran it was lost", null]
+        ["the worker was lost during the call", null]
       )
     })
   )

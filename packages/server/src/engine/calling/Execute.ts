@@ -23,41 +23,42 @@ import { cannotSign } from "../signing/SigningSecrets.ts"
 import { classifyResult } from "./classifyResult.ts"
 import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
 
-/** Who executes a run and with what. */
+/** The node that executes a run, and the resources it uses. */
 export interface Execution {
   readonly node: number
   readonly clock: DbClock
   readonly allowance: Allowance
   readonly loads: Semaphore.Semaphore
-  /** Null until its time has come. */
+  /** Null until the run is due. */
   started_ms: number | null
-  /** Sent with the call. Undefined if nobody collects traces. */
+  /** The `traceparent` header of the call. Undefined if tracing is off. */
   readonly traceparent: string | undefined
   readonly completionUrls: CompletionUrls["Service"]
-  /** Whether a connection is opened before its time has come. */
+  /** Whether a connection is opened before the run is due. */
   readonly connectsAhead: boolean
 }
 
 type OnEnd = (end: Exit.Exit<Settlement>) => void
 
-/** A run that is executed. */
+/** A run that is being executed. */
 export interface Executed {
-  /** Stops it, whatever it is doing. */
+  /** Aborts the execution at any stage. */
   readonly cutOff: () => void
-  /** Waits for its time or reads its call. Null if neither is needed. */
+  /** The fiber that waits until the run is due or reads its call. Null if neither is needed. */
   readonly preparing: Fiber.Fiber<unknown> | null
 }
 
 /**
- * Executes a run: makes its call when it is due, and decides what comes after it. `onEnd` is called
- * once, with the result.
+ * Executes a run: makes its call when it is due, and decides what follows. `onEnd` is called once,
+ * with the result.
  *
- * 1. A run that is due and has its call, and the secrets for it, makes it at once (`makeCall`), without a
- *    fiber, which takes a twentieth of a run.
- * 2. For a run that is early, `makeReady` prepares the request, where the call is known.
- * 3. A fiber waits until the run is due, reads its call, and fills in its values (`prepare`). Then the
- *    request that is ready begins (`beginCall`), or the call is made (`makeCall`).
- * 4. A call that is answered 401 to its access token is made once more with a new token (`callAgain`).
+ * 1. If the run is due and its call and secrets are available, the call is made immediately
+ *    (`makeCall`) and without a fiber, which would take a twentieth of a run.
+ * 2. For an early run whose call is known, `makeReady` prepares the request.
+ * 3. A fiber waits until the run is due, reads its call, and fills in its values (`prepare`). Then
+ *    the prepared request begins (`beginCall`), or the call is made (`makeCall`).
+ * 4. If the response to an access token is 401, the call is made once more with a new token
+ *    (`callAgain`).
  */
 export const makeExecute = Effect.gen(function* () {
   const runFork = Effect.runForkWith(
@@ -67,10 +68,10 @@ export const makeExecute = Effect.gen(function* () {
   const fillCall = yield* makeFillCall
   const tokens = yield* AccessTokens
 
-  /** Waits for the time of a run, reads its call unless it is given, and fills in its values. */
+  /** Waits until a run is due, reads its call unless it is given, and fills in its values. */
   const prepare = Effect.fnUntraced(function* (run: StartedRun, execution: Execution) {
     const early = run.due_ms - execution.clock.now()
-    // Timers count whole milliseconds and may fire up to one early.
+    // Timers have millisecond precision and may fire up to a millisecond early.
     if (early > 0) yield* Effect.sleep(Math.ceil(early))
     const loaded = run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
     if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
@@ -97,7 +98,10 @@ export const makeExecute = Effect.gen(function* () {
     const ready = early > 0 && isWritten ? makeReady(run, execution, signWith, early) : undefined
     let cutOff = () => {}
 
-    /** Forks an effect that ends with the call of the run, or with the reason why it has none. */
+    /**
+     * Forks an effect that ends with the call of the run, or with the reason why the call cannot be
+     * made.
+     */
     const fork = <A>(
       effect: Effect.Effect<A, never, SqlClient.SqlClient>,
       then: (prepared: A) => () => void
@@ -146,7 +150,7 @@ const makeCalling = Effect.gen(function* () {
   const calls = yield* Call
   const random = yield* Random.Random
 
-  /** Begins the call of a run that is due. Returns what cuts it off. */
+  /** Begins the call of a due run. Returns a function that aborts it. */
   const beginCall = (
     run: StartedRun,
     execution: Execution,
@@ -168,7 +172,7 @@ const makeCalling = Effect.gen(function* () {
     })
   }
 
-  /** How a run ends whose call cannot be made. */
+  /** The settlement of a run whose call cannot be made. */
   const endWithout = (run: StartedRun, execution: Execution, problem: Unfillable): Settlement => {
     const started_ms = startedAt(run, execution)
     return endOf(run, execution, resultWithout(run, problem, started_ms, random.nextDoubleUnsafe()))
@@ -198,7 +202,7 @@ const makeCalling = Effect.gen(function* () {
     return beginCall(run, execution, call, begin, onEnd, onUnauthorized)
   }
 
-  /** Undefined if the call is made only when its time has come. */
+  /** Returns undefined if the call can only be made once the run is due. */
   const makeReady = (
     run: StartedRun,
     execution: Execution,
@@ -217,7 +221,7 @@ const makeCalling = Effect.gen(function* () {
   return { beginCall, makeCall, makeReady }
 })
 
-/** What comes after a call that cannot be made: another attempt, or the end. */
+/** Decides what follows if the call cannot be made: another attempt, or the final result. */
 export const resultWithout = (
   run: StartedRun,
   { error, retries }: Unfillable,
@@ -256,7 +260,7 @@ const requestOf = (
   ...(asksForCallback(call_options) && { complete_url: completionUrls.make(run) })
 })
 
-/** What is written about a run that this node executed, or was about to. */
+/** The settlement of a run that this node executed, or was about to execute. */
 export const endOf = (
   run: StartedRun,
   { clock, node, started_ms }: Execution,

@@ -8,8 +8,9 @@ import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "..
 import { cannotCall, type LoadedCall, type Unfillable } from "./fillCall.ts"
 
 /**
- * Reads a call that was withheld when its run started, once the node has room for it. The run is
- * already marked as running. So if the call brings the node down, that counts as a loss.
+ * Reads a call that was too large to be returned with the start of its run, once the node has
+ * memory for it. The run is already marked as running, so a call that crashes the node counts as a
+ * loss.
  */
 export const loadCall = Effect.fnUntraced(function* (
   run: StartedRun,
@@ -27,27 +28,27 @@ export const loadCall = Effect.fnUntraced(function* (
   }
 })
 
-/** Reads a call that was withheld, however large it is. The caller limits how many it reads at once. */
+/**
+ * Reads a call that was not returned with the start of its run, regardless of its size. The caller
+ * limits the number of concurrent reads.
+ */
 export const loadWholeCall = (run: StartedRun, loads: Semaphore.Semaphore) =>
   Effect.map(readCall(run, loads, Number.MAX_SAFE_INTEGER), ({ call }) => call)
 
-/**
- * Only the holder of a run that has started can finish it, so this waits for the database as long
- * as necessary.
- */
+/** Retries until the database responds, because only the holder of a started run can finish it. */
 const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
   loads
     .withPermit(run.position === null ? readTask(run, room) : readStep(run, run.position))
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
 
-/** Its task was deleted or replaced meanwhile. */
+/** The task was deleted or replaced meanwhile. */
 export const noCall = cannotCall(executionError("task_changed", "the task has no call"))
 
 const noStep = cannotCall(executionError("task_changed", "the chain has no such step"))
 
 interface Loaded {
   readonly call: Result.Result<LoadedCall, Unfillable>
-  /** How much room the call needs. If there was less, its long parts were not read. */
+  /** The memory that the call needs. If `room` is smaller, the long parts were not read. */
   readonly needs: number
 }
 
@@ -71,13 +72,13 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
 })
 
 interface StepRow extends RunCall {
-  /** The indexes of the steps whose answers it uses, and `inputIndex`. */
+  /** The indexes of the steps whose responses the step uses, and `inputIndex`. */
   readonly uses: ReadonlyArray<number>
-  /** The input of the run as JSON, if the step uses it and there is one. */
+  /** The input of the run as JSON, if it has one and the step uses it. */
   readonly input: string | null
 }
 
-/** Reads the call of a step with the answers of earlier steps and the input that it uses. */
+/** Reads the call of a step, with the input and the responses of earlier steps that it uses. */
 const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPosition) {
   const sql = yield* SqlClient.SqlClient
   const [step] = yield* sql<StepRow>`
@@ -101,14 +102,14 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPos
   return loaded
 })
 
-/** The last answers to those earlier steps that were not skipped. */
+/** Returns the last responses to the given earlier steps, except skipped ones. */
 const findAnswers = (
   sql: SqlClient.SqlClient,
   run: StartedRun,
   { chain_run_id, version_id }: StepPosition,
   steps: ReadonlyArray<number>
 ) =>
-  // The ids of all steps are at least that of the chain run, so older partitions need not be read.
+  // No step has an id below that of its chain run, so older partitions need not be read.
   sql<StepAnswer & { readonly step: string }>`
     SELECT chain_steps.name AS step, executions.status_code, executions.response_body
     FROM executions

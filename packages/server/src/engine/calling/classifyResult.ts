@@ -3,7 +3,7 @@ import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { RunCall, StartedRun } from "../Run.ts"
 import { nextAttempt } from "./nextAttempt.ts"
 
-/** What comes after a call: an end, another attempt, or the wait for a completion. */
+/** Decides what follows a call: a result, another attempt, or the wait for a completion. */
 export const classifyResult = (
   answer: Pick<CallResult, "outcome" | "retry_after_seconds" | "completes_later">,
   run: Pick<StartedRun, "attempt" | "lost"> &

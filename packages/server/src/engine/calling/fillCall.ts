@@ -17,10 +17,10 @@ import { AccessTokens, type AccessToken } from "../secrets/AccessTokens.ts"
 import { CallSecrets, type OpenedSecrets } from "../secrets/CallSecrets.ts"
 import { valuesFor } from "../secrets/valuesFor.ts"
 
-/** A call as its task has it, and what was read with it. */
+/** A call as its task defines it, with the data that was read with it. */
 export interface LoadedCall {
   readonly call: RunCall
-  /** Of a step: the answers of the earlier steps that it uses, and the input of the run. */
+  /** Only for a step: the responses of the earlier steps that it uses, and the input of the run. */
   readonly step?: {
     readonly answers: ReadonlyMap<string, StepAnswer>
     readonly input: string | null
@@ -30,13 +30,16 @@ export interface LoadedCall {
 /** A call that can be made. */
 export interface FilledCall {
   readonly call: RunCall
-  /** What was filled in, to be masked in the answer. */
+  /** Secret values substituted into the request, to be masked in the response. */
   readonly secrets: ReadonlyArray<string>
-  /** The access token of the call. A server that answers 401 may have withdrawn it. */
+  /** The access token used for the call. A 401 response may mean that it was revoked. */
   readonly token?: AccessToken
 }
 
-/** The run whose values a call uses. A check of a monitor is no run, but has an id and a time too. */
+/**
+ * The run whose values a call uses. A check of a monitor is not a run, but has an id and a time
+ * too.
+ */
 export type ValuesOf = Pick<
   StartedRun,
   "attempt" | "id" | "position" | "scheduled_ms" | "task_id" | "workspace_id"
@@ -45,7 +48,7 @@ export type ValuesOf = Pick<
 /** Why a call cannot be made. */
 export interface Unfillable {
   readonly error: ExecutionError
-  /** The call whose retries may help. Null if no further attempt can succeed. */
+  /** The call with the retry options, if another attempt may succeed. Otherwise null. */
   readonly retries: RunCall | null
 }
 
@@ -54,18 +57,18 @@ type Filled = Result.Result<FilledCall, Unfillable>
 export const cannotCall = (error: ExecutionError): Result.Result<never, Unfillable> =>
   Result.fail({ error, retries: null })
 
-/** True if a call is not made as its task has it. */
+/** Whether the call of the task contains values to fill in. */
 export const needsFilling = (call: RunCall): boolean => isFilledIn(call, call.call_options?.auth)
 
 /**
  * Fills in the values of a call:
  *
- * 1. Finds what the call uses.
- * 2. Opens its secrets.
+ * 1. Finds the values that the call uses.
+ * 2. Decrypts its secrets.
  * 3. Reads the name of the task and the input of the run, if the call uses them.
- * 4. `fillWith` checks that each secret may be sent to the host of the call, renders the URL, the headers
- *    and the body, and adds the `Authorization` header of its `auth`.
- * 5. Gets the access token of an `auth` with OAuth2.
+ * 4. `fillWith` checks that each secret may be sent to the host of the call, renders the URL, the
+ *    headers and the body, and adds the `Authorization` header of its `auth`.
+ * 5. Gets the access token of an OAuth2 `auth`.
  */
 export const makeFillCall = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -76,7 +79,7 @@ export const makeFillCall = Effect.gen(function* () {
     run: ValuesOf,
     loaded: LoadedCall,
     now_ms: number,
-    /** What the call uses, if it was found together with that of other calls. */
+    /** The values that the call uses, if they were already found in a batch. */
     known?: Filling
   ): Effect.fn.Return<Filled> {
     const { call, step } = loaded
@@ -101,7 +104,7 @@ export const makeFillCall = Effect.gen(function* () {
   })
 })
 
-/** What a call uses, and its secrets. */
+/** The values that a call uses, and its decrypted secrets. */
 export interface Filling {
   readonly used: UsedValues
   readonly opened: OpenedSecrets
@@ -110,8 +113,8 @@ export interface Filling {
 const usesOf = (call: RunCall): UsedValues => usedBy(call, call.call_options?.auth)
 
 /**
- * Opens the secrets of the calls that came with the start of their runs, together. With them, a call is
- * filled in at once: a fiber for each would take a third of a run.
+ * Decrypts the secrets of calls that were returned with the start of their runs, in one batch. Such
+ * a call is then filled in synchronously: a fiber for each would take a third of a run.
  */
 export const makeOpenTogether = Effect.map(
   CallSecrets,
@@ -149,7 +152,7 @@ export const makeOpenTogether = Effect.map(
 
 const noFillings: ReadonlyMap<StartedRun, Filling> = new Map()
 
-/** Fills in a call that needs nothing but secrets. Undefined if it needs more than that. */
+/** Fills in a call that needs nothing but secrets. Returns undefined if it needs more. */
 export const fillAtOnce = (
   run: StartedRun,
   call: RunCall,
@@ -162,7 +165,7 @@ export const fillAtOnce = (
   return fillWith(run, { call }, { used, opened, details: noDetails, now_ms })
 }
 
-/** `request` is what to ask an access token for. */
+/** `request` is the access token request, if one is needed. */
 type Prepared = FilledCall & { readonly request?: OAuth2Auth }
 
 const fillWith = (
@@ -235,7 +238,10 @@ const authorized = (call: RunCall, authorization: string): RunCall => ({
   headers: { ...call.headers, authorization }
 })
 
-/** The URL as it is written, which has its host. References stand only after it. */
+/**
+ * Parses the URL before it is filled in. It already contains the host, because references are only
+ * allowed after it.
+ */
 const writtenUrl = (url: string): Result.Result<URL, ExecutionError> =>
   Result.mapError(
     hasBraces(url)
@@ -247,7 +253,7 @@ const writtenUrl = (url: string): Result.Result<URL, ExecutionError> =>
     (problem) => executionError("invalid_template", `url ${problem}`)
   )
 
-/** Where the secrets of an `auth` go besides the target. */
+/** The URLs, besides the target, to which the secrets of an `auth` are sent. */
 const urlsOfAuth = (auth: CallAuth): ReadonlyArray<URL> =>
   auth.kind === "oauth2_client_credentials" ? [new URL(auth.token_url)] : []
 

@@ -4,19 +4,20 @@ const firstMs = 1_000
 const longestMs = 3_600_000
 
 export interface RetryState {
-  /** How many attempts have failed, not counting lost ones. At least 1. */
+  /** The number of failed attempts, not counting lost ones. At least 1. */
   readonly failures: number
   readonly retry_count: number
-  /** Undefined if the author of the call says nothing of the waits. */
+  /** Undefined if the task has no custom delays. */
   readonly waits?: Omit<Retry, "count"> | undefined
   readonly retry_after_seconds: number | null
 }
 
 /**
- * How long to wait before the next attempt, or null if none is left. The wait is exponential: it
- * begins at one second, doubles, and is at most an hour. Full jitter keeps runs that failed
- * together from coming back together. Whoever chooses the waits gets at least half of what they
- * chose. If the server says when to come back, the wait is at least that long, up to an hour.
+ * Returns the delay before the next attempt, or null if no attempt is left. The default backoff is
+ * exponential: it starts at one second, doubles each time, and is capped at an hour. Full jitter
+ * spreads the retries of runs that failed together. Custom delays get half of that jitter, so at
+ * least half of the chosen delay remains. A `Retry-After` of the response is the minimum, up to an
+ * hour.
  */
 export const nextAttempt = (retry: RetryState, random: number): number | null => {
   if (retry.failures > retry.retry_count) return null

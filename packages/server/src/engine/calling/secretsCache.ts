@@ -5,8 +5,7 @@ const secretsLiveMs = 5_000
 const maxWorkspaces = 10_000
 
 /**
- * Signing secrets change by rotation, and the old one stays valid for a day, so a few seconds do
- * not matter.
+ * Caches signing secrets for a few seconds. After a rotation, the old secret stays valid for a day.
  */
 export const makeSecretsCache = Effect.gen(function* () {
   const signingSecrets = yield* SigningSecrets

@@ -6,8 +6,8 @@ import type { Settlement, StepPosition } from "../Run.ts"
 import { makeRunId, timeOfId } from "../RunId.ts"
 
 /**
- * The `position` of a row of `runs`, or null if it has no version. `version` is the SQL for the
- * version: a run that starts just now takes the version of its task.
+ * SQL for the `position` of a row of `runs`, or null if it has no version. `version` is the SQL for
+ * the version: a run that is being started takes the version of its task.
  */
 export const positionColumn = (version = "runs.version_id") => `
   CASE WHEN ${version} IS NOT NULL THEN json_build_object(
@@ -17,19 +17,19 @@ export const positionColumn = (version = "runs.version_id") => `
     'after_failure', runs.after_failure IS TRUE
   ) END AS position`
 
-/** A step of a chain that comes after the one that ended. */
+/** A later step of the chain whose step has just finished. */
 export interface NextStep {
   readonly id: string
   readonly step_index: number
   readonly step: string
-  /** Nobody holds it yet. */
+  /** Whether the step runs on a worker. If so, it is not leased yet. */
   readonly on_worker: boolean
 }
 
 export interface FollowUp {
   /** The step to start. */
   readonly next: NextStep | null
-  /** The steps that are passed over. */
+  /** The steps that are skipped. */
   readonly skipped: ReadonlyArray<NextStep>
 }
 
@@ -39,8 +39,8 @@ export const followUp = (
   outcome: StepOutcome,
   nowMs: number
 ): FollowUp => {
-  // The whole chain run is skipped because the one before it is still going on. Its later steps are
-  // not recorded either.
+  // The whole chain run is skipped because the previous one is still in progress. Its later steps
+  // are not recorded either.
   if (outcome === "skipped") return { next: null, skipped: [] }
   const before = Array.from({ length: step_index }, () => (after_failure ? "failed" : "skipped"))
   const steps = conditions.map((run_if) => ({ run_if }))
@@ -54,7 +54,7 @@ export const followUp = (
   return { next: next === null ? null : toNext(next), skipped: skipped.map(toNext) }
 }
 
-/** What comes after each step that ends, by the id of its run. One statement serves all. */
+/** Finds what follows each finished step, by the id of its run. Uses one statement for all. */
 export const findFollowUps = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>
@@ -72,7 +72,8 @@ export const findFollowUps = Effect.fnUntraced(function* (
     if (position === null || status === null) continue
     const outline = byVersion.get(position.version_id)
     if (outline === undefined) continue
-    // Steps have later ids than those before them, also if another node's clock is ahead of this one.
+    // A step must have a later id than the steps before it, even if another node's clock is ahead
+    // of this one's.
     const atMs = Math.max(finished_ms ?? now, timeOfId(id) + 1)
     followUps.set(id, followUp(position, outline, status, atMs))
   }

@@ -13,7 +13,7 @@ interface ChainRef {
   readonly chain_id: string
 }
 
-/** A step with those of its rare options that are set. */
+/** A step with the advanced options that are set. */
 export type StoredStep = Omit<ChainStep, keyof CallOptions> & CallOptions
 
 /** Stores the steps of a chain as a new version and returns its id. */
@@ -60,12 +60,12 @@ export const insertVersion = Effect.fnUntraced(function* (
   return version?.id ?? (yield* Effect.die(new Error("INSERT returned no row")))
 })
 
-/** Stands among the indexes of steps for the input of the run. */
+/** Represents the input of the run in a list of step indexes. */
 export const inputIndex = -1
 
 /**
- * The most bytes that the call of a step takes. The answers and the input that it uses are read first
- * and then filled in.
+ * The maximum memory that the call of a step takes. The responses and the input that it uses are
+ * read first and then filled in.
  */
 const weightOf = (step: StoredStep, used: number): number => {
   const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
@@ -74,12 +74,12 @@ const weightOf = (step: StoredStep, used: number): number => {
 
 /**
  * How long a replaced version is kept while its chain has runs. A start guard may have read the
- * version before it was replaced, and not yet have written that a run took it. Statements are cut
- * off after half a minute, so this is long enough.
+ * version before it was replaced, without having written yet that a run uses it. Statements time
+ * out after half a minute, so this is long enough.
  */
 const keepReplacedMinutes = 5
 
-/** Removes versions that no chain and no run needs any more, of one chain or of all. */
+/** Deletes versions that no chain and no run needs, of one chain or of all. */
 export const removeReplaced = (sql: SqlClient.SqlClient, chain?: ChainRef) => {
   const ofChain: Statement.Fragment =
     chain === undefined
@@ -100,12 +100,12 @@ export const removeReplaced = (sql: SqlClient.SqlClient, chain?: ChainRef) => {
       )`
 }
 
-/** The part of a version that decides where a run goes after each step. */
+/** The part of a version that decides which steps follow each step. */
 export interface Outline {
   readonly version_id: string
   readonly names: ReadonlyArray<string>
   readonly conditions: ReadonlyArray<ChainStep["run_if"]>
-  /** Which of the steps run on workers. */
+  /** For each step, whether it runs on a worker. */
   readonly on_workers: ReadonlyArray<boolean>
 }
 

@@ -1,25 +1,25 @@
 import type { RunIf } from "@scheduling/domain/chains/Chain"
 
-/** How a step ended. `skipped`: its `run_if` did not hold. */
+/** The result of a step. `skipped`: its `run_if` did not match. */
 export type StepOutcome = "succeeded" | "failed" | "cancelled" | "skipped"
 
 export interface Advance {
-  /** The step to start, or null if the run has ended. */
+  /** The step to start. Null if the run has finished. */
   readonly next: number | null
-  /** The steps that are passed over on the way there, in order. */
+  /** The steps that are skipped before it, in order. */
   readonly skipped: ReadonlyArray<number>
   readonly status: "running" | "succeeded" | "failed" | "cancelled"
 }
 
 /**
- * What a chain run does once its first `outcomes.length` steps have ended.
+ * Decides how a chain run continues after its first `outcomes.length` steps.
  *
- * - A step runs if nothing before it failed (`success`), if something before it did (`failure`), or
- *   in any case (`always`). All earlier steps count, not only the one directly before, so one
- *   failure leads to every later `failure` step.
- * - A run with a failed step has failed, whatever ran after it. Skipped steps do not count as
+ * - A step runs if no earlier step failed (`success`), if one did (`failure`), or in any case
+ *   (`always`). All earlier steps count, not only the previous one, so one failure leads to every
+ *   later `failure` step.
+ * - A run with a failed step has failed, regardless of later steps. Skipped steps do not count as
  *   failures.
- * - A cancelled step ends the run. Not even `always` steps run then, because somebody wants the run
+ * - A cancelled step ends the run. Not even `always` steps run then, because a user wants the run
  *   to stop.
  */
 export const advanceChain = (

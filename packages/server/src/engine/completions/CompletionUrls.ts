@@ -4,11 +4,14 @@ import { HttpServer } from "effect/http"
 import { timingSafeEqual } from "node:crypto"
 import { AppConfig, mac, Secrets } from "../../core/index.ts"
 
-/** What a URL is for: one attempt of one run. Whoever has it may say how that ended, nothing else. */
+/**
+ * The attempt that a completion URL belongs to. Anybody with the URL may report the result of this
+ * attempt, and do nothing else.
+ */
 export interface Completed {
   readonly workspace_id: string
   readonly id: string
-  /** A further attempt, and one on another node, has another number: this is the fence. */
+  /** The fence: a retry, or an attempt on another node, has a different number. */
   readonly attempt: number
 }
 
@@ -16,14 +19,14 @@ export const asksForCallback = (options: CallOptions | null): boolean =>
   options?.completion !== undefined
 
 /**
- * The URLs by which jobs say that they are done. Nothing is stored for one: its token names the
- * attempt and is signed.
+ * The URLs to which jobs report that they have finished. They are not stored: the token contains
+ * the attempt and is signed.
  */
 export class CompletionUrls extends Context.Service<
   CompletionUrls,
   {
     readonly make: (attempt: Completed) => string
-    /** Undefined if this service has not signed the token. */
+    /** Returns undefined unless this service has signed the token. */
     readonly read: (token: string) => Completed | undefined
   }
 >()("@scheduling/server/engine/completions/CompletionUrls") {
@@ -42,7 +45,7 @@ export class CompletionUrls extends Context.Service<
   )
 }
 
-/** `base` is the address under which jobs reach the service. */
+/** `base` is the URL at which jobs reach the service. */
 export const completionUrls = (
   secrets: Secrets["Service"],
   base: string
@@ -72,7 +75,7 @@ const namedBytes = 2 * uuidBytes + 4
 /** In base64url, which has no padding here. */
 const namedLength = (namedBytes * 4) / 3
 
-/** After it come 43 characters of HMAC-SHA-256. */
+/** A signature of 43 characters (HMAC-SHA-256) follows. */
 const form = new RegExp(`^[\\w-]{${namedLength + 43}}$`)
 
 const packed = ({ attempt, id, workspace_id }: Completed): string => {

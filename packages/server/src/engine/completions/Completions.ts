@@ -17,41 +17,45 @@ import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
 import { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { Completed } from "./CompletionUrls.ts"
 
-/** What a job says of its attempt. */
+/** A report of a job about its attempt. */
 export interface CompletionReport extends Completed {
   readonly what: "done" | "failed" | "progress"
-  /** The answer of the attempt, or a line of its progress. */
+  /** The response of the attempt, or a line of progress. */
   readonly body: string
 }
 
 /**
- * What becomes of a report. `recorded`: the report is on disk, now or since an earlier request.
- * `repeated`: a further attempt has begun. `contradicted`: the attempt finished otherwise by an
- * earlier request. `late`: the attempt finished without the report.
+ * The effect of a report. `recorded`: the report is stored, now or since an earlier request.
+ * `repeated`: another attempt has begun. `contradicted`: an earlier request has finished the
+ * attempt with a different result. `late`: the attempt finished without the report.
  */
 export type Receipt = "recorded" | "repeated" | "contradicted" | "late"
 
-/** The code is how a repeated request is recognised. */
-const saidToHaveFailed = executionError(
+/** A repeated request is recognized by this error code. */
+const reportedFailure = executionError(
   "completion_failed",
   "the job reported a failure to its completion URL"
 )
 
-/** A node may take the run or settle it at the same moment. Each round finds it in a new state. */
-const rounds = 4
+/**
+ * Maximum number of tries. A node may claim or settle the run at the same moment, so each try finds
+ * it in a new state.
+ */
+const maxTries = 4
 
 /**
- * Ends attempts by what their jobs say. A request that comes before the call was answered takes the
- * run from the node that makes the call, and what that node finds then is fenced off. So nothing is
- * kept aside, and it does not matter which node the request reaches or whether the other one lives.
+ * Finishes attempts with the results that jobs report. A request that arrives before the response
+ * to the call takes the run over from the node that makes the call, and the fence discards that
+ * node's result. Therefore nothing has to be kept elsewhere, and it does not matter which node gets
+ * the request or whether the other one lives.
  */
 export class Completions extends Context.Service<
   Completions,
   {
     readonly receive: (report: CompletionReport) => Effect.Effect<Receipt>
     /**
-     * Ends the attempts whose completions have not come in time. Returns how many milliseconds are
-     * left for the next completion, or null.
+     * Finishes attempts whose completion is overdue. Returns the milliseconds until the next
+     * deadline, or null.
      */
     readonly endOverdue: (uptime: NodeUptime) => Effect.Effect<number | null>
   }
@@ -67,7 +71,7 @@ export class Completions extends Context.Service<
       const callSecrets = yield* CallSecrets
       const settleAlone = yield* makeSettleAlone(yield* SqlClient.SqlClient)
 
-      /** What a job says, with a mask for each secret of its call. */
+      /** Masks the secrets of the call in a job's report. */
       const masked = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
         if (run.secret_names === null) return report
         const names = new Set(run.secret_names)
@@ -75,7 +79,9 @@ export class Completions extends Context.Service<
         return { ...report, body: secretsMasker(secrets.valuesOf(names))(report.body) }
       })
 
-      /** Returns the ids of the runs that ended, or go back to the queue, by what was said. */
+      /**
+       * Returns the ids of the runs that were finished or returned to the queue by their reports.
+       */
       const end = Effect.fnUntraced(function* (
         said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly report: CompletionReport }>
       ) {
@@ -96,7 +102,7 @@ export class Completions extends Context.Service<
       const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
         const receipts = new Map<CompletionReport, Receipt>()
         let left = reports
-        for (let round = 0; round < rounds && left.length > 0; round++) {
+        for (let round = 0; round < maxTries && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
           const over: Array<CompletionReport> = []
           const lines: Array<{ readonly run: AwaitingRun; readonly report: CompletionReport }> = []
@@ -109,7 +115,8 @@ export class Completions extends Context.Service<
             if (run === undefined || run.attempt !== report.attempt || !hasBegun(run)) {
               over.push(report)
             } else if (report.what === "progress") lines.push({ run, report })
-            // Of several at once the first counts, and the others find out in the next round.
+            // If several reports of a run arrive together, the first one counts. The others are
+            // handled in the next try.
             else if (!said.has(run.id)) said.set(run.id, { run, report })
           }
           if (lines.length > 0) {
@@ -137,7 +144,8 @@ export class Completions extends Context.Service<
           }
           left = left.filter((report) => !receipts.has(report))
         }
-        if (left.length > 0) yield* Effect.die(new Error("a completion found no rest"))
+        if (left.length > 0)
+          yield* Effect.die(new Error("a completion was not settled after several tries"))
         return reports.map((report) => receipts.get(report) ?? "late")
       }, Effect.orDie)
 
@@ -164,10 +172,12 @@ export class Completions extends Context.Service<
 const hasBegun = ({ cancel_requested, state }: AwaitingRun): boolean =>
   (state === "running" || state === "awaiting") && !cancel_requested
 
-/** No other node finds the run overdue while this one ends it. */
+/** Prevents other nodes from finding the run overdue while this one finishes it. */
 const spareMs = 60_000
 
-/** The run as it is between its completion and its end, in case this node dies there. */
+/**
+ * The state of the run between its completion and its result, in case this node dies in between.
+ */
 const takeover = (run: AwaitingRun): Settlement =>
   settlementOf(run, run.lease_owner, {
     status: null,
@@ -185,7 +195,7 @@ const settlementBy = (
     response_body: body,
     ...(what === "done"
       ? { status: "succeeded", error: null }
-      : { ...classifyResult(failure, run, random), error: saidToHaveFailed })
+      : { ...classifyResult(failure, run, random), error: reportedFailure })
   })
 
 const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
@@ -224,18 +234,18 @@ const receiptOf = (
   },
   run: AwaitingRun | undefined
 ): Receipt => {
-  const hasFailedSo = error !== null && parseErrorLine(error).code === saidToHaveFailed.code
-  if (what === "failed" && hasFailedSo) return "recorded"
+  const isRepeatedFailure = error !== null && parseErrorLine(error).code === reportedFailure.code
+  if (what === "failed" && isRepeatedFailure) return "recorded"
   if (run !== undefined) return run.attempt > attempt ? "repeated" : "late"
   if (attempts_count === null || status === null) return "late"
   if (attempts_count > attempt) return "repeated"
   if (status === "succeeded") {
     return what === "done" ? "recorded" : what === "failed" ? "contradicted" : "late"
   }
-  return what === "done" && hasFailedSo ? "contradicted" : "late"
+  return what === "done" && isRepeatedFailure ? "contradicted" : "late"
 }
 
-/** The first line of what was said, as much of it as is kept. */
+/** Returns the first line of a report, truncated to the maximum size. */
 const progressLine = (body: string): string => {
   const [line = ""] = body.trimEnd().split("\n", 1)
   return new TextDecoder().decode(Buffer.from(line).subarray(0, maxProgressBytes), { stream: true })

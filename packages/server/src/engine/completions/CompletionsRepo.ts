@@ -14,12 +14,12 @@ import type { Settlement } from "../Run.ts"
 import { awaitCompletion } from "../transitions/awaitCompletion.ts"
 import type { Completed } from "./CompletionUrls.ts"
 
-/** How an attempt ended that is over. */
+/** The result of a finished attempt. */
 export interface EndedAttempt {
-  /** Of the execution. Null while a further attempt of it is to come or under way. */
+  /** The status of the execution. Null while another attempt is pending or running. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly attempts_count: number | null
-  /** The error of the attempt, as it is stored. */
+  /** The error of the attempt, in its stored form. */
   readonly error: string | null
 }
 
@@ -30,7 +30,7 @@ export interface Progress extends Completed {
 export class CompletionsRepo extends Context.Service<
   CompletionsRepo,
   {
-    /** Those of the runs that have not ended, by id. */
+    /** Finds the unfinished ones of the runs, by id. */
     readonly findUnfinished: (
       asked: ReadonlyArray<Completed>
     ) => Effect.Effect<ReadonlyMap<string, AwaitingRun>, SqlError.SqlError>
@@ -41,15 +41,18 @@ export class CompletionsRepo extends Context.Service<
       SqlError.SqlError
     >
     readonly findNextDueInMs: Effect.Effect<number | null, SqlError.SqlError>
-    /** Takes runs from the nodes that make their calls. Returns the ids of those that it took. */
+    /**
+     * Takes runs over from the nodes that make their calls. Returns the ids of the runs that were
+     * taken over.
+     */
     readonly takeOver: (
       settlements: ReadonlyArray<Settlement>
     ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-    /** In the order of the attempts. */
+    /** Returns the results in the order of `attempts`. */
     readonly findEnded: (
       attempts: ReadonlyArray<Completed>
     ) => Effect.Effect<ReadonlyArray<EndedAttempt>, SqlError.SqlError>
-    /** Keeps the last lines of each run. */
+    /** Adds progress lines. Only the last lines of each run are kept. */
     readonly insertProgress: (
       lines: ReadonlyArray<Progress>
     ) => Effect.Effect<void, SqlError.SqlError>
@@ -92,7 +95,7 @@ export class CompletionsRepo extends Context.Service<
             a < b ? -1 : 1
           )
           const column = columnsOf(byRun)
-          // A workspace that is deleted meanwhile has no progress.
+          // The join skips workspaces that are deleted meanwhile.
           yield* sql`
             INSERT INTO progress (execution_id, workspace_id, lines)
             SELECT said.execution_id, workspaces.id, stamped.lines

@@ -10,19 +10,19 @@ import type { RunState } from "../RunState.ts"
 import { isTrusted, type Trust } from "../lanesInTurns.ts"
 
 /**
- * How long this node has been there without a break. While no node was there, jobs and agents may
- * have begun to wait longer between their tries. Only jobs that are awaited since this node came
- * have found the service from the beginning.
+ * How long this node has been connected without interruption. While no node was up, jobs and agents
+ * may have started to retry less often. Jobs that are awaited since this node started have reached
+ * the service from the beginning.
  */
 export interface NodeUptime extends Trust {
   readonly forMs: number
-  /** True once all jobs and agents have had the time to come back. */
+  /** True once all jobs and agents have had time to reconnect. */
   readonly isLong: boolean
 }
 
 /**
- * The condition for rows of `runs` whose completion has not come in time, though the service was
- * there. The first comparison is for their index.
+ * SQL for whether the completion of a row of `runs` is overdue, not counting downtime of the
+ * service. The first comparison lets PostgreSQL use the index.
  */
 export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: NodeUptime) => sql`
       completes_by <= now()
@@ -30,7 +30,10 @@ export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }:
       AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
       AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
 
-/** SQL for the milliseconds until the next completion is due. Null if none is awaited. */
+/**
+ * SQL for the milliseconds until the next deadline of a completion. Null if no run awaits its
+ * completion.
+ */
 export const completionDueInMs = `(
   SELECT date_part('epoch', completes_by - now()) * 1000
   FROM runs
@@ -39,7 +42,7 @@ export const completionDueInMs = `(
   LIMIT 1
 )`
 
-/** A run that is to be completed, and what decides what comes after it. */
+/** A run that is to be completed, with the options that decide what follows. */
 export interface AwaitingRun extends Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "position"
@@ -47,12 +50,12 @@ export interface AwaitingRun extends Pick<
   readonly state: RunState
   readonly lease_owner: number | null
   readonly cancel_requested: boolean
-  /** Null if its call is still under way. */
+  /** Null if the call is still in progress. */
   readonly answered_with: number | null
   readonly retry_count: number
   readonly call_options: CallOptions | null
   readonly timeout_seconds: number
-  /** The secrets that its call uses. */
+  /** The secrets that the call uses. */
   readonly secret_names: ReadonlyArray<string> | null
   readonly started_ms: number
   readonly now_ms: number
@@ -88,7 +91,7 @@ export const findCompletionDueInMs = (sql: SqlClient.SqlClient) =>
     ([row]) => row?.ms ?? null
   )
 
-/** Those of the runs that have not ended, by id. */
+/** Finds the unfinished ones of the runs, by id. */
 export const findUnfinished = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   asked: ReadonlyArray<{ readonly workspace_id: string; readonly id: string }>

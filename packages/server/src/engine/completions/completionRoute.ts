@@ -6,8 +6,8 @@ import { type CompletionReport, Completions, type Receipt } from "./Completions.
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
- * Answers requests to completion URLs before the router, in plain text like pings, because the
- * sender may be a shell. Everything else goes on to `answer`.
+ * Handles requests to completion URLs before the router, with plain text responses like those to
+ * pings, because the sender may be a shell. Everything else goes on to `answer`.
  */
 export const completionsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -40,16 +40,16 @@ const plain = (status: number, text: string) =>
 const notFound = plain(404, "not found")
 
 const tooManyLines = HttpServerResponse.setHeader(
-  plain(429, "too many lines: at most 60 in a minute"),
+  plain(429, "too many lines: at most 60 per minute"),
   "retry-after",
   "60"
 )
 
 const answers: Record<Receipt, HttpServerResponse.HttpServerResponse> = {
   recorded: plain(200, "OK"),
-  repeated: plain(409, "too late: a further attempt has begun"),
-  contradicted: plain(409, "this attempt has ended otherwise"),
-  late: plain(410, "too late: this attempt has ended")
+  repeated: plain(409, "too late: another attempt has begun"),
+  contradicted: plain(409, "this attempt has already finished with a different result"),
+  late: plain(410, "too late: this attempt has already finished")
 }
 
 const answerCallback = Effect.fnUntraced(function* (

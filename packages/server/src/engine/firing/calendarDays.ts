@@ -16,7 +16,7 @@ export interface CalendarRow {
   readonly error: string | null
 }
 
-/** The calendars that tasks name. Costs no statement if none does. */
+/** Finds the calendars that tasks refer to. Runs no statement if no task has one. */
 export const findCalendars = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   tasks: ReadonlyArray<{ readonly workspace_id: string; readonly url: string | undefined }>
@@ -38,7 +38,9 @@ export const findCalendars = Effect.fnUntraced(function* (
   return new Map(rows.map((row) => [`${row.workspace_id} ${row.url}`, row]))
 })
 
-/** For each of the tasks the days that its calendar excludes. Tasks with one calendar share them. */
+/**
+ * Finds the days that each task's calendar excludes. Tasks with the same calendar share one set.
+ */
 export const calendarDaysOf = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   tasks: ReadonlyArray<HavingCalendar>

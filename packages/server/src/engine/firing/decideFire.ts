@@ -28,21 +28,21 @@ export type Timing = Pick<
 >
 
 export interface Fire {
-  /** The slot to run, or null if it was missed and is not made up for. */
+  /** The slot to run. Null if the slot was missed and is skipped. */
   readonly slot_ms: number | null
-  /** The last slot that has been dealt with. */
+  /** The last slot that was handled. */
   readonly fired_until_ms: number
   /** Null if no slot is left. */
   readonly next_fire_ms: number | null
 }
 
-/** Nodes fire seconds ahead, so a slot this old has passed while no node was working. */
+/** Nodes fire seconds ahead, so a slot this old was missed because no node was running. */
 const missedAfterMs = 60_000
 
 /**
- * Decides which slot a due task runs now, and when it fires next. However many slots have passed,
- * only the latest can run. With `once` it makes up for all of them. With `skip` it runs only if it
- * is recent.
+ * Decides which slot a due task runs now, and when it fires next. If several slots have passed,
+ * only the latest can run. With `once`, it makes up for all of them. With `skip`, it runs only if
+ * it is recent.
  */
 export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): Fire => {
   const schedule = Schedule.make(task.schedule)
@@ -51,7 +51,7 @@ export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): F
   const next = nextSlot(schedule, timezone, task.next_fire_ms, rule)
   if (next === null || next > task.now_ms) {
     return {
-      // Its calendar may have excluded the day since the slot was chosen.
+      // The calendar may have excluded the day since the slot was chosen.
       slot_ms: isExcluded(task.next_fire_ms, timezone, rule)
         ? null
         : slotToRun(task, task.next_fire_ms),

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { firstIdAt } from "../RunId.ts"
 
-/** SQL for the time until which slots may have fired before the clock of the database was set back. */
+/** SQL for the time up to which slots may have fired before the database clock was set back. */
 export const firedAheadUntil = `(
   SELECT date_part('epoch', until) * 1000
   FROM fired_ahead
@@ -18,8 +18,8 @@ interface Firing {
 }
 
 /**
- * Marks slots that have a run in the history. Those whose runs have not ended are left to
- * the unique index of `runs`. Makes a statement only within the time for which the clock was set back.
+ * Marks slots that have a run in the history. Slots with unfinished runs are left to the unique
+ * index of `runs`. Runs a statement only during the time by which the clock was set back.
  */
 export const markFired = Effect.fnUntraced(function* <One extends Firing>(
   sql: SqlClient.SqlClient,

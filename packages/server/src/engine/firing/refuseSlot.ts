@@ -6,8 +6,9 @@ import { isInPhase } from "../RunState.ts"
 import { maxWaiting } from "../transitions/mayStart.ts"
 
 /**
- * SQL for whether as many earlier slots of a task wait for their turn in a queue as its overlap
- * lets. The start guard would judge them too late: once they start, one after the other.
+ * SQL for whether an earlier slot of the task is already waiting in a queue, which is as many as
+ * its overlap allows. The start guard would check them too late: once they start, one after the
+ * other.
  */
 const waitsAlready = `EXISTS (
   SELECT
@@ -24,7 +25,7 @@ const waitsAlready = `EXISTS (
   LIMIT 1
 )`
 
-/** SQL for why a row of `fires` does not become a run. Null: it does. */
+/** SQL for the reason why a row of `fires` does not become a run. Null if it does. */
 export const refusalOf = (sql: SqlClient.SqlClient) => sql`
   CASE
     WHEN ${isFull(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
@@ -34,10 +35,10 @@ export const refusalOf = (sql: SqlClient.SqlClient) => sql`
 const fullQueue = errorLine(
   executionError(
     "too_many_runs",
-    `the task has ${maxTaskRuns} unfinished runs, which is as many as it may have`
+    `the task has reached its limit of ${maxTaskRuns} unfinished runs`
   )
 )
 
 const waitingInQueue = errorLine(
-  executionError("overlap", "the run before it was still waiting in its queue")
+  executionError("overlap", "the previous run was still waiting in its queue")
 )

@@ -1,9 +1,9 @@
 import type { ExchangeDetails } from "@scheduling/calls/CallResult"
 
 /**
- * An exchange as one column of the history. The first line has the times of the name server, of
- * connecting, of TLS and of waiting, in milliseconds and with commas between them, empty where there
- * is none: `,,,40`. The headers of the answer follow, a line for each.
+ * Encodes an exchange as one column of the history. The first line has the times of DNS,
+ * connecting, TLS and waiting in milliseconds, separated by commas, and empty where unknown:
+ * `,,,40`. The response headers follow, one per line.
  */
 export const exchangeText = (exchange: ExchangeDetails | null): string | null => {
   if (exchange === null) return null
@@ -12,7 +12,7 @@ export const exchangeText = (exchange: ExchangeDetails | null): string | null =>
   return headers === null ? times : `${times}\n${headers}`
 }
 
-/** Reads what `exchangeText` wrote. */
+/** Decodes the output of `exchangeText`. */
 export const parseExchangeText = (text: string | null): ExchangeDetails => {
   if (text === null) return noExchange
   const end = text.indexOf("\n")

@@ -1,28 +1,28 @@
 /** A partition of the history. Days are counted from 1970. */
 export interface Part {
   readonly name: string
-  /** The first day that it holds, or -Infinity. */
+  /** The first day in the partition, or -Infinity. */
   readonly from: number
-  /** The first day that it no longer holds, or Infinity. */
+  /** The first day after the partition, or Infinity. */
   readonly to: number
 }
 
 export interface DaysPlan {
-  /** The first day that has a partition. `before` holds all ids of earlier ones. */
+  /** The first day that has a partition. Earlier ids are in `before`. */
   readonly from: number
-  /** The first day that has none yet. `ahead` holds all ids from then on. */
+  /** The first day that has no partition yet. Ids from then on are in `ahead`. */
   readonly to: number
   readonly missing: ReadonlyArray<number>
-  /** Older than the retention. */
+  /** Partitions beyond the retention. */
   readonly expired: ReadonlyArray<Part>
 }
 
-/** Days made ahead. If a lock is in the way of one, a later round makes it. */
+/** How many days ahead partitions are created. If a lock prevents it, a later pass does it. */
 export const daysAhead = 3
 
 /**
- * How the parts should be, or undefined where they are so. Together they hold every id there may be:
- * after weeks without a node, the days in between are made too.
+ * Returns how the partitions should be arranged, or undefined if they already are. Together they
+ * contain every possible id: after weeks without a node, the days in between are created too.
  */
 export const planDays = (
   parts: ReadonlyArray<Part>,
@@ -42,9 +42,9 @@ export const planDays = (
   )
   const from = Math.max(first, before ?? -Infinity)
   const to = Math.max(today + daysAhead + 1, ahead)
-  const isMade = (day: number) => kept.some((part) => part.from <= day && day < part.to)
+  const isCovered = (day: number) => kept.some((part) => part.from <= day && day < part.to)
   const missing = Array.from({ length: to - from }, (_, index) => from + index).filter(
-    (day) => !isMade(day)
+    (day) => !isCovered(day)
   )
   const isRight = missing.length === 0 && expired.length === 0 && before === from && ahead === to
   return isRight ? undefined : { from, to, missing, expired }

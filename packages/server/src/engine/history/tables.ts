@@ -27,7 +27,7 @@ export const listParts = (sql: SqlClient.SqlClient, table: HistoryTable) =>
     JOIN pg_class ON oid = inhrelid
     WHERE inhparent = ${table}::regclass`.pipe(Effect.map((rows) => rows.map(toPart)))
 
-/** Partitions that no longer belong to the history and wait to be dropped. */
+/** Lists partitions that are detached from the history and can be dropped. */
 export const listDetached = (sql: SqlClient.SqlClient, table: HistoryTable) =>
   sql<{ readonly name: string }>`
     SELECT relname AS name
@@ -39,7 +39,7 @@ export const listDetached = (sql: SqlClient.SqlClient, table: HistoryTable) =>
     Effect.map((rows) => rows.map(({ name }) => name))
   )
 
-/** Whether more rows than this belong to days before this one. */
+/** Returns whether more than `count` rows belong to days before `to`. */
 export const hasMoreThan = (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
@@ -55,7 +55,10 @@ export const hasMoreThan = (
 export const makePart = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
   sql`CREATE TABLE ${sql(name)} (LIKE ${sql(table)} INCLUDING ALL)`
 
-/** ATTACH locks the history far less than CREATE TABLE ... PARTITION OF: reading and writing go on. */
+/**
+ * ATTACH takes a much weaker lock on the history than CREATE TABLE ... PARTITION OF: reads and
+ * writes continue.
+ */
 export const attach = (sql: SqlClient.SqlClient, table: HistoryTable, { from, name, to }: Part) =>
   sql`
     ALTER TABLE ${sql(table)}
@@ -65,7 +68,7 @@ export const attach = (sql: SqlClient.SqlClient, table: HistoryTable, { from, na
 export const detach = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
   sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(name)}`
 
-/** Between two tables that are not attached. */
+/** Moves rows between two tables that are not attached. */
 export const moveRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
@@ -90,7 +93,7 @@ export const moveRows = Effect.fnUntraced(function* (
     FROM moved`
 })
 
-/** Removes the rows of days before this one, of those that have no partition. */
+/** Deletes rows of earlier days that have no partition of their own. */
 export const removeBefore = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
@@ -102,15 +105,15 @@ export const removeBefore = Effect.fnUntraced(function* (
       SELECT ctid
       FROM ${sql(beforeOf(table))}
       WHERE ${ids(sql, table, { to: day })}
-      LIMIT ${removedAtOnce}
+      LIMIT ${deleteBatch}
     ))
     RETURNING 1`
-  while ((yield* removeSome).length === removedAtOnce);
+  while ((yield* removeSome).length === deleteBatch);
 })
 
 // ---------------------------------------------------------------------------
 
-const removedAtOnce = 5_000
+const deleteBatch = 5_000
 
 interface Days {
   readonly from?: number

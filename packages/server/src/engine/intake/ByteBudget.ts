@@ -9,9 +9,9 @@ interface Waiting {
 }
 
 /**
- * How much of its memory the calls of a node may take. Tenants share it as they share the slots:
- * one alone gets four fifths, and a newcomer finds room. Waiting shares take turns. A share that
- * holds nothing is never passed over for something smaller.
+ * The memory budget for the calls of a node. Tenants share it as they share slots: a single tenant
+ * gets four fifths, and a newcomer finds room. Waiting shares take turns. A share that holds
+ * nothing is never overtaken by a smaller request.
  */
 export class ByteBudget {
   readonly #total: number
@@ -27,19 +27,19 @@ export class ByteBudget {
     return this.#taken
   }
 
-  /** Shares with calls that wait for room. */
+  /** Shares with calls that wait for memory. */
   get waiting(): Iterable<number> {
     return this.#waiting.keys()
   }
 
-  /** The allowance of one call. */
+  /** Creates the allowance of one call. */
   open(share: number): Allowance {
     return new Allowance(this, share)
   }
 
   /**
-   * Calls `grant` as soon as there is room, at once or later. Returns a function that withdraws the
-   * request.
+   * Calls `grant` as soon as there is room, possibly before it returns. Returns a function that
+   * withdraws the request.
    */
   ask(share: number, bytes: number, grant: () => void): () => void {
     const wish: Waiting = { bytes: this.capped(bytes), grant }
@@ -62,7 +62,7 @@ export class ByteBudget {
     this.#serve()
   }
 
-  /** A request that would never fit gets all there is. */
+  /** A request larger than the whole budget gets the whole budget. */
   capped(bytes: number): number {
     return Math.min(bytes, this.#total)
   }
@@ -70,7 +70,8 @@ export class ByteBudget {
   #serve(): void {
     for (let served = true; served;) {
       served = false
-      // A grant may run code that gives back and asks again, so each turn looks at the queues anew.
+      // A grant may run code that gives memory back and requests more, so each turn reads the
+      // queues again.
       for (const share of Array.from(this.#waiting.keys())) {
         const queue = this.#waiting.get(share)
         const next = queue?.[0]
@@ -80,7 +81,7 @@ export class ByteBudget {
           return
         }
         queue.shift()
-        // A share that was served goes to the end, also for the next time.
+        // A share that was served goes to the end of the line.
         this.#waiting.delete(share)
         if (queue.length > 0) this.#waiting.set(share, queue)
         this.#hold(share, next.bytes)
@@ -104,7 +105,7 @@ export class ByteBudget {
   }
 }
 
-/** What one call holds of the budget. */
+/** The part of the budget that one call holds. */
 export class Allowance {
   readonly #budget: ByteBudget
   readonly #share: number
@@ -115,10 +116,7 @@ export class Allowance {
     this.#share = share
   }
 
-  /**
-   * Waits until there is room. Call it only while holding nothing, or two calls could wait for each
-   * other.
-   */
+  /** Waits until there is room. Call it only while holding nothing, or two calls could deadlock. */
   take(bytes: number): Effect.Effect<void> {
     return Effect.callback((resume) => {
       const recover = this.#budget.ask(this.#share, bytes, () => {
@@ -129,7 +127,7 @@ export class Allowance {
     })
   }
 
-  /** Keeps at most this much and gives the rest back. */
+  /** Keeps at most this many bytes and gives the others back. */
   shrink(bytes: number): void {
     const surplus = this.#bytes - bytes
     if (surplus <= 0) return

@@ -1,7 +1,7 @@
 /**
- * A share may hold this many times as much as is still free. So one alone gets four fifths, two get
- * four ninths each, and a newcomer finds room however many there are. (Dynamic thresholds, as
- * switches use for their buffers.)
+ * A share may hold this many times as many slots as are still free. A single share thus gets four
+ * fifths, two get four ninths each, and a newcomer always finds room. (Dynamic thresholds, as
+ * network switches use them for their buffers.)
  */
 const threshold = 4
 
@@ -9,8 +9,8 @@ const threshold = 4
 const slowMs = 1_000
 
 /**
- * How many shares, and how many targets, are remembered. The oldest ones without a call are
- * forgotten.
+ * Maximum number of shares, and of targets, that are remembered. The oldest ones without a call are
+ * evicted.
  */
 const maxRemembered = 20_000
 
@@ -18,20 +18,19 @@ const maxRemembered = 20_000
 const rememberSlowMs = 10 * 60_000
 
 /**
- * A target keeps this many slots however slow it is, because only its answers can earn it more
- * again.
+ * A slow target keeps at least this many slots, because only responses can raise its limit again.
  */
 const leastOfTarget = 4
 
 /**
- * If a target answers quickly, this many times as many calls as connections may have slots. They
- * pass the start guard and are made ready while others are under way.
+ * If a target responds quickly, this many times as many calls as connections may have slots. They
+ * pass the start guard and are prepared while others are in progress.
  */
 const quickAhead = 4
 
 export interface SlotLimits {
   readonly slots: number
-  /** Connections to one origin. */
+  /** Maximum number of connections to one origin. */
   readonly perTarget: number
 }
 
@@ -44,7 +43,7 @@ interface Target {
   inSlots: number
   slow: number
   readonly byShare: Map<number, number>
-  /** Halved each second in which calls are slow, and raised by one with each quick answer. */
+  /** Halved each second in which calls are slow, and raised by one with each quick response. */
   limit: number
   halvedAtMs: number
   answersQuickly: boolean
@@ -60,28 +59,28 @@ interface Slot {
 }
 
 /**
- * Decides who may have a call slot. Shares have dynamic thresholds, over all slots and at each
- * target. In addition, each kind of call leaves some slots to the kinds after it:
+ * Decides which calls get a slot. Shares have dynamic thresholds, over all slots and at each
+ * target. In addition, each kind of call leaves some slots to the kinds below it:
  *
  * 1. Calls to targets that are slow or unknown may use half of the slots, minus those that unproven
  *    and slow calls already hold.
- * 2. Calls to targets that answer quickly may use all but one sixteenth.
- * 3. Calls of shares that have no call at all, and had no slow one lately, may use all.
+ * 2. Calls to targets that respond quickly may use all but one sixteenth.
+ * 3. Calls of shares that have no call in progress, and had no slow one lately, may use all.
  *
- * So calls that never end cannot take what others need, whatever they call, unless they are spread
- * over as many shares as half of the slots.
+ * Therefore, calls that never finish cannot take the slots of others, regardless of their targets,
+ * unless they are spread over as many shares as half of the slots.
  */
 export class CallSlots {
   readonly #limits: SlotLimits
   readonly #shares = new Map<number, Share>()
   readonly #targets = new Map<string, Target>()
-  /** In the order in which they started. */
+  /** In the order in which the calls started. */
   readonly #slots = new Map<string, Slot>()
   /** Calls that may still turn out to be slow, in the same order. */
   readonly #young = new Map<string, Slot>()
   readonly #slowTargets = new Set<Target>()
   #slow = 0
-  /** Calls that are neither slow nor to a target that answers quickly. */
+  /** The number of calls that are neither slow nor to a target that responds quickly. */
   #unproven = 0
 
   constructor(limits: SlotLimits) {
@@ -104,7 +103,7 @@ export class CallSlots {
     return this.roomOf(share, target, nowMs) > 0
   }
 
-  /** How many more calls of the share may have slots, if they all go to that target. */
+  /** Returns how many more calls of the share may have slots, if they all go to that target. */
   roomOf(share: number, target: string | null, nowMs: number): number {
     if (this.free <= 0) return 0
     const at = target === null ? undefined : this.#targets.get(target)
@@ -117,7 +116,7 @@ export class CallSlots {
     return Math.max(atLeast, Math.min(atTarget, untilLimit, inSlots))
   }
 
-  /** Whether the share gets no slot, whatever it calls. */
+  /** Whether the share gets no slot for any target. */
   isClosedTo(share: number, nowMs: number): boolean {
     if (this.free <= 0) return true
     const holder = this.#shares.get(share)
@@ -147,12 +146,15 @@ export class CallSlots {
     this.#young.set(id, slot)
   }
 
-  /** Whether the target answered quickly when the call got its slot. */
+  /** Whether the target responded quickly when the call got its slot. */
   isQuick(id: string): boolean {
     return this.#slots.get(id)?.isQuick === true
   }
 
-  /** `answered` means that the call ended by itself and was not cut off or given up. */
+  /**
+   * Frees a slot. `answered` means that the call finished by itself and was not aborted or given
+   * up.
+   */
   vacate(id: string, nowMs: number, answered: boolean): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
@@ -181,7 +183,7 @@ export class CallSlots {
     forgetOldest(this.#targets)
   }
 
-  /** Finds out which calls are slow by now. */
+  /** Marks calls as slow that have taken too long. */
   watch(nowMs: number): void {
     for (const [id, slot] of this.#young) {
       if (slot.sinceMs > nowMs - slowMs) break
@@ -204,12 +206,12 @@ export class CallSlots {
     }
   }
 
-  /** Shares that have slots or had some lately. */
+  /** Shares that have slots or have recently had some. */
   shares(): IterableIterator<number> {
     return this.#shares.keys()
   }
 
-  /** How many slots are open to all, and not only to newcomers. */
+  /** The number of slots that are not reserved for newcomers. */
   get #open(): number {
     return this.#limits.slots - Math.floor(this.#limits.slots / 16)
   }
@@ -257,7 +259,7 @@ export class CallSlots {
   }
 }
 
-/** How many more somebody who holds `held` may have, if each one makes `free` one less. */
+/** Returns how many more slots the holder of `held` may get, if each one reduces `free` by one. */
 const within = (free: number, held: number): number =>
   Math.ceil((threshold * free - held) / (threshold + 1))
 

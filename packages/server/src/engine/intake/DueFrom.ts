@@ -1,19 +1,18 @@
-/** A new run may be due this long ago, because its transaction may take this long to commit. */
+/**
+ * A new run may have been due this long ago, because its transaction may take this long to commit.
+ */
 const lateMs = 10_000
 
-/**
- * After a search of the whole index, the next one waits for this many times as long as the search
- * took.
- */
+/** A search of the whole index is followed by a pause of this many times its duration. */
 const restPerSearch = 100
 
 const longestRestMs = 5_000
 
 /**
- * The time from which on there may be due runs. A search from the beginning of the index walks over
- * everything that was done since the oldest transaction began, so the longer it takes, the less
- * often it is done. It finds runs that are added with an old time: runs of lost nodes and of missed
- * slots.
+ * The time at which the next search for due runs begins. A search from the beginning of the index
+ * passes over everything that was finished since the oldest transaction began, so the longer it
+ * takes, the less often it is done. It finds runs that are added with an old time: runs of lost
+ * nodes and of missed slots.
  */
 export class DueFrom {
   #fromMs = 0
@@ -23,7 +22,7 @@ export class DueFrom {
     return nowMs >= this.#allAgainAtMs ? 0 : this.#fromMs
   }
 
-  /** Lets the next search start from the very beginning. */
+  /** Makes the next search begin at the beginning of the index. */
   forget(): void {
     this.#allAgainAtMs = Number.NEGATIVE_INFINITY
   }
@@ -33,7 +32,7 @@ export class DueFrom {
     readonly askedMs: number
     readonly answeredMs: number
     readonly nextDueMs: number | null
-    /** On the database's clock. */
+    /** On the database clock. */
     readonly nowMs: number
   }): void {
     this.#fromMs = Math.min(search.nextDueMs ?? search.nowMs, search.nowMs - lateMs)

@@ -3,41 +3,38 @@ import { CallSlots, type SlotLimits } from "./CallSlots.ts"
 import { LastCalls } from "./LastCalls.ts"
 import { ReadyRuns } from "./ReadyRuns.ts"
 
-/** A share may hold this many times as many runs ahead of their time as there is still room for. */
+/** A share may hold this many times as many future runs as there is still room for. */
 const threshold = 4
 
-/** How long no runs of a share are claimed after its runs found no slot and were given back. */
+/** How long no runs of a share are claimed after its runs found no slot and were handed back. */
 const restMs = 2_000
 
 export interface IntakeLimits extends SlotLimits {
-  /** Runs held ahead of their time. */
+  /** Maximum number of runs held before they are due. */
   readonly ahead: number
 }
 
 /**
  * The runs that are leased to this node: held until they are due, then ready, then in a slot. Held
- * runs and due runs are counted separately, so that however many wait for the next minute, runs
- * that are due now find room. All of this is bookkeeping in memory. The tables hold the truth.
+ * and due runs are counted separately, so that due runs find room regardless of how many wait for
+ * the next minute. All of this is in memory. The tables have the authoritative state.
  */
 export class Intake {
   readonly #limits: IntakeLimits
-  /** A claim for fewer runs of one share is not worth it. */
+  /** A claim for fewer runs of one share is not worth a statement. */
   readonly #leastRoom: number
   readonly #slots: CallSlots
   readonly #lastCalls: LastCalls
-  /** The latest come first, so that the next one is at the end. */
+  /** The latest run comes first, so that the next one is at the end. */
   #held: Array<LeasedRun> = []
   #heldInOrder = true
   readonly #heldByShare = new Map<number, number>()
   readonly #ready = new ReadyRuns()
-  /** How many of the due runs may find a slot when runs are taken next. */
+  /** The number of due runs that may find a slot the next time runs are taken. */
   #untried = 0
   /** Each run from its lease until it is settled. */
   readonly #known = new Map<string, LeasedRun>()
-  /**
-   * Runs that are tried again, and were leased before this node knows that the previous attempt was
-   * written.
-   */
+  /** Retries that were leased before this node learned that the previous attempt was written. */
   readonly #early = new Map<string, LeasedRun>()
   readonly #restingUntilMs = new Map<number, number>()
 
@@ -48,7 +45,7 @@ export class Intake {
     this.#lastCalls = new LastCalls(this.#slots)
   }
 
-  /** Runs that are leased and not in a slot. */
+  /** The number of runs that are leased and not in a slot. */
   get held(): number {
     return this.#held.length + this.#ready.count + this.#early.size
   }
@@ -61,17 +58,17 @@ export class Intake {
     return this.#slots.free
   }
 
-  /** Whether runs are due and have no slot. */
+  /** Whether there are due runs without a slot. */
   get isPressed(): boolean {
     return this.#ready.count > 0
   }
 
-  /** How many overdue runs to ask for: half of the free slots, so that newcomers find some. */
+  /** The number of overdue runs to claim: half of the free slots, so that newcomers find some. */
   get room(): number {
     return Math.ceil((this.free - this.#untried) / 2)
   }
 
-  /** Slots that become free again soon. Those of slow calls do not. */
+  /** The number of slots that become free again soon. Slow calls keep theirs. */
   get turnover(): number {
     return this.#limits.slots - this.#slots.slow
   }
@@ -97,7 +94,7 @@ export class Intake {
     }
   }
 
-  /** How many runs would find slots if shares call what they called last. */
+  /** Estimates how many runs would get slots if shares call their last targets again. */
   likelyRoom(nowMs: number): number {
     return this.#lastCalls.room(nowMs)
   }
@@ -123,7 +120,7 @@ export class Intake {
     return this.#held.at(-1)?.due_ms
   }
 
-  /** Takes up to `limit` runs that are due and gives them slots. Shares take turns. */
+  /** Takes up to `limit` due runs and gives them slots. Shares take turns. */
   take(nowMs: number, limit: number): ReadonlyArray<LeasedRun> {
     this.#makeReady(nowMs)
     this.#slots.watch(nowMs)
@@ -149,14 +146,16 @@ export class Intake {
     return taken
   }
 
-  /** The run no longer needs its slot. It is known until `forget`. */
+  /** Frees the slot of a run. The run is known until `forget`. */
   release(id: string, nowMs: number, answered = false): void {
     this.#slots.vacate(id, nowMs, answered)
     const share = this.#known.get(id)?.share
     if (share !== undefined) this.#restingUntilMs.delete(share)
   }
 
-  /** Takes slots from runs whose start is not certain. They go through the start guard again. */
+  /**
+   * Takes slots back from runs that may not have started. They go through the start guard again.
+   */
   putBack(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
       this.#slots.vacate(id, nowMs, false)
@@ -165,7 +164,7 @@ export class Intake {
     }
   }
 
-  /** Forgets runs that have slots but turned out to be no longer this node's. */
+  /** Forgets runs that have slots but are no longer leased to this node. */
   giveUp(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
       this.#slots.vacate(id, nowMs, false)
@@ -177,17 +176,17 @@ export class Intake {
     return this.#known.get(id)?.share
   }
 
-  /** Whether the target of a run in a slot answers quickly. */
+  /** Whether the target of the run that holds a slot usually responds quickly. */
   answersQuickly(id: string): boolean {
     return this.#slots.isQuick(id)
   }
 
-  /** Whether a named queue waits for its result. */
+  /** Whether the run holds a slot in a named queue. */
   holdsSlot(id: string): boolean {
     return this.#known.get(id)?.holdsSlot === true
   }
 
-  /** Drops the run. Returns true if its next attempt is leased to this node already. */
+  /** Forgets the run. Returns true if its next attempt is already leased to this node. */
   forget(id: string): boolean {
     this.#known.delete(id)
     const run = this.#early.get(id)
@@ -211,7 +210,7 @@ export class Intake {
     return dropped
   }
 
-  /** Removes everything that has not started. */
+  /** Removes all runs that have not started. */
   dropAll(): ReadonlyArray<LeasedRun> {
     const dropped = [...this.#held, ...this.#ready.takeOlder(Infinity)]
     for (const run of dropped) this.#known.delete(run.id)
@@ -222,15 +221,15 @@ export class Intake {
     return dropped
   }
 
-  /** For when the leases are lost and the calls cut off. */
+  /** Forgets all runs. Call it when the leases are lost and the calls are aborted. */
   clear(): void {
     this.dropAll()
     this.#known.clear()
   }
 
   /**
-   * Shares whose further runs would find no slot, or hardly any. Shares with runs that wait for a
-   * slot are among them.
+   * Shares whose further runs would find no slot, or hardly any, including all shares with runs
+   * that wait for a slot.
    */
   saturated(nowMs: number): ReadonlyArray<number> {
     for (const [share, untilMs] of this.#restingUntilMs) {
@@ -244,7 +243,9 @@ export class Intake {
     return [...saturated]
   }
 
-  /** The clock was stepped, so what was to last for seconds could last for as long as the step. */
+  /**
+   * Ends all pauses. After a step of the clock, a pause of seconds could last as long as the step.
+   */
   forgetPauses(): void {
     this.#restingUntilMs.clear()
     this.#lastCalls.clear()
@@ -254,7 +255,7 @@ export class Intake {
     return !this.#slots.isClosedTo(share, nowMs)
   }
 
-  /** Returns whether it may start: it is not known yet, and no try before it is. */
+  /** Returns whether the run may start: neither the run nor an earlier attempt of it is known. */
   #takeOn(run: LeasedRun): boolean {
     const known = this.#known.get(run.id)
     if (known === undefined) this.#known.set(run.id, run)

@@ -1,7 +1,7 @@
 import type { LeasedRun } from "../Run.ts"
 import type { CallSlots } from "./CallSlots.ts"
 
-/** How long a share is believed to go on as it did. */
+/** How long the last targets of a share predict its next ones. */
 const believedMs = 2_000
 
 interface Targets {
@@ -10,9 +10,10 @@ interface Targets {
 }
 
 /**
- * What shares called last, because their next runs most likely call the same. Nothing more is known
- * of runs before they are claimed, and a claimed run that finds no place at its target costs a
- * second statement. Without this, a quarter of the runs did so if one account called one origin.
+ * The targets that shares called last, because their next runs most likely call the same ones.
+ * Nothing more is known about runs before they are claimed, and a claimed run whose target has no
+ * free slot costs a second statement. Without this prediction, that happened to a quarter of the
+ * runs if one account called one origin.
  */
 export class LastCalls {
   readonly #byShare = new Map<number, Targets>()
@@ -39,7 +40,7 @@ export class LastCalls {
     this.#byShare.clear()
   }
 
-  /** How many runs would find slots if all shares go on as they did. */
+  /** Estimates how many runs would get slots if all shares call their last targets again. */
   room(nowMs: number): number {
     this.#forget(nowMs)
     if (this.#byShare.size === 0) return Infinity

@@ -17,7 +17,7 @@ export class ReadyRuns {
     return this.#count
   }
 
-  /** The one whose turn is next comes first. */
+  /** Shares in the order of their turns. */
   shares(): ReadonlyArray<number> {
     return [...this.#shares.keys()]
   }
@@ -36,7 +36,10 @@ export class ReadyRuns {
     this.#count++
   }
 
-  /** Takes a run of the share whose target has room. Both go to the end, also for the next time. */
+  /**
+   * Takes a run of the share whose target has room. The share and the queue go to the end of the
+   * line.
+   */
   takeOne(share: number, hasRoom: (target: string | null) => boolean): LeasedRun | undefined {
     const queues = this.#shares.get(share)
     if (queues === undefined) return undefined
@@ -54,7 +57,7 @@ export class ReadyRuns {
     return undefined
   }
 
-  /** Takes those that became ready before that. */
+  /** Removes and returns runs that became ready before `sinceMs`. */
   takeOlder(sinceMs: number): ReadonlyArray<LeasedRun> {
     const taken: Array<LeasedRun> = []
     for (const [share, queues] of this.#shares) {

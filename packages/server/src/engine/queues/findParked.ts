@@ -3,12 +3,12 @@ import { isInPhase } from "../RunState.ts"
 
 const isParked = isInPhase("parked")
 
-/** How many queues are passed at once. */
-export const passedAtOnce = 500
+/** Maximum number of queues in one pass. */
+export const maxQueuesPerPass = 500
 
 /**
- * The next queues, after this one, in which runs wait. It hops from queue to queue, so that its cost
- * does not depend on how many runs wait in them.
+ * Finds the next queues after `after` that have parked runs. The query skips from queue to queue,
+ * so that its cost does not depend on the number of parked runs.
  */
 export const findParked = (sql: SqlClient.SqlClient, after: string) =>
   sql<{ readonly id: string; readonly due_ms: number }>`
@@ -33,7 +33,7 @@ export const findParked = (sql: SqlClient.SqlClient, after: string) =>
         ORDER BY queue_id, due_at
         LIMIT 1
       ) AS next
-      WHERE passed.n < ${passedAtOnce}
+      WHERE passed.n < ${maxQueuesPerPass}
     )
     SELECT queue_id AS id, date_part('epoch', due_at) * 1000 AS due_ms
     FROM passed

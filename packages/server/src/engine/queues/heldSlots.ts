@@ -2,21 +2,21 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * How long after its time is up a call may still go on, because its node stood still between the
- * start and the call.
+ * How long a call may continue after its timeout, because its node was frozen between the start and
+ * the call.
  */
 const slackSeconds = 10
 
-/** If the task is gone, nobody knows how long its calls may take. */
+/** Assumed if the task was deleted, because the timeout of its calls is then unknown. */
 const longestCallSeconds = 900
 
-/** How long a slot is held for a call that was lost. */
+/** The maximum time that a slot is held for a lost call. */
 export const longestLostCallSeconds = slackSeconds + longestCallSeconds
 
 /**
- * SQL for how long the call of a row of `runs`, joined with its `call`, may go on, wherever its node
- * or agent is, and for whether its job may go on without them, until its completion. `call_ends_ms`
- * is null if the run has no queue.
+ * SQL for how long the call of a row of `runs`, joined with its `call`, may continue, even if its
+ * node or agent is unreachable, and for whether its job may continue until its completion.
+ * `call_ends_ms` is null if the run has no queue.
  */
 export const lostSlotColumns = `
   runs.queue_id,
@@ -40,8 +40,8 @@ export const lockQueuesOfLostSlots = (sql: SqlClient.SqlClient, lost: ReadonlyAr
     FOR NO KEY UPDATE`
 
 /**
- * Keeps the slots of calls that were lost for as long as they may still go on: a node that others
- * take for dead may only be cut off from the database. The rows must be locked.
+ * Holds the slots of lost calls for as long as the calls may continue: a node that was declared
+ * dead may only be disconnected from the database. The rows of the queues must be locked.
  */
 export const holdSlots = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -1,49 +1,49 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { admit, findOpen } from "../transitions/admit.ts"
-import { findParked, passedAtOnce } from "../queues/findParked.ts"
+import { findParked, maxQueuesPerPass } from "../queues/findParked.ts"
 import { leaveQueue } from "../transitions/leaveQueue.ts"
 import type { Engine } from "./Engine.ts"
 
 const batch = 100
 
-/** With this pause, slots that become free at once are given together. */
+/** During this pause, slots that become free at about the same time are gathered. */
 const pauseMs = 2
 
 /**
- * When to try again if another node is admitting runs of the queue. It may have counted before a slot
- * became free.
+ * When to retry if another node is admitting runs of the queue. That node may have counted before a
+ * slot became free.
  */
 const busyMs = 25
 
-/** How long to wait while the clock of the database is doubted. */
+/** How long to wait while the database clock is in doubt. */
 const doubtedMs = 500
 
-/** Queues whose next run comes later than this are left to the walk over all queues. */
+/** Queues whose next run is due later than this are left to the walk over all queues. */
 const rememberMs = 60_000
 
 const firstQueue = "00000000-0000-0000-0000-000000000000"
 
 export interface Admitter {
-  /** Admits runs of the queues that were named, if they may start soon, or waits for a queue. */
+  /** Admits runs of the queues to check, if they may start soon, or waits for a queue. */
   readonly admitSome: Effect.Effect<void, SqlError.SqlError>
   /**
-   * Names the next queues in which runs wait. Each node walks over all queues, some per second, so
-   * that no run depends on a node that knew of it.
+   * Adds the next queues that have parked runs to the queues to check. Each node walks over all
+   * queues, a few per second, so that no run depends on a node that knows about it.
    */
   readonly walk: Effect.Effect<void, SqlError.SqlError>
 }
 
 /**
- * Gives free slots to the runs in named queues. The loop runs `admitSome`:
+ * Gives free slots of named queues to parked runs. The loop runs `admitSome`:
  *
- * 1. `QueueChecks.take` returns the queues that were named. If there is none, the loop waits for one.
- * 2. Queues that were full a moment ago have a free slot now. Of the others, `findOpenNow` finds those
- *    that have a free slot and a run for it. Runs of deleted queues leave them.
+ * 1. `QueueChecks.take` returns the queues to check. If there are none, the loop waits.
+ * 2. Queues that have just been full have a free slot now. For the others, `findOpenNow` finds
+ *    those that have both a free slot and a run for it. Runs of deleted queues are released.
  * 3. `admitOf`: one transaction gives the free slots to the most overdue runs
- *    (`transitions/admit.ts`). This node holds the runs that it leases, and the rest is left to be
- *    claimed.
- * 4. Queues that may have slots left, or that another node has just now, are named again.
+ *    (`transitions/admit.ts`). This node holds the runs that it leases; the others can be claimed
+ *    by any node.
+ * 4. Queues that may have more slots, or that another node is admitting, are checked again.
  */
 export const makeAdmitter = Effect.fnUntraced(function* (
   engine: Engine
@@ -52,7 +52,9 @@ export const makeAdmitter = Effect.fnUntraced(function* (
   const { budget, clock, feedWaker, intake, queues } = engine
   let walkedTo = firstQueue
 
-  /** Queues that were full a moment ago. If one of them is named again, it has a free slot. */
+  /**
+   * Queues that have just been full. When one of them is to be checked again, it has a free slot.
+   */
   const full = new Set<string>()
 
   const admitOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
@@ -93,7 +95,7 @@ export const makeAdmitter = Effect.fnUntraced(function* (
     walk: Effect.gen(function* () {
       full.clear()
       const parked = yield* findParked(sql, walkedTo)
-      walkedTo = parked.length < passedAtOnce ? firstQueue : (parked.at(-1)?.id ?? firstQueue)
+      walkedTo = parked.length < maxQueuesPerPass ? firstQueue : (parked.at(-1)?.id ?? firstQueue)
       queues.checkAt(
         parked.map(({ id }) => id),
         clock.now()
@@ -103,8 +105,8 @@ export const makeAdmitter = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the queues that have a run for a free slot now. Queues that will have one soon are named for
- * that time, and the runs of deleted queues leave them.
+ * Returns the queues that have a run for a free slot now. Queues that will have one soon are
+ * checked at that time. Runs of deleted queues are released.
  */
 const findOpenNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -19,44 +19,43 @@ import { LiveChanges } from "../../events/index.ts"
 import { Store } from "../../store/index.ts"
 
 /**
- * How many runs one statement starts at most. On the embedded store everybody waits for it, and a
- * thousand take 0.35 s.
+ * Maximum number of runs that one statement starts. On the embedded store, all other statements
+ * wait for it, and a thousand runs take 0.35 s.
  */
 const startedTogether = { embedded: 250, postgres: 1_000 }
 
 /**
- * How long ahead of time the start guard is asked, so that the last of thousands of runs also
- * starts on time.
+ * How early the start guard is queried, so that the last of thousands of runs also starts on time.
  */
 const guardAheadMs = 250
 
 /**
- * The start guard is asked about all runs of this much time at once: 200 runs per second take ten
+ * The start guard is queried for all runs of this interval together: 200 runs per second take ten
  * statements.
  */
 const gatherMs = 100
 
-/** No call waits for this long once its run has started. */
+/** The maximum time that a call waits after its run has started. */
 const farAheadMs = 5_000
 
-/** The start guard is not asked about the same run more often than this. */
+/** The minimum interval between two queries of the start guard for the same run. */
 const askAgainAfterMs = 5
 
 export interface Calls {
   /**
-   * Makes the calls of runs that have a slot. `askedMs` is when the statement that started them was
-   * sent.
+   * Makes the calls of runs that have a slot. `askedMs` is when the statement that started the runs
+   * was sent.
    */
   readonly begin: (
     runs: ReadonlyArray<StartedRun>,
     owner: number,
     askedMs: number
   ) => Effect.Effect<void>
-  /** Starts the runs that are due and have a slot, or waits until there is one. */
+  /** Starts the due runs that have a slot, or waits until there are some. */
   readonly startDue: Effect.Effect<void, unknown>
-  /** False if this node is not running it. */
+  /** Returns false if this node is not executing the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** Cuts all calls off and writes nothing about them. */
+  /** Aborts all calls without writing their results. */
   readonly abandon: Effect.Effect<void>
   /** Waits until no call is left. */
   readonly ended: Effect.Effect<void>
@@ -64,7 +63,7 @@ export interface Calls {
 
 interface RunningCall {
   executed: Executed | undefined
-  /** Whether cutting it off means that the run was cancelled. Otherwise it was abandoned. */
+  /** Whether an aborted call means that the run was cancelled. Otherwise the run was abandoned. */
   cancelled: boolean
 }
 
@@ -72,12 +71,12 @@ interface RunningCall {
  * Starts runs and makes their calls. The loop runs `startDue`:
  *
  * 1. `Intake.take` returns the runs that are due within a quarter of a second and have a slot.
- * 2. `start`: one statement decides which of them start (`transitions/start.ts`). Refused runs have a
- *    result at once. Early runs are asked about again when they are due (`askAgainWhenDue`), and lost
- *    ones are forgotten.
- * 3. `begin` makes the calls of runs that have started, also of runs that a claim or the settler has
- *    started: `call` makes one of them (`calling/Execute.ts`).
- * 4. A call that finishes frees its slot, and its result goes to `Engine.results`.
+ * 2. `start`: one statement decides which of these runs start (`transitions/start.ts`). Refused
+ *    runs get their result immediately. Early runs are tried again when they are due
+ *    (`askAgainWhenDue`), and lost runs are forgotten.
+ * 3. `begin` makes the calls of started runs, including runs that a claim or the settler has
+ *    started: `call` makes one call (`calling/Execute.ts`).
+ * 4. A call that finishes frees its slot, and its result is added to `Engine.results`.
  */
 export const makeCalls = Effect.fnUntraced(function* (
   engine: Engine
@@ -132,7 +131,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     })
   }
 
-  /** Undefined if the run was abandoned, because another node repeats it. */
+  /** Returns undefined if the run was abandoned, because another node repeats it. */
   const interrupted = (
     run: StartedRun,
     execution: Execution,
@@ -165,8 +164,7 @@ export const makeCalls = Effect.fnUntraced(function* (
       Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
     )
     const fillings = yield* openTogether(runs)
-    // This process may have been frozen, or may have waited for the database, and other nodes may have the
-    // runs by now.
+    // If this process was frozen or waited for the database, other nodes may have the runs by now.
     if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
     notifyStarted(changes, runs)
     for (const run of runs) {
@@ -200,17 +198,20 @@ export const makeCalls = Effect.fnUntraced(function* (
   }
 })
 
-/** Steps 1 and 2 of `makeCalls`: lets the start guard decide about the runs that are due. */
+/** Steps 1 and 2 of `makeCalls`: queries the start guard for due runs. */
 const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
   const batch = startedTogether[(yield* Store).kind]
   const runFork = Effect.runForkWith(yield* Effect.context())
   const { clock, intake, meters, results, startWaker } = engine
 
-  /** The runs keep their slots until they are due, a quarter of a second at most. */
+  /**
+   * Queries the start guard again when the runs are due. They keep their slots until then, for a
+   * quarter of a second at most.
+   */
   const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
     for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
-      // At least a little, because the clock of the database may be behind the estimate of it.
+      // Waits at least a little, because the database clock may be behind its estimate.
       const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
       runFork(
         Effect.andThen(
@@ -237,7 +238,7 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
     for (const { error, run, status } of refused) {
       gone.delete(run.id)
       intake.release(run.id, clock.now())
-      // The clock of the database was there already.
+      // The database clock had already reached `due_ms`.
       const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
       results.add(settlementOf(run, owner, { status, error, finished_ms }))
     }
@@ -255,7 +256,7 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
   })
 })
 
-/** Makes the start guard decide again whether the runs may start here. */
+/** Returns the runs to the start guard, which decides again whether they may start here. */
 const askAgain = (
   { clock, intake, startWaker }: Engine,
   runs: ReadonlyArray<{ readonly id: string }>
@@ -267,6 +268,6 @@ const askAgain = (
   startWaker.wake()
 }
 
-/** A run that was started long ahead of its time got that from a clock that was stepped. */
+/** A run that was started long before it is due was started by a clock that was stepped. */
 const notFarAhead = (run: StartedRun, nowMs: number): StartedRun =>
   run.due_ms > nowMs + farAheadMs ? { ...run, due_ms: nowMs } : run

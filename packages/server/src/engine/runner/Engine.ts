@@ -18,17 +18,17 @@ interface Parts {
   readonly options: RunnerOptions
   readonly clock: DbClock
   readonly intake: Intake
-  /** For large calls, which need a limit on their bytes besides the one on their number. */
+  /** Large calls are limited by their total size as well as by their number. */
   readonly budget: ByteBudget
   /**
-   * Limits how many large calls are read at once, so that connections are left for the statements
-   * that all runs wait for.
+   * Limits the number of large calls that are read at the same time, so that connections remain for
+   * the statements that all runs wait for.
    */
   readonly loads: Semaphore.Semaphore
   readonly meters: NodeMeters
 }
 
-/** What the loops of one node share. */
+/** The state that the loops of one node share. */
 export class Engine {
   readonly options: RunnerOptions
   readonly clock: DbClock
@@ -40,9 +40,9 @@ export class Engine {
   readonly queues = new QueueChecks()
   readonly meters: EngineMeters
   readonly results = new UnwrittenResults()
-  /** Wakes the feed when there is room for more runs, or something new is due. */
+  /** Wakes the feed when there is room for more runs, or new work is due. */
   readonly feedWaker = new Waker()
-  /** Wakes the start loop when a run may have become startable. */
+  /** Wakes the start loop when a run may be ready to start. */
   readonly startWaker = new Waker()
 
   readonly #counts: RunnerCounts = {
@@ -56,7 +56,7 @@ export class Engine {
     skipped: 0,
     fenced: 0
   }
-  /** Ids begin at 1. */
+  /** 0 means none: ids of nodes begin at 1. */
   #node = 0
   #hasBacklog = false
   #doubtsLeases = false
@@ -88,7 +88,7 @@ export class Engine {
     this.#counts[what] += by
   }
 
-  /** Takes on runs that are leased to this node now. */
+  /** Adds runs that are now leased to this node. */
   hold(runs: ReadonlyArray<LeasedRun>): void {
     if (runs.length === 0) return
     this.intake.add(runs, this.clock.now())
@@ -96,14 +96,17 @@ export class Engine {
   }
 
   /**
-   * Call it if a statement that leases runs got no answer. The database may then know more than the
-   * intake.
+   * Records that a statement that leases runs got no response. The database may then have leased
+   * runs that the intake does not know.
    */
   doubtLeases(): void {
     this.#doubtsLeases = true
   }
 
-  /** A statement whose answer is lost may have leased runs that this node does not know of. */
+  /**
+   * Runs a statement that leases runs. If its response is lost, runs may be leased to this node
+   * without its knowledge.
+   */
   leasing<A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.uninterruptible(
       Effect.tapError(statement, () => Effect.sync(() => this.doubtLeases()))
@@ -111,8 +114,8 @@ export class Engine {
   }
 
   /**
-   * Returns whether there was a doubt and clears it, because the one who asks compares with the
-   * database.
+   * Returns whether there is a doubt and clears it, because the caller then compares the leases
+   * with the database.
    */
   takeDoubt(): boolean {
     const wasDoubted = this.#doubtsLeases
@@ -121,27 +124,27 @@ export class Engine {
   }
 
   /**
-   * How many runs of named queues may be leased without their lane's turn. None while others wait
-   * for theirs, and none while the clock of the database is doubted.
+   * The number of runs of named queues that may be leased out of turn. 0 while other runs wait for
+   * their turn, or while the database clock is in doubt.
    */
   get roomForQueues(): number {
     const isBusy = this.#isStopping || this.#hasBacklog || this.intake.isPressed
     return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
   }
 
-  /** The results that are still to be written give their slots to nobody here. */
+  /** From now on, the slots of finished runs are not passed on to runs here. */
   stop(): void {
     this.#isStopping = true
   }
 
-  /** Notes whether the last claim left something behind. */
+  /** Records whether the last claim left due runs behind. */
   noteBacklog(isLeft: boolean): void {
     this.#hasBacklog = isLeft
   }
 
   /**
-   * A slot became free. The feed is woken for the backlog once enough are free to be worth a
-   * statement.
+   * Call it when a slot becomes free. With a backlog, the feed is only woken once enough slots are
+   * free to be worth a statement.
    */
   slotFreed(): void {
     this.startWaker.wake()
@@ -149,8 +152,8 @@ export class Engine {
   }
 
   /**
-   * Those of the runs whose slots may go to the next ones of their queues here. None while others
-   * wait for a slot, and none of a share that has its slots taken.
+   * Returns the runs whose queue slots may go to the next runs of their queues on this node. Empty
+   * while other runs wait for a call slot. Excludes shares that have used up their slots.
    */
   handing(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
     const placed = settlements.filter(({ id }) => this.intake.holdsSlot(id))
@@ -162,7 +165,7 @@ export class Engine {
     return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.intake.shareOf(id))))
   }
 
-  /** Takes on runs that took the queue slots of others. Returns those that have call slots. */
+  /** Adds runs that took over queue slots. Returns those that have call slots. */
   takeOver({ leased, started }: Claimed): ReadonlyArray<StartedRun> {
     const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)
@@ -172,31 +175,30 @@ export class Engine {
     return admitted
   }
 
-  /** The results of runs were written, as far as the runs were still this node's. */
+  /** Call it when results were written, for the runs that were still leased to this node. */
   settled(
     settlements: ReadonlyArray<Settlement>,
     { ids, next, queues, released, slots }: Settled,
     { leased, started }: Claimed = nothingClaimed
   ): void {
-    // This comes first, because the shares of the steps before are forgotten below. The targets of
-    // the new steps are not known yet.
+    // This comes first, because `forget` below drops the shares of the previous steps. The targets
+    // of the new steps are not known yet.
     const steps = next.flatMap(({ after, ...run }) => {
       const share = this.intake.shareOf(after)
       return share === undefined ? [] : [{ ...run, share, target: null }]
     })
     const written = new Set(ids)
     let again = false
-    // A run that was to await its completion and was not written had its completion already, before
-    // the answer.
-    // Only a chain may then have a next step that this node does not know of.
+    // If a run was about to await its completion and nothing was written, its completion arrived
+    // before the response did. Only a chain may then have a next step that this node does not know.
     for (const { completes_by_ms, id, position, status } of settlements) {
       again = this.intake.forget(id) || again
       if (written.has(id)) {
         if (completes_by_ms === null) this.count(status ?? "retried")
       } else if (completes_by_ms === null || position !== null) {
         this.count("fenced")
-        // Or an earlier try was written and its answer was lost, together with the next step of a
-        // chain.
+        // Alternatively, an earlier attempt to write succeeded and its response was lost, together
+        // with the next step of a chain.
         this.doubtLeases()
       }
     }

@@ -4,7 +4,7 @@ import type { RunnerStats } from "./RunnerStats.ts"
 
 type Statement = "fire" | "claim" | "start" | "settle"
 
-/** What the engine of a node measures besides its counts. */
+/** Histograms and gauges of a node's engine. */
 export class EngineMeters {
   readonly #meters: NodeMeters
   readonly #lateness: Histogram
@@ -15,18 +15,18 @@ export class EngineMeters {
     this.#meters = meters
     this.#lateness = meters.histogram(
       "scheduling_run_lateness_seconds",
-      "From when an attempt was due until it started.",
+      "The delay between the due time of an attempt and its start.",
       longSecondsBounds
     )
     this.#duration = meters.histogram(
       "scheduling_call_duration_seconds",
-      "How long the calls took, answered or not.",
+      "The duration of calls, with or without a response.",
       longSecondsBounds
     )
     const batch = (statement: Statement) =>
       meters.histogram(
         "scheduling_batch_runs",
-        "How many runs a statement of the engine was for.",
+        "The number of runs in a statement of the engine.",
         [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000],
         { statement }
       )
@@ -47,7 +47,7 @@ export class EngineMeters {
     if (runs > 0) this.#batches[statement].observe(runs)
   }
 
-  /** Shows what is counted elsewhere. */
+  /** Exports the counters and gauges that are kept elsewhere. */
   show(stats: () => RunnerStats, { concurrency }: RunnerOptions): void {
     const meters = this.#meters
     meters.counter(
@@ -55,30 +55,26 @@ export class EngineMeters {
       "Slots of schedules that fired.",
       () => stats().fired
     )
-    meters.counter(
-      "scheduling_runs_claimed_total",
-      "Runs that were claimed.",
-      () => stats().claimed
-    )
-    meters.counter("scheduling_calls_started_total", "Attempts that began.", () => stats().started)
+    meters.counter("scheduling_runs_claimed_total", "Runs claimed.", () => stats().claimed)
+    meters.counter("scheduling_calls_started_total", "Attempts started.", () => stats().started)
     for (const outcome of ["succeeded", "failed", "retried", "cancelled", "skipped"] as const) {
       meters.counter(
         "scheduling_attempts_ended_total",
-        "How attempts ended. After `retried` there is another one.",
+        "Results of attempts. After `retried`, there is another attempt.",
         () => stats()[outcome],
         { outcome }
       )
     }
     meters.counter(
       "scheduling_results_fenced_total",
-      "Results that came after the lease was lost and were not written.",
+      "Results discarded because the lease was lost.",
       () => stats().fenced
     )
     const gauges = {
-      held: ["scheduling_runs_held", "Runs that this node has leased and not started."],
-      running: ["scheduling_calls_running", "Calls under way."],
+      held: ["scheduling_runs_held", "Runs leased to this node and not started."],
+      running: ["scheduling_calls_running", "Calls in progress."],
       settling: ["scheduling_results_waiting", "Results that are not written yet."],
-      bytes: ["scheduling_large_call_bytes", "Memory that large calls take."]
+      bytes: ["scheduling_large_call_bytes", "Memory used by large calls, in bytes."]
     } as const
     for (const [name, description, read] of Object.entries(gauges).map(
       ([field, [metric, text]]) =>
@@ -86,6 +82,6 @@ export class EngineMeters {
     )) {
       meters.gauge(name, description, read)
     }
-    meters.gauge("scheduling_call_slots", "Calls that may be under way.", () => concurrency)
+    meters.gauge("scheduling_call_slots", "Maximum number of concurrent calls.", () => concurrency)
   }
 }

@@ -11,50 +11,48 @@ import { beginningOf, type LanePosition } from "../lanesInTurns.ts"
 
 const batch = 500
 
-/** Firing looks seconds ahead, so gathering tasks for this long makes none of them late. */
+/** Firing looks seconds ahead, so gathering tasks for this long delays none of them. */
 const gatherMs = 100
 
 /**
- * A run that is due and has no slot for this long is given back, because another node may have one.
+ * A due run without a slot is handed back after this time, because another node may have a slot.
  */
 const waitForSlotMs = 1_000
 
 const compareEveryMs = 30_000
 
-/** At most this many claims per round, so that firing has its turn too. */
-const claimsPerRound = 6
+/** Maximum number of claims per pass, so that firing has its turn too. */
+const claimsPerPass = 6
 
 /**
- * Runs that became due this recently are looked for separately, so that newcomers are found before
+ * Runs that became due within this time are claimed separately, so that newcomers are found before
  * the backlog of others.
  */
 const freshMs = 2_000
 
-/** With this pause, a flood of wakes (manual runs, freed slots) is handled in batches. */
+/** During this pause, many wake-ups (manual runs, freed slots) are handled in one pass. */
 const minimumPauseMs = 2
 
-/** The pause while there is a backlog, but nothing could be taken from it. */
+/** The pause while there is a backlog but nothing could be claimed. */
 const fruitlessPauseMs = 20
 
 /**
- * One round of getting work.
+ * One pass of getting work:
  *
- * 1. `findWork`: one statement says when the next task fires and the next run is due. After a doubt
- *    about the database's clock, the node first hands back all that it holds.
- * 2. `fireSome`: tasks that come due within the look-ahead fire (`transitions/fire.ts`).
- * 3. `claimRound`: other runs that are due are claimed (`transitions/claim.ts`). The calls of runs that
- *    the claim has started are made.
- * 4. `handBackWaiting`: runs that are due and get no slot here are handed back, because another node
- *    may have one.
- * 5. `compare`: every half a minute, and after a lost answer, the node takes up the runs that the
- *    database says are leased to it.
- * 6. The round rests until there is more work, or until `feedWaker` wakes it.
+ * 1. `findWork`: one statement returns when the next task fires and the next run is due. If the
+ *    database clock was in doubt, the node first hands back all runs that it holds.
+ * 2. `fireSome`: tasks that are due within the look-ahead fire (`transitions/fire.ts`).
+ * 3. `claimRound`: other due runs are claimed (`transitions/claim.ts`). If the claim has started a
+ *    run, its call is made.
+ * 4. `handBackWaiting`: due runs without a slot are handed back, because another node may have one.
+ * 5. `compare`: every half a minute, and after a lost response, the node adds runs that are leased
+ *    to it in the database.
+ * 6. The loop sleeps until there is more work, or until `feedWaker` wakes it.
  *
- * A node leases as many runs ahead of time as it can hold, but only as many overdue runs as it can
- * start.
+ * A node leases as many future runs as it can hold, but only as many overdue runs as it can start.
  *
- * As long as all work fits into one batch, it is taken as it comes. Otherwise lanes take turns: see
- * ADR 19.
+ * As long as all work fits into one batch, it is claimed in order of time. Otherwise lanes take
+ * turns: see ADR 19.
  */
 export const makeFeed = Effect.fnUntraced(function* (
   engine: Engine,
@@ -76,8 +74,8 @@ export const makeFeed = Effect.fnUntraced(function* (
     const hasMoreToFire =
       next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
     const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
-    // This is set while claiming too, so that a slot that becomes free during the claim wakes the
-    // next round.
+    // Also set while claiming, so that a slot that becomes free during the claim wakes the next
+    // pass.
     const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
     engine.noteBacklog(hasBacklog)
     let hurry = hasMoreToFire
@@ -97,8 +95,8 @@ export const makeFeed = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds out when there is work next. Returns undefined while the database's clock is doubted, and
- * starts over after that.
+ * Finds out when the next work is due. Returns undefined while the database clock is in doubt, and
+ * starts over afterwards.
  */
 const makeFindWork = Effect.fnUntraced(function* (
   { clock, dueFrom }: Engine,
@@ -107,7 +105,7 @@ const makeFindWork = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const awaited = yield* AwaitedRunsOfNode
   const wallClock = yield* Clock.Clock
-  /** True if the previous round doubted the database's clock. */
+  /** Whether the database clock was in doubt in the previous pass. */
   let wasDoubted = false
 
   return Effect.gen(function* () {
@@ -132,12 +130,12 @@ const makeFindWork = Effect.fnUntraced(function* (
   })
 })
 
-/** Fires a batch of tasks. Returns whether there is more to fire. */
+/** Fires a batch of tasks. Returns whether there are more to fire. */
 const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
   const sql = yield* SqlClient.SqlClient
   const { clock, intake, options } = engine
   const { lookAheadMs } = options
-  /** Where firing continues to take turns. Null while everything due fits into one batch. */
+  /** Where the lanes that take turns continue. Null while everything due fits into one batch. */
   let fireFrom: LanePosition | null = null
 
   return Effect.gen(function* () {
@@ -162,10 +160,10 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
 })
 
 /**
- * Claims the runs that are due from `nextDueMs` on, in a few statements. The first one takes runs as
- * they come. If they do not all fit, lanes take turns: recent runs and the backlog are walked over
- * separately. `left` says whether runs may be left that could not be claimed now, and `hurry` whether
- * the next round is to begin at once.
+ * Claims the runs that are due from `nextDueMs` on, in a few statements. The first one claims in
+ * order of time. If the runs do not all fit, lanes take turns: recent runs and the backlog are
+ * walked separately. `left` says whether there may be runs that could not be claimed now, and
+ * `hurry` whether the next pass is to begin immediately.
  */
 const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
   const { budget, clock, intake, options } = engine
@@ -178,12 +176,12 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
     let claimed = 0
     fresh.begin()
     old.begin()
-    for (let statement = 0; statement < claimsPerRound; statement++) {
+    for (let statement = 0; statement < claimsPerPass; statement++) {
       const now = clock.now()
       const limit = Math.min(batch, intake.room)
       const except = [...intake.saturated(now), ...budget.waiting]
-      // A few runs are worth a statement only if they belong to others than those who have most
-      // slots.
+      // A few free slots are worth a statement only if they can go to shares other than those that
+      // hold most slots.
       if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) {
         return { claimed, left: true, hurry: false }
       }
@@ -220,7 +218,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
   })
 })
 
-/** Claims runs with one statement, and makes the calls of those that the statement has started. */
+/** Claims runs with one statement, and makes the calls of runs that the statement has started. */
 const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
   const sql = yield* SqlClient.SqlClient
   const { clock, intake, startWaker } = engine
@@ -256,19 +254,22 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
   }
 
   return {
-    /** Hands back the runs that have waited too long for a slot here. */
+    /** Hands back runs that have waited too long for a slot here. */
     handBackWaiting: Effect.suspend(() => {
       const now = clock.now()
       return handBackAll(intake.dropWaiting(now - waitForSlotMs, now))
     }),
 
-    /** The clock was stepped: what this node knows of times may be wrong by that. */
+    /**
+     * Discards everything this node knows about times, because a step of the clock may have made it
+     * wrong.
+     */
     startOver: Effect.suspend(() => {
       intake.forgetPauses()
       return handBackAll(intake.dropAll())
     }),
 
-    /** Takes on runs that are leased to this node without its knowledge. */
+    /** Adds runs that are leased to this node without its knowledge. */
     compare: Effect.gen(function* () {
       if (!engine.takeDoubt() && elapsedMs(wallClock) < comparedAtMs + compareEveryMs) return
       engine.hold(yield* engine.leasing(findLeased(sql, engine.node)))
@@ -278,8 +279,8 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
 })
 
 /**
- * How long a round rests unless it is woken. If no task has a schedule, that is the longest time
- * allowed.
+ * Returns how long the loop sleeps between passes unless it is woken. Returns the maximum if no
+ * task has a schedule.
  */
 export const restMs = (
   nextFireMs: number | null,
@@ -288,13 +289,13 @@ export const restMs = (
   nextFireMs === null ? pollMs : Math.min(pollMs, Math.max(gatherMs, nextFireMs - horizonMs))
 
 /**
- * A walk over the lanes across claims: each claim goes on where the one before it ended. At the end
- * the walk begins again.
+ * A walk over the lanes that spans several claims: each claim continues where the previous one
+ * ended. At the end, the walk starts over.
  */
 class Walk {
   #reached: LanePosition | null = null
   #isWhole = false
-  /** Whether the walk went from the beginning to the end and found nothing. */
+  /** Whether a complete walk found nothing. */
   isDone = false
   /** The number of claims since the walk began. */
   steps = 0

@@ -10,32 +10,32 @@ import type { Engine } from "./Engine.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 
 /**
- * The lease is renewed this often, or more often if it is short: of five beats, one must get
- * through.
+ * Maximum interval between renewals of the lease. It is shorter for a short lease: one of five
+ * renewals must succeed.
  */
 const longestBeatMs = 2_000
 
 /**
- * The server may not have noticed yet that the node's last session is gone. Until it has, that
- * session holds the lock. Once nobody holds it, the others suspect this node.
+ * How long to retry the lock. Until the server notices that the node's previous session is gone,
+ * that session still holds the lock. While no session holds it, other nodes suspect this node.
  */
 const contendedMs = 200
 
 /**
- * How long a node judges nobody after its session came back, because the others need time to come
- * back too.
+ * How long a node does not check other nodes after its session was restored, because they need time
+ * to reconnect too.
  */
 const graceMs = 3_000
 const agentsGraceMs = 10_000
 
 export interface Membership {
-  /** Whether this node has been well for long enough to judge others. */
+  /** Whether this node has been healthy for long enough to check other nodes. */
   readonly mayJudge: () => boolean
-  /** The same for agents, which ask every few seconds, and less often while nobody answers. */
+  /** The same for agents, which poll every few seconds, and less often while no node responds. */
   readonly mayJudgeAgents: () => boolean
   /**
-   * For how long this node has been there without a break, and the clock of the database without a
-   * step. Negative if the node is not there.
+   * How long this node has been connected without interruption, and without a step of the database
+   * clock. Negative if the node is not connected.
    */
   readonly thereForMs: () => number
 }
@@ -43,15 +43,15 @@ export interface Membership {
 /**
  * Makes this process a node.
  *
- * 1. On the embedded store, this process is the only node: it declares those before it dead and takes
- *    back their runs.
+ * 1. On the embedded store, this process is the only node: it declares all earlier nodes dead and
+ *    recovers their runs.
  * 2. `enroll` inserts the row of the node.
- * 3. On PostgreSQL, the loop runs `session`: a connection of the node's own that listens for signals.
- * 4. `makeBeat`: on that connection, the node takes its advisory lock, renews its lease and learns
- *    which runs were cancelled, again and again. If it finds that it was declared dead and that
- *    others have its runs, `onLost` runs and the node enrolls again.
- * 5. A session that fails is opened again. When the scope ends, `signOff` gives back what the node
- *    still has and removes its row.
+ * 3. On PostgreSQL, the loop runs `session`: a dedicated connection that listens for signals.
+ * 4. `makeBeat`: on that connection, the node repeatedly takes its advisory lock, renews its lease
+ *    and learns which runs were cancelled. If the node was declared dead and others have its runs,
+ *    `onLost` runs and the node enrolls again.
+ * 5. A session that fails is reopened. When the scope closes, `signOff` hands back the runs that
+ *    the node still holds and deletes its row.
  */
 export const join = Effect.fnUntraced(function* (
   engine: Engine,
@@ -99,7 +99,8 @@ export const join = Effect.fnUntraced(function* (
 
   if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
 
-  // Elapsed time, because with the time of day a node whose clock was set back did not judge others.
+  // Uses elapsed time. With the time of day, a node whose clock was set back would not check
+  // others.
   const thereForMs = () => Math.min(elapsedMs(clock) - cameAtMs, engine.clock.steadyForMs)
   return {
     mayJudge: () => thereForMs() >= judgesAfterMs,
@@ -108,7 +109,7 @@ export const join = Effect.fnUntraced(function* (
   }
 })
 
-/** Renews the lease of the node once, and waits until the next time. */
+/** Renews the node's lease once, then sleeps until the next renewal is due. */
 const makeBeat = Effect.fnUntraced(function* (
   engine: Engine,
   connection: Parameters<typeof onConnection>[0],

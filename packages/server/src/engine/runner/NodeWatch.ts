@@ -14,16 +14,17 @@ import type { Membership } from "./Membership.ts"
 const everyMs = 1_000
 
 /**
- * One round of looking after what others should have done.
+ * One pass of watching nodes, agents and jobs:
  *
- * 1. For a second, runs whose completion is overdue are finished at their times.
- * 2. One statement judges nodes and agents (`judge`). It also releases blocked runs that have missed
- *    their release.
+ * 1. For a second, runs whose completion is overdue are finished at their deadlines.
+ * 2. One statement checks nodes and agents (`judge`). It also releases blocked runs that have
+ *    missed their release.
  * 3. Runs of dead nodes and agents are recovered.
- * 4. Runs that no worker took in time are finished, and so are runs whose completion is overdue.
- * 5. The next named queues in which runs wait are named to the loop that admits them.
+ * 4. Runs that no worker claimed in time are finished, and so are runs whose completion is overdue.
+ * 5. The next named queues with parked runs are passed to the loop that admits them.
  *
- * A node that has just come, or that doubts the clock of the database, decides about nobody.
+ * A node that has just started, or for which the database clock is in doubt, declares nothing dead
+ * or overdue.
  */
 export const makeNodeWatch = Effect.fnUntraced(function* (
   engine: Engine,
@@ -47,10 +48,10 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
   const recoverLost = Effect.gen(function* () {
     const lost = yield* recover(sql, "dead", "perhaps going on")
     yield* Effect.logWarning(
-      `took back the runs of a dead node or agent; ${lost} of them had started`
+      `recovered the runs of a dead node or agent; ${lost} of them had started`
     )
     engine.dueFrom.forget()
-    // The dead node may have written changes that it announced to nobody.
+    // The dead node may have written changes without publishing them.
     changes.resetAll()
     engine.feedWaker.wake()
   })
@@ -77,18 +78,21 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
 /** Deadlines this close together are handled by one statement. */
 const gatherMs = 50
 
-/** All nodes know the same deadline. Whoever is first leaves nothing to the others. */
+/**
+ * Random delay, because all nodes know the same deadline. The first node leaves nothing to the
+ * others.
+ */
 const spreadMs = 50
 
 /**
- * Waits that long, and ends overdue attempts at their times meanwhile. `dueInMs` is the time until
- * the first of them. As long as none is due, it makes no statement.
+ * Waits for `waitMs`, and finishes overdue attempts at their deadlines meanwhile. `dueInMs` is the
+ * time until the first deadline. Without a due deadline, it runs no statement.
  */
 const endOverdueWithin = Effect.fnUntraced(function* (
   waitMs: number,
   dueInMs: number | null,
   endOverdue: Completions["Service"]["endOverdue"],
-  /** Undefined if this node may not decide about others. */
+  /** Undefined if this node may not check others. */
   uptime: () => NodeUptime | undefined
 ) {
   const clock = yield* Clock.Clock

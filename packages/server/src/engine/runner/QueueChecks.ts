@@ -5,7 +5,7 @@ export class QueueChecks {
   readonly waker = new Waker()
   readonly #at = new Map<string, number>()
 
-  /** Notes that the queues may have a run to admit at this time. */
+  /** Schedules a check of the queues for this time. */
   checkAt(queueIds: Iterable<string>, atMs: number): void {
     let isSooner = false
     for (const id of queueIds) {
@@ -17,7 +17,7 @@ export class QueueChecks {
     if (isSooner) this.waker.wake()
   }
 
-  /** Takes queues whose time has come, in the order in which they were named. */
+  /** Removes and returns the queues whose check is due, in the order in which they were added. */
   take(nowMs: number, limit: number): ReadonlyArray<string> {
     const taken: Array<string> = []
     for (const [id, atMs] of this.#at) {

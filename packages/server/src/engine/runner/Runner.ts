@@ -42,16 +42,15 @@ type Requirements =
   | CompletionUrls
 
 /**
- * Firing, claiming, starting and settling may each have a statement under way, and there is
- * maintenance.
+ * Firing, claiming, starting and settling may each run a statement at the same time as maintenance.
  */
 const connections = 4
 
 /**
- * The pool of the service pipelines the statements of many requests over one connection. The
- * statements of the engine are few and take 10 ms each. In one pipeline they would wait for each
- * other, and requests would wait for them (6,400 runs/s instead of 19,000). The embedded store has
- * only one connection.
+ * The service's pool pipelines the statements of many requests over one connection. The statements
+ * of the engine are few and take 10 ms each. In one pipeline they would wait for each other, and
+ * requests would wait for them (6,400 runs/s instead of 19,000). The embedded store has only one
+ * connection.
  */
 const ownConnections = (
   store: Store["Service"]
@@ -71,10 +70,10 @@ const ownConnections = (
       ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * One node of the run engine. Any number of nodes share a database, with nothing to configure. The
- * steps below are in the order of starting. The scope ends them in reverse order, and that is how a
- * node stops: it takes no new work, gives back the runs it holds, lets calls end, writes the
- * results and leaves.
+ * One node of the run engine. Any number of nodes can share a database, without configuration. The
+ * numbered steps below start a node. The scope undoes them in reverse order when the node stops: it
+ * takes no new work, hands back the runs it holds, lets calls finish, writes the results and signs
+ * off.
  */
 export class Runner extends Context.Service<
   Runner,
@@ -87,7 +86,7 @@ export class Runner extends Context.Service<
       const signals = yield* Signals
       const partitions = yield* Partitions
 
-      // The parts. None of them does anything yet.
+      // Creates the parts. None of them does anything yet.
       const engine = yield* makeEngine
       const { feedWaker, intake, options } = engine
       const stopWaker = new Waker()
@@ -108,12 +107,12 @@ export class Runner extends Context.Service<
       const membership = yield* join(engine, forgetAll)
       const watchNodes = yield* makeNodeWatch(engine, membership, walk)
 
-      // 2. Results. Stopping waits until all are written.
+      // 2. Results. When the node stops, it waits until all are written.
       yield* Effect.forkScoped(loop("settling runs", settler.settleSome, restartIfStuck))
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(settler.flush, "2 seconds")))
 
-      // 3. Calls. Stopping lets them end and gives up those that take too long: other nodes repeat
-      //    them.
+      // 3. Calls. When the node stops, it lets calls finish and abandons those that take too long:
+      //    other nodes repeat them.
       yield* Effect.addFinalizer(() =>
         calls.ended.pipe(
           Effect.timeout(options.stopMs),
@@ -166,7 +165,7 @@ export class Runner extends Context.Service<
         )
       )
 
-      // 6. Stopping begins here: slots of named queues go to other nodes from now on.
+      // 6. Stopping begins here: from now on, slots of named queues go to other nodes.
       yield* Effect.addFinalizer(() => Effect.sync(() => engine.stop()))
 
       const stats = (): RunnerStats => ({

@@ -1,4 +1,4 @@
-/** Since the process started. */
+/** Counts since the process started. */
 export interface RunnerCounts {
   fired: number
   claimed: number
@@ -8,7 +8,7 @@ export interface RunnerCounts {
   retried: number
   cancelled: number
   skipped: number
-  /** Results that came after the lease was lost and were not written. */
+  /** Results discarded because the lease was lost. */
   fenced: number
 }
 
@@ -16,8 +16,8 @@ export interface RunnerStats extends Readonly<RunnerCounts> {
   readonly node: number
   readonly held: number
   readonly running: number
-  /** The memory that the large ones among the running calls take. */
+  /** The memory that large running calls use. */
   readonly bytes: number
-  /** Runs that have ended and are not written yet. */
+  /** The number of results that are not written yet. */
   readonly settling: number
 }

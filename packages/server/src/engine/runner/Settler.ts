@@ -18,36 +18,43 @@ import { logFailures } from "./logFailures.ts"
 const batch = 1_000
 
 /**
- * The time between one write and the next, in which results are gathered. At hundreds of runs per
- * second, a statement for each would cost more than anything else. A result that comes later is
- * written at once.
+ * The interval between two writes, in which results are gathered. At hundreds of runs per second, a
+ * statement per result would cost more than anything else. A result that arrives after a longer
+ * pause is written immediately.
  */
 const gatherMs = 25
 
-/** Shorter, because the next step of a chain starts when the one before is written. */
+/**
+ * Shorter, because the next step of a chain starts when the result of the previous step is written.
+ */
 const gatherForNextMs = 5
 
-/** While runs are due, starting them goes first, and writing waits this long. */
+/** While runs are due, starting them has priority, and results wait this long. */
 const yieldMs = 200
 
-/** The same if something follows in a chain or in a named queue. */
+/** The same if a step of a chain or a run of a named queue follows. */
 const yieldForNextMs = 50
 
-/** If the database is up and one result alone fails this many times, it cannot be stored. */
+/**
+ * If the database is up and writing a single result fails this many times, the result cannot be
+ * stored.
+ */
 const maxTries = 3
 
-/** Results that cannot be stored even without their answers are tried again after this long. */
+/** Results that cannot be stored even without their response are retried after this interval. */
 const asideMs = 60_000
 
-/** If more results than this cannot be stored, the store is at fault, and the loop fails openly. */
+/**
+ * If more results than this cannot be stored, the store is the problem, and the loop fails visibly.
+ */
 const maxAside = 20
 
 export interface Settler {
-  /** Results that are not written yet. */
+  /** The number of results that are not written yet. */
   readonly pending: () => number
-  /** Forgets everything, because the leases are lost, and with them the right to write. */
+  /** Forgets all results, because the leases are lost, and with them the right to write. */
   readonly clear: () => void
-  /** Writes the results that there are, or waits until there is one. */
+  /** Writes pending results, or waits for the first one. */
   readonly settleSome: Effect.Effect<void, SqlError.SqlError>
   readonly flush: Effect.Effect<void>
 }
@@ -57,16 +64,17 @@ type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, Sql
 /**
  * Writes the results of runs. The loop runs `settleSome`:
  *
- * 1. `writeAside`: results that could not be stored a minute ago are tried again.
- * 2. `gather`: results are gathered for a moment, unless none was written just before.
- * 3. `writeNext`: one statement writes a batch of them (`transitions/finish.ts`). If runs among them
- *    held slots of named queues, `writeAndHandOver` gives the slots to the next runs in the same
- *    transaction (`transitions/handOver.ts`), and their calls begin at once (`begin`).
- * 4. A batch that fails is written once more without handing over (`writeOnly`), and then result by
- *    result (`writeApart`). A result that cannot be stored even without its answer is put aside.
+ * 1. `writeAside`: results that could not be stored a minute ago are retried.
+ * 2. `gather`: results are gathered for a moment, unless the last write was long enough ago.
+ * 3. `writeNext`: one statement writes a batch (`transitions/finish.ts`). If runs in the batch held
+ *    slots of named queues, `writeAndHandOver` gives the slots to the next runs in the same
+ *    transaction (`transitions/handOver.ts`), and their calls begin immediately (`begin`).
+ * 4. A batch that fails is written again without passing slots on (`writeOnly`), and then one
+ *    result at a time (`writeApart`). A result that cannot be stored even without its response is
+ *    set aside.
  *
- * While the database is unavailable, results are kept. If a lease is lost by then, the fence drops
- * the result.
+ * While the database is unavailable, results are kept. If the lease is lost by then, the fence
+ * drops the result.
  */
 export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine,
@@ -86,14 +94,15 @@ export const makeSettler = Effect.fnUntraced(function* (
   })
 
   /**
-   * The statement failed although the database answers: because of one of the rows, or because the
-   * disk is full. Results that cannot be stored are put aside, so that the others go on.
+   * Writes results one at a time, after a batch failed although the database is up: because of one
+   * of the rows, or because the disk is full. Results that cannot be stored are set aside, so that
+   * the others are written.
    */
   const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
       if (!(yield* writeAlone(writeOnly, settlement))) {
         if (aside.count < maxAside) aside.add(settlement, elapsedMs(clock))
-        // Fails once more, and the loop with it.
+        // Fails again, and makes the loop fail.
         else yield* writeOnly([settlement])
       }
       results.remove(new Set([settlement]))
@@ -106,8 +115,8 @@ export const makeSettler = Effect.fnUntraced(function* (
     writtenMs = elapsedMs(clock)
     yield* write(next).pipe(
       Effect.catch(() =>
-        // All else must go on if handing over is what fails. This fails too if the database is
-        // unavailable. Then nothing is lost, because the results are still there.
+        // Results must be written even if passing slots on fails. If the database is unavailable,
+        // this fails too, and the results are kept.
         writeOnly(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
       )
     )
@@ -117,7 +126,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   return {
     settleSome: Effect.gen(function* () {
       if (aside.isDue(elapsedMs(clock))) yield* writeAside
-      // The waker may still wake for results that are written already.
+      // The waker may still wake for results that were already written.
       if (results.count === 0) return yield* results.waker.wait(60_000)
       if (results.count < batch) yield* gather(engine, clock, writtenMs)
       yield* writeNext
@@ -136,8 +145,8 @@ export const makeSettler = Effect.fnUntraced(function* (
 })
 
 /**
- * Waits until the results are to be written. It sleeps in short steps, because meanwhile other runs
- * may finish, and the runs that go first may all have started.
+ * Waits until the results are to be written. Sleeps in short intervals, because more runs may
+ * finish meanwhile, and runs with priority may all have started.
  */
 const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, writtenMs: number) {
   const sinceMs = elapsedMs(clock)
@@ -147,26 +156,26 @@ const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, 
   }
 })
 
-/** When results that have waited since `sinceMs` are written. */
+/** Returns when to write results that have waited since `sinceMs`. */
 const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: number): number => {
   const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
   const goesOn = holdsSlot || results.some(({ position }) => position !== null)
   if (intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
-  // The slot of a run of a named queue stays empty until its result is written.
+  // The slot of a run of a named queue is not free until the run's result is written.
   if (holdsSlot) return sinceMs
   return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
 }
 
 /**
- * `writeOnly` writes a batch of results. `write` also gives the slots that the runs held to the next
- * runs of their queues, where this node may.
+ * `writeOnly` writes a batch of results. `write` also passes queue slots on to the next runs, where
+ * this node may.
  */
 const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
   const notifyFinished = yield* makeNotifyFinished
   const tracer = yield* Tracing
 
-  /** The results are committed, so this must not fail and make the caller write them again. */
+  /** The results are committed, so this must not fail, or the caller would write them again. */
   const afterCommit = (
     settlements: ReadonlyArray<Settlement>,
     settled: Settled,
@@ -183,7 +192,7 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
     yield* afterCommit(settlements, yield* retryAfterDeadlock(finish(sql, settlements)))
   })
 
-  /** The slots of the runs in `handing` go to the next runs, in the same transaction. */
+  /** Passes the slots of the runs in `handing` on to the next runs, in the same transaction. */
   const writeAndHandOver = Effect.fnUntraced(function* (
     settlements: ReadonlyArray<Settlement>,
     handing: ReadonlySet<string>
@@ -200,11 +209,11 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
       retryAfterDeadlock(sql.withTransaction(handingOver))
     )
     yield* afterCommit(settlements, settled, next)
-    // If this fails, the calls are begun a little later, as those of other runs are.
+    // If this fails, the calls begin a little later, like those of other runs.
     yield* begin(engine.takeOver(next), owner, askedMs).pipe(
       Effect.catchCause((cause) =>
         Effect.logWarning(
-          `runs that took free slots could not begin at once: ${shortMessage(cause)}`
+          `runs that took free slots could not begin immediately: ${shortMessage(cause)}`
         )
       )
     )
@@ -217,7 +226,7 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
   return { write, writeOnly }
 })
 
-/** Returns false if the result cannot be stored, not even without its answer. */
+/** Returns false if the result cannot be stored, even without its response. */
 const writeAlone = (writeOnly: Write, settlement: Settlement) => {
   const orElse =
     <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
@@ -227,7 +236,7 @@ const writeAlone = (writeOnly: Write, settlement: Settlement) => {
         ? Effect.fail(error)
         : Effect.andThen(Effect.logError(problem), next)
     }
-  const writeBare = writeOnly([withoutAnswer(settlement)]).pipe(
+  const writeBare = writeOnly([withoutResponse(settlement)]).pipe(
     Effect.as(true),
     Effect.catch(orElse("the end", Effect.succeed(false)))
   )
@@ -238,14 +247,14 @@ const writeAlone = (writeOnly: Write, settlement: Settlement) => {
   )
 }
 
-const withoutAnswer = (settlement: Settlement): Settlement => ({
+const withoutResponse = (settlement: Settlement): Settlement => ({
   ...settlement,
   response_body: null,
   exchange: null,
-  error: executionError("internal", "the answer could not be stored")
+  error: executionError("internal", "the response could not be stored")
 })
 
-/** Results that cannot be stored. They are kept in memory and tried again after a while. */
+/** Results that cannot be stored. They are kept in memory and retried after a while. */
 class AsideResults {
   #kept: ReadonlyArray<Settlement> = []
   #triedMs = 0
@@ -258,7 +267,7 @@ class AsideResults {
     return this.#kept.length > 0 && nowMs - this.#triedMs >= asideMs
   }
 
-  /** All of them, to be tried now. They stay until they are removed. */
+  /** Returns all results for another try. They stay here until they are removed. */
   takeTurn(nowMs: number): ReadonlyArray<Settlement> {
     this.#triedMs = nowMs
     return this.#kept

@@ -6,15 +6,15 @@ import { makeAfterSettled } from "../afterSettled.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
 import { clearSome, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
-/** Nodes get a signal of a stop. This interval is for nodes that missed the signal. */
+/** Polling interval for nodes that missed the signal of a stop. */
 const pollMs = 5_000
 
-/** The pause if other transactions have locked all that is left. */
+/** The pause if other transactions have locked all remaining runs. */
 const lockedMs = 100
 
 /**
- * One round of clearing the queue of stopped runs: a batch per stop, so that a long queue does not
- * hold up the others. Nodes do so side by side, each with runs that no other has locked.
+ * Clears one batch of runs for each stop, so that a long queue does not delay the others. Several
+ * nodes can do this at the same time, because each skips locked runs.
  */
 export const makeStopper = Effect.fnUntraced(function* (
   waker: Waker
@@ -27,7 +27,7 @@ export const makeStopper = Effect.fnUntraced(function* (
   const signals = yield* Signals
   const afterSettled = yield* makeAfterSettled
 
-  /** Returns how many runs were found. */
+  /** Returns the number of runs found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
     const { found, isFull, requested, settled, settlements } = yield* retryAfterDeadlock(
       sql.withTransaction(clearSome(sql, stop))

@@ -2,11 +2,11 @@ import { Waker } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
 
 /**
- * The results that a node has yet to write, in the order in which its calls finished. Calls add to
- * it, and the settler takes from it.
+ * The results that a node has yet to write, in the order in which its calls finished. Calls add
+ * results, and the settler removes them.
  */
 export class UnwrittenResults {
-  /** Wakes the settler when a result was added, sometimes for results that are written already. */
+  /** Wakes the settler when a result was added. Sometimes that result has already been written. */
   readonly waker = new Waker()
   #waiting: Array<Settlement> = []
 
@@ -23,7 +23,10 @@ export class UnwrittenResults {
     return this.#waiting.some(holds)
   }
 
-  /** The first ones. They stay here until they are removed, because writing them may fail. */
+  /**
+   * Returns the first results. They stay here until they are removed, because writing them may
+   * fail.
+   */
   first(limit: number): ReadonlyArray<Settlement> {
     return this.#waiting.slice(0, limit)
   }
@@ -32,7 +35,7 @@ export class UnwrittenResults {
     this.#waiting = this.#waiting.filter((one) => !written.has(one))
   }
 
-  /** The leases are lost, and with them the right to write. */
+  /** Forgets all results, because the leases are lost, and with them the right to write. */
   clear(): void {
     this.#waiting = []
   }

@@ -2,10 +2,10 @@ import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { Settlement } from "../Run.ts"
 
-/** Of a batch of up to 1,000. A target that is down must not fill the disk. */
-const mostLines = 20
+/** Per batch of up to 1,000 results. A target that is down must not fill the disk. */
+const maxLines = 20
 
-/** One line for each execution that failed for good, as far as it was written. */
+/** Logs one line for each execution that has failed for good and was written. */
 export const logFailures = (
   settlements: ReadonlyArray<Settlement>,
   ids: ReadonlyArray<string>
@@ -14,8 +14,8 @@ export const logFailures = (
   if (failed.length === 0) return Effect.void
   const written = new Set(ids)
   const lines = failed.filter(({ id }) => written.has(id))
-  const left = lines.length - mostLines
-  return Effect.forEach(lines.slice(0, mostLines), line, { discard: true }).pipe(
+  const left = lines.length - maxLines
+  return Effect.forEach(lines.slice(0, maxLines), line, { discard: true }).pipe(
     Effect.andThen(left > 0 ? Effect.logWarning(`${left} more executions failed`) : Effect.void)
   )
 }

@@ -3,11 +3,11 @@ import { makeSpanId, spanIdOf, traceIdOf, traceparentOf, type Tracer } from "../
 import type { SettledRun, Settlement, StartedRun } from "../Run.ts"
 import { timeOfId } from "../RunId.ts"
 
-/** Of a step, the trace is that of the chain's run. */
+/** A step belongs to the trace of its chain run. */
 const traceOf = ({ id, position }: Pick<SettledRun, "id" | "position">) =>
   traceIdOf(position?.chain_run_id ?? id)
 
-/** An attempt: how long the run waited for it, and the call. */
+/** Begins the spans of an attempt: the time the run waited for the attempt, and the call. */
 export const beginTrace = (tracer: Tracer, run: StartedRun, takenMs: number) => {
   const traceId = traceOf(run)
   const parentSpanId = spanIdOf(run.id)
@@ -58,7 +58,10 @@ export const beginTrace = (tracer: Tracer, run: StartedRun, takenMs: number) => 
   }
 }
 
-/** What follows the calls: writing the results, and the runs as a whole once they have ended. */
+/**
+ * Creates the spans that follow the calls: writing the results, and the whole runs once they have
+ * finished.
+ */
 export const traceSettled = (
   tracer: Tracer,
   settlements: ReadonlyArray<Settlement>,
@@ -83,7 +86,7 @@ export const traceSettled = (
       error: undefined
     })
     if (run.status === null) continue
-    // The first step of a chain has the id of the chain's run, and all other steps belong to it.
+    // The first step of a chain has the id of the chain run. All other steps are children of it.
     const isFirst = run.position === null || run.position.chain_run_id === run.id
     tracer.span({
       traceId,
@@ -108,5 +111,5 @@ export const traceSettled = (
 const describeError = ({ error }: Pick<Settlement, "error">) =>
   error === null ? undefined : errorLine(error)
 
-/** Without the path, which may hold a secret. */
+/** Leaves out the path, which may contain a secret. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "")

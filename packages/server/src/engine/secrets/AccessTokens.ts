@@ -5,62 +5,65 @@ import { Clock, Context, Deferred, Effect, Layer, Result, Schedule, Schema } fro
 import { SqlClient } from "effect/sql"
 import { Ids, mac, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 
-/** An access token that an authorization server has issued. */
+/** An access token issued by an authorization server. */
 export interface AccessToken extends AccessTokenId {
   readonly text: string
 }
 
-/** Names an access token without its text. */
+/** Identifies an access token without its text. */
 export interface AccessTokenId {
-  /** The token request that it answered. */
+  /** The id of the token request that returned it. */
   readonly requestId: string
   readonly sealed: string
 }
 
-/** A token, or the reason why there is none. */
+/** A token, or the reason why none was issued. */
 type Token = Result.Result<AccessToken, string>
 
-/** A token is replaced this long before it expires, and short-lived ones a tenth of their life before. */
+/**
+ * A token is replaced this long before it expires, or a tenth of its lifetime before if that is
+ * shorter.
+ */
 const marginSeconds = 30
 
-/** The life of a token whose server does not say how long it is valid. */
+/** The assumed lifetime of a token whose server does not specify one. */
 const defaultLifeSeconds = 300
 
-/** No server is asked again within this time after it gave no token. */
+/** The pause after a token request has failed. */
 const pauseSeconds = 5
 
-/** A server that answers 401 to a token that is younger than this has another reason. */
+/** If a token is younger than this, a 401 response has another reason than the token. */
 const leastAgeSeconds = 30
 
 const requestTimeoutSeconds = 20
 
-/** After this time another node asks, because the one that began may be gone. */
+/** After this time, another node makes the request, because the node that began it may be dead. */
 const leaseSeconds = requestTimeoutSeconds + 10
 
-/** How often a node looks whether another node has a token by now. */
+/** The interval at which a node checks whether another node has obtained a token. */
 const pollMs = 100
 
 const maxRemembered = 10_000
 
 /**
- * The access tokens of calls with OAuth2 client credentials. One node asks for a token, and all calls of
- * all nodes use it until shortly before it expires. Tokens are kept sealed, in the database and in
- * memory. The id of a token is a keyed hash of everything that its request contains, so a changed client secret
- * has a token of its own.
+ * The access tokens of calls with OAuth2 client credentials. One node requests a token, and all
+ * calls of all nodes use it until shortly before it expires. Tokens are encrypted in the database
+ * and in memory. The id of a token is a keyed hash of everything that its request contains, so a
+ * changed client secret gets a token of its own.
  *
- * 1. `get` returns the token that this node remembers, if it is still good.
- * 2. Calls that find none wait together for one `obtain`.
- * 3. `obtain` reads the token of the database. If there is no good one, it takes the lease, asks the
- *    authorization server, and stores the token or the failure.
+ * 1. `get` returns the token that this node has cached, if it is still valid.
+ * 2. Calls without a valid token share one `obtain`.
+ * 3. `obtain` reads the token from the database. If there is no valid one, it takes the lease,
+ *    requests a token from the authorization server, and stores the token or the failure.
  */
 export class AccessTokens extends Context.Service<
   AccessTokens,
   {
-    /** `request` holds the values of its secrets. */
+    /** `request` contains the values of its secrets. */
     readonly get: (workspaceId: string, request: OAuth2Auth) => Effect.Effect<Token>
     /**
-     * Forgets a token that a server has refused. True if the call can be made again with another
-     * token: this one was old enough to be withdrawn, or is replaced already.
+     * Forgets a token that a server has rejected. Returns true if the call can be retried with
+     * another token: the rejected one was old enough to have been revoked, or was already replaced.
      */
     readonly reject: (workspaceId: string, token: AccessTokenId) => Effect.Effect<boolean>
   }
@@ -86,7 +89,9 @@ export class AccessTokens extends Context.Service<
       const remembered = new Map<string, { readonly sealed: string; readonly untilMs: number }>()
       const flights = new Map<string, Deferred.Deferred<Token>>()
 
-      /** Keyed, because the hash is stored and a client secret may be short enough to be guessed. */
+      /**
+       * Keyed, because the hash is stored and a client secret may be short enough to be guessed.
+       */
       const idOf = (
         workspaceId: string,
         { audience, client_id, client_secret, scope: scopes, token_url }: OAuth2Auth
@@ -113,7 +118,10 @@ export class AccessTokens extends Context.Service<
         return opened(id, token.sealed)
       })
 
-      /** Takes the right to ask for a token, unless there is one or another node is asking. */
+      /**
+       * Takes the lease on requesting a token, unless there is a token or another node has the
+       * lease.
+       */
       const takeLease = Effect.fnUntraced(function* (workspaceId: string, id: string) {
         const rows = yield* sql`
           INSERT INTO access_tokens (workspace_id, id, asking_until)
@@ -166,7 +174,7 @@ export class AccessTokens extends Context.Service<
         return Result.succeed({ text, requestId: id, sealed })
       })
 
-      /** Removes the tokens of requests that nobody makes any more. */
+      /** Deletes the tokens of requests that are no longer made. */
       const removeOld = (workspaceId: string) =>
         sql`
           DELETE FROM access_tokens
@@ -194,7 +202,7 @@ export class AccessTokens extends Context.Service<
               yield* remember(id, row.sealed_token, row.usable_seconds ?? 0)
               return Result.succeed(token)
             }
-            // Sealed with an APP_SECRET that is gone.
+            // The token was encrypted with an APP_SECRET that is no longer configured.
             yield* forget(workspaceId, id, row.sealed_token)
           }
           if (row?.error != null && (row.asking_seconds ?? 0) > 0) return Result.fail(row.error)
@@ -228,7 +236,7 @@ export class AccessTokens extends Context.Service<
               flights.delete(id)
               return Deferred.done(flight, exit)
             }),
-            // A call that is cut off must not take the token from the others that wait.
+            // Aborting one call must not abort the token request that others wait for.
             Effect.forkIn(scope)
           )
           return yield* Deferred.await(flight)
@@ -254,7 +262,7 @@ interface StoredToken {
 
 type Answer = Result.Result<{ readonly text: string; readonly life_seconds: number }, string>
 
-/** Asks the authorization server for a token (RFC 6749, 4.4). */
+/** Requests a token from the authorization server (RFC 6749, 4.4). */
 const ask = Effect.fnUntraced(function* (
   call: Call["Service"],
   workspace_id: string,
@@ -290,7 +298,7 @@ const ask = Effect.fnUntraced(function* (
   const body = result.response_body ?? ""
   if (result.outcome !== "success") {
     const { error } = Result.getOrElse(readRefusal(body), () => ({ error: undefined }))
-    const reason = result.error?.message ?? "gave no token"
+    const reason = result.error?.message ?? "issued no token"
     return Result.fail(mask(`${server} ${reason}${error === undefined ? "" : `: ${error}`}`))
   }
   return Result.mapBoth(readToken(body), {
@@ -298,7 +306,7 @@ const ask = Effect.fnUntraced(function* (
       text: access_token,
       life_seconds: expires_in ?? defaultLifeSeconds
     }),
-    onFailure: () => `${server} answered without a bearer token`
+    onFailure: () => `${server} responded without a bearer token`
   })
 })
 

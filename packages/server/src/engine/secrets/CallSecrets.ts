@@ -5,13 +5,16 @@ import { Secrets, unsealIfKnown } from "../../core/index.ts"
 import { Signals } from "../../events/index.ts"
 import { batched, columnsOfAnyLength } from "../../store/index.ts"
 
-/** A secret of a workspace. `value` is undefined if the `APP_SECRET` that sealed it is gone. */
+/**
+ * A secret of a workspace. `value` is undefined if the `APP_SECRET` that encrypted it is no longer
+ * configured.
+ */
 export interface OpenedSecret {
   readonly value: string | undefined
   readonly allowed_hosts: ReadonlyArray<AllowedHost>
 }
 
-/** The secrets that a workspace has of those that were asked for together. */
+/** The secrets of a workspace that were requested together, as far as they exist. */
 export class OpenedSecrets {
   readonly #secrets: ReadonlyMap<string, OpenedSecret>
   readonly #values = new Map<string, ReadonlyArray<string>>()
@@ -24,7 +27,7 @@ export class OpenedSecrets {
     return this.#secrets.get(name)
   }
 
-  /** The same array for the same names, by which what is made of the values is found again. */
+  /** Returns the same array for the same names, so that callers can cache by it. */
   valuesOf(names: ReadonlySet<string>): ReadonlyArray<string> {
     const key = [...names].join()
     const known = this.#values.get(key)
@@ -35,24 +38,28 @@ export class OpenedSecrets {
   }
 }
 
-/** How long a node uses secrets that it has opened. It is the bound if the signal of a change is lost. */
+/**
+ * How long a node caches decrypted secrets. It is the maximum delay if the signal of a change is
+ * lost.
+ */
 const usedForMs = 1_000
 
-/** So many workspaces, and combinations of secrets of one, are kept at most. */
+/** Maximum number of cached workspaces, and of cached combinations of secrets in each. */
 const maxUsed = 1_000
 
-/** The message to other nodes, before the id of the workspace. */
+/** The prefix of the signal to other nodes, before the id of the workspace. */
 const signal = "secrets "
 
 /**
- * Opens the secrets that users name in calls and channels. A call that starts after a change must use the
- * new value, so they are used for a second at most, and a signal makes every node forget what has changed.
- * Calls that start together share one statement, and each secret is opened once for all of them.
+ * Decrypts the secrets that users refer to in calls and channels. A call that starts after a change
+ * must use the new value, so secrets are cached for a second at most, and a signal makes every node
+ * forget what has changed. Calls that start together share one statement, and each secret is
+ * decrypted once for all of them.
  */
 export class CallSecrets extends Context.Service<
   CallSecrets,
   {
-    /** The secrets of these names that the workspace has. */
+    /** Returns the secrets with these names, as far as they exist. */
     readonly open: (workspaceId: string, names: ReadonlySet<string>) => Effect.Effect<OpenedSecrets>
     /** Makes all nodes read the secrets of a workspace again. The change must be committed. */
     readonly changed: (workspaceId: string) => Effect.Effect<void>

@@ -4,8 +4,8 @@ import { Result } from "effect"
 import type { OpenedSecrets } from "./CallSecrets.ts"
 
 /**
- * The values of the secrets that a call uses, or the reason why it must not have them: one is missing, or
- * may not be sent to one of the URLs.
+ * Returns the values of the secrets that a call uses, or the reason why the call must not get them:
+ * a secret is missing, or may not be sent to one of the URLs.
  */
 export const valuesFor = (
   names: ReadonlySet<string>,
@@ -17,7 +17,7 @@ export const valuesFor = (
     const secret = secrets.get(name)
     if (secret === undefined) return missing(`the workspace has no secret ${name}`)
     if (secret.value === undefined) {
-      return missing(`the secret ${name} cannot be opened any more: set its value again`)
+      return missing(`the secret ${name} can no longer be decrypted: set its value again`)
     }
     const refused = urls.find((url) => !mayReceive(url, secret.allowed_hosts))
     if (refused !== undefined) {

@@ -13,29 +13,30 @@ import { Ids, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 
 /**
- * The secrets of workspaces, sealed at rest. Those that sign are derived from them, one per receiver
- * (see `deriveReceiverSecret`). A workspace has one, and two for a day after a rotation. A secret
- * whose `APP_SECRET` is gone cannot be opened, and counts as one that is not there.
+ * The root secrets of workspaces, encrypted at rest. Signing secrets are derived from them, one per
+ * receiver (see `deriveReceiverSecret`). A workspace has one root secret, and two for a day after a
+ * rotation. A secret whose `APP_SECRET` is no longer configured cannot be decrypted and is treated
+ * as missing.
  */
 export class SigningSecrets extends Context.Service<
   SigningSecrets,
   {
     readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
     /**
-     * Adds a secret. The newest one until now lives for one more day, and older ones end. The
-     * workspace must be locked: otherwise two rotations at once would each add a secret and not end
-     * the other's.
+     * Adds a secret. The previous one stays valid for a day, and older ones are deleted. The
+     * workspace must be locked: otherwise two concurrent rotations would each add a secret and not
+     * expire the other's.
      */
     readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
-    /** The secrets with which the receiver at the origin verifies signatures. */
+    /** Returns the secrets with which the receiver at the origin verifies signatures. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       origin: string,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SigningSecret>>
     /**
-     * The secrets whose derived ones sign right now, newest first, for each of the workspaces. Nothing may be sent
-     * for a workspace without one: see `cannotSign`.
+     * Returns the active root secrets of each workspace, newest first. A workspace without one
+     * cannot send anything: see `cannotSign`.
      */
     readonly findLive: (
       workspaceIds: ReadonlyArray<string>
@@ -149,10 +150,13 @@ const toSigningSecret = (
   message_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
 })
 
-/** The error of a call that nothing can sign, because its target could not verify it. */
+/**
+ * The error of a call that cannot be signed. It is not sent, because its target could not verify
+ * it.
+ */
 export const cannotSign = executionError(
   "internal",
-  "the workspace has no signing secret that can be opened: rotate it to have a new one"
+  "the workspace has no signing secret that can be decrypted: rotate it to get a new one"
 )
 
 const rotationMs = 24 * 60 * 60 * 1000

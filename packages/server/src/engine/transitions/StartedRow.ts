@@ -1,6 +1,6 @@
 import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
 
-/** A run that may start and the call of its task, as the SQL statements return them. */
+/** A run that may start, with the call of its task, as the SQL statements return it. */
 export interface StartedRow
   extends Omit<StartedRun, "call" | "position" | "withheld">, Nullable<RunCall> {
   readonly withheld: number | null
@@ -33,7 +33,7 @@ export const callColumns = [
 
 /**
  * The columns above, read from `tasks`. Large headers and bodies are left out, because a batch may
- * have a thousand of them.
+ * contain a thousand of them.
  */
 export const callOfTask = [
   "tasks.method",

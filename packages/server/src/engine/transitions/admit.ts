@@ -5,20 +5,19 @@ import { hasBegun, isInPhase } from "../RunState.ts"
 import { columnsOfRun, targetOf } from "./claim.ts"
 
 /**
- * How long before its time a run gets its slot. Claiming it and asking whether it may start take
- * that long.
+ * How early a run gets its slot: the time it takes to claim the run and to query the start guard.
  */
 export const admitAheadMs = 500
 
-/** One statement admits at most this many runs of a queue. */
+/** Maximum number of runs of a queue that one statement admits. */
 const batch = 500
 
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
 /**
- * SQL for how many runs of a row of `queues` may be admitted. A run holds its slot from the moment
- * that it no longer waits until its row changes again: it ends, is put back to wait for another
- * attempt, or goes elsewhere. The rows are the count, so that nothing can make it wrong.
+ * SQL for how many runs of a row of `queues` may be admitted. A run holds its slot from its
+ * admission until its row changes again: it finishes, waits for another attempt, or moves to
+ * another queue. The slots are counted from these rows, so no counter can become wrong.
  */
 const freeSlots = `
   CASE
@@ -37,9 +36,9 @@ const freeSlots = `
   END`
 
 /**
- * SQL for how many more runs of a row of `queues` may be about to start. If nodes are late, those
- * that are admitted start all at once, so there must not be more of them than fit into the time
- * ahead. Null without a rate.
+ * SQL for how many more runs of a row of `queues` may be about to start. If nodes are late, all
+ * admitted runs start at once, so there must not be more of them than the rate allows in
+ * `admitAheadMs`. Null without a rate.
  */
 const turnsLeft = `
   1 + floor(queues.rate_per_second * ${admitAheadMs / 1_000}) - CASE
@@ -53,7 +52,7 @@ const turnsLeft = `
 
 export interface OpenQueue {
   readonly id: string
-  /** False if the queue is gone. Its runs are to leave it. */
+  /** False if the queue was deleted. Its runs have to leave it. */
   readonly is_there: boolean
   readonly now_ms: number
   /** When the next run of the queue may be admitted. */
@@ -86,7 +85,10 @@ export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<strin
       OR (NOT queues.paused AND ${sql.literal(freeSlots)} > 0)`
 }
 
-/** Returns the queues that nobody else holds. Their rows stay locked until the transaction ends. */
+/**
+ * Locks queues that no other transaction has locked, and returns them. The locks last until the
+ * transaction ends.
+ */
 const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
   sql<{ readonly id: string }>`
     SELECT id
@@ -98,15 +100,15 @@ const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =
 
 /**
  * Gives the free slots of the queues to their runs, the most overdue first. Only this statement
- * gives slots, and only while it holds the row of the queue, so that no two nodes give the same
- * slot. Counting is a statement of its own, because one that waits for a lock sees the runs as they
- * were before. A rate spaces the times at which the runs are due. Nothing is saved up while a queue
- * is idle.
+ * gives slots, and only while it holds the lock of the queue, so that no two nodes give the same
+ * slot. The lock is taken by an earlier statement, because a statement that waits for a lock counts
+ * the runs as they were before. A rate spaces the times at which runs are due. Turns that an idle
+ * queue does not use are lost.
  *
- * 1. `open` has the queues, each with the number of its free slots.
- * 2. `turns` has the runs that get them, numbered in each queue.
- * 3. `timed` has the time at which each run is due, and the node that leases it.
- * 4. `admitted` changes the runs, and `spaced` the next turns of queues with a rate.
+ * 1. `open` contains the queues with the number of their free slots.
+ * 2. `turns` contains the runs that get them, numbered in each queue.
+ * 3. `timed` contains the time at which each run is due, and the node that leases it.
+ * 4. `admitted` updates the runs, and `spaced` the next turns of queues with a rate.
  */
 const admitLocked = (
   sql: SqlClient.SqlClient,
@@ -187,7 +189,7 @@ const turnsOfOpen = (sql: SqlClient.SqlClient) => sql`
       ) AS parked
     )`
 
-/** A run that only a worker may take, or whose share may hold no more here, is leased by no node. */
+/** A run for workers, or of a share that may hold no more runs here, is not leased. */
 const timedTurns = (sql: SqlClient.SqlClient, { except, limit, node }: LeaseOptions) => sql`
     timed AS MATERIALIZED (
       SELECT
@@ -214,25 +216,25 @@ interface AdmittedRow extends LeasedRun {
 }
 
 /**
- * Admitted runs may be leased in the same statement, so that their slots are not empty until the runs
- * are claimed.
+ * The same statement can lease admitted runs, so that their slots are not idle until the runs are
+ * claimed.
  */
 export interface LeaseOptions {
   readonly node: number
   readonly limit: number
-  /** Shares of which nothing is leased. */
+  /** Shares whose runs are not leased. */
   readonly except: ReadonlyArray<number>
 }
 
 export interface Admitted {
   readonly leased: ReadonlyArray<LeasedRun>
-  /** Whether runs were admitted that are still to be claimed. */
+  /** Whether runs were admitted that are not leased yet. */
   readonly isMore: boolean
-  /** Queues that had runs admitted and may have slots left. */
+  /** Queues that had runs admitted and may have free slots left. */
   readonly open: ReadonlyArray<string>
   /** Queues that had runs admitted and have no slot left. */
   readonly full: ReadonlyArray<string>
-  /** Queues that another node admits runs of just now. */
+  /** Queues that another node is admitting runs of. */
   readonly busy: ReadonlyArray<string>
 }
 

@@ -6,9 +6,9 @@ import type { Settlement } from "../Run.ts"
 import { storable } from "./finish/input.ts"
 
 /**
- * Lets runs await their completion: their calls were answered, and their targets report later. A run that
- * somebody has cancelled meanwhile is overdue at once. The fence is that of `finish`. Returns the
- * ids of those that were still held.
+ * Lets runs await their completion after the response to their call. If a run was cancelled
+ * meanwhile, its completion is overdue immediately. Uses the fence of `finish`. Returns the ids of
+ * the runs that were still leased.
  */
 export const awaitCompletion = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -12,7 +12,7 @@ import { nothingSettled, type Settled } from "../Settled.ts"
 export interface StoppableRun extends SettledRun {
   readonly state: RunState
   readonly lease_owner: number | null
-  /** The status of the call that is to be completed. */
+  /** The status code of the response, if the run awaits its completion. */
   readonly answered_with: number | null
   readonly now_ms: number
 }
@@ -23,9 +23,9 @@ export const stoppableColumns = `
   date_part('epoch', now()) * 1000 AS now_ms, ${positionColumn()}`
 
 /**
- * Stops one run. Call it in a transaction, so that the row stays locked until the result is
- * written. A pending delayed task finishes with its run, so its row is locked before the run's, in
- * the order of all transactions.
+ * Cancels one run. Call it in a transaction, so that the row stays locked until the result is
+ * written. A pending delayed task finishes with its run, so its row is locked before that of the
+ * run, as in all transactions.
  */
 export const cancelRun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -59,17 +59,17 @@ export const cancelRun = Effect.fnUntraced(function* (
   return stopped
 })
 
-export interface Stopped extends Recorded {
-  /** Executions whose nodes are asked to cut them off. */
+export interface Stopped extends CancelResult {
+  /** Executions whose nodes were asked to abort the call. */
   readonly requested: ReadonlyArray<string>
 }
 
-export interface Recorded {
+export interface CancelResult {
   readonly settlements: ReadonlyArray<Settlement>
   readonly settled: Settled
 }
 
-/** The attempt of a run that awaits its completion was made. */
+/** The attempt of a run that awaits its completion has been made. */
 const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
   ({
     status: "cancelled",
@@ -80,12 +80,12 @@ const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
     status_code: answered_with
   }) as const
 
-/** Nobody makes its call, so it can be finished here. */
+/** Whether no call is in progress, so that the run can be finished here. */
 export const isNotCalling = ({ state }: StoppableRun): boolean => state !== "running"
 
 /**
- * Ends the runs that are queued or await their completion. What follows (`makeAfterSettled`) is to
- * be done after the commit.
+ * Finishes runs that are queued or await their completion. Call `makeAfterSettled` after the
+ * commit.
  */
 export const recordAsCancelled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -94,14 +94,14 @@ export const recordAsCancelled = Effect.fnUntraced(function* (
   const settlements = runs
     .filter(isNotCalling)
     .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
-  const recorded: Recorded = {
+  const recorded: CancelResult = {
     settlements,
     settled: settlements.length === 0 ? nothingSettled : yield* finish(sql, settlements)
   }
   return recorded
 })
 
-/** Asks the nodes of the running runs to cut them off. Returns the ids of these runs. */
+/** Asks the nodes of running runs to abort the calls. Returns the ids of these runs. */
 export const requestCancel = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>

@@ -20,16 +20,18 @@ export interface Upcoming {
   readonly next_fire_ms: number | null
   /** The second in which the next run is due. */
   readonly next_due_ms: number | null
-  /** For workers, if one waits at this node: whether runs are due, and when the next one will be. */
+  /**
+   * For workers, if an agent waits at this node: whether runs are due, and when the next one is.
+   */
   readonly worker_due: boolean
   readonly next_worker_due_ms: number | null
 }
 
 /**
- * Finds out when there is work next. An idle node asks nothing else. Runs that were due before
- * `fromMs` are left out. There the index is full of entries of runs that have ended, and these
- * cannot be cleaned up while any transaction is old enough to see them (25 ms for 200,000 of them
- * instead of 0.3).
+ * Finds when the next work is due. This is the only query of an idle node. Runs that were due
+ * before `fromMs` are left out: that part of the index is full of dead entries of finished runs,
+ * which cannot be vacuumed while an older transaction is open (25 ms for 200,000 of them instead of
+ * 0.3).
  */
 export const findUpcoming = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -54,18 +56,20 @@ export const findUpcoming = Effect.fnUntraced(function* (
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 
-/** The same expression as in the index of due runs, or the index is of no use. */
+/** The same expression as in the index of due runs, so that the index is used. */
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
-/** Runs for workers are in indexes of their own. */
+/** Excludes runs for workers, which have indexes of their own. */
 const isFree = `${isInPhase("ready")} AND run_on IS NULL`
 
 export interface Claimed {
-  /** They are marked as running, and their calls are to be made at once. */
+  /** Runs that are marked as running. Their calls are to be made immediately. */
   readonly started: ReadonlyArray<StartedRun & Claimant>
-  /** To be started when they are due. */
+  /** Runs to start when they are due. */
   readonly leased: ReadonlyArray<LeasedRun>
-  /** Set if lanes took turns and not all of them were reached. The next claim goes on from here. */
+  /**
+   * Set if lanes took turns and not all of them were reached. The next claim continues from here.
+   */
   readonly reached: LanePosition | null
 }
 
@@ -74,10 +78,10 @@ export const nothingClaimed: Claimed = { started: [], leased: [], reached: null 
 export interface ClaimOptions extends Trust {
   readonly node: number
   readonly limit: number
-  /** Only runs of seconds that begin within this time from now. */
+  /** Only runs whose second begins within this time from now. */
   readonly lookAheadMs: number
   readonly from: LanePosition
-  /** Null takes whatever comes first. Otherwise the lanes take turns. */
+  /** Null claims runs in order of time. Otherwise the lanes take turns. */
   readonly turns: {
     /** Shares that get nothing. */
     readonly except: ReadonlyArray<number>
@@ -87,12 +91,12 @@ export interface ClaimOptions extends Trust {
 }
 
 /**
- * Leases runs that nobody holds and that are due within the look-ahead, the most overdue first. The
- * same statement starts the runs that are already due, unless the start guard has more to check:
- * whether a scheduled run may overlap with the one before it, and what the steps of a chain are.
+ * Leases unleased runs that are due within the look-ahead, the most overdue first. The same
+ * statement starts the runs that are already due, unless the start guard has more to check: whether
+ * a scheduled run may overlap with the previous one, and what the steps of a chain are.
  *
- * The locked rows are found again by their positions, given as an array. If it were a join, the
- * planner would read the whole table, which takes 5 to 13 ms for 20,000 runs.
+ * The locked rows are found again by an array of their positions. With a join, the planner would
+ * read the whole table, which takes 5 to 13 ms for 20,000 runs.
  */
 export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
   options.turns === null
@@ -105,11 +109,14 @@ export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
 interface Found {
   readonly due: Statement.Fragment
   readonly reached: Statement.Fragment
-  /** What else is set. Begins with a comma. */
+  /** Further assignments. Begins with a comma. */
   readonly admits?: Statement.Fragment
 }
 
-/** Leases the rows at the positions of `due`, and starts the runs that need no check of the start guard. */
+/**
+ * Leases the rows at the positions in `due`, and starts the runs that the start guard need not
+ * check.
+ */
 export const claimFound = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   node: number,
@@ -194,7 +201,7 @@ const dueInTurns = (
       ) AS picked
     )`
 
-/** Adds the lane that was reached, as one more row. */
+/** Adds the lane that was reached as another row. */
 const reachedRow = (sql: SqlClient.SqlClient) => sql`
     UNION ALL
     SELECT ${sql.literal(reachedColumns)}
@@ -206,8 +213,8 @@ interface ClaimedRow extends StartedRow, Claimant {
 }
 
 /**
- * SQL for the origin that a run calls, read from its task or from the step that it has reached. A
- * host with a template in it is an origin of its own.
+ * SQL for the origin that a run calls, read from its task or from its current step. A host that
+ * contains a template is an origin of its own.
  */
 export const targetOf = (run: {
   readonly kind: string
@@ -278,7 +285,7 @@ const reachedColumns = claimedColumns
 
 const claimedRows = rowsOf<ClaimedRow>(claimedColumns)
 
-/** What is leased to the node according to the database. */
+/** Finds the runs that are leased to the node in the database. */
 export const findLeased = (sql: SqlClient.SqlClient, node: number) =>
   sql<LeasedRun>`
     SELECT

@@ -11,7 +11,7 @@ import { agentLeaseMs } from "../Nodes.ts"
 import { hasBegun } from "../RunState.ts"
 
 /**
- * Whether the clock was set back since a node was there last: the note of its presence is of the
+ * Returns whether the clock was set back since a node was last up: the time it recorded is in the
  * future.
  */
 export const wasSetBack = (sql: SqlClient.SqlClient) =>
@@ -26,15 +26,14 @@ export const wasSetBack = (sql: SqlClient.SqlClient) =>
   )
 
 /**
- * Brings the times of the engine that were written before the clock of the database was set back to
- * where they would be by the clock as it is now. ADR 47 has a table of all of them. It may be done
- * at any time and any number of times.
+ * Corrects the times of the engine that were written before the database clock was set back. ADR 47
+ * lists all of them. It can be run at any time and repeatedly.
  *
- * 1. `refireSome`: tasks that have fired ahead fire from now on, a batch in each transaction.
- * 2. `correctDueTimes` and the functions after it correct one kind of time each, in transactions of
+ * 1. `refireSome`: tasks that have fired ahead fire from now on, in one transaction per batch.
+ * 2. `correctDueTimes` and the functions after it each correct one kind of time, in transactions of
  *    their own.
- * 3. `correctAbsences` comes last: until then, a node that starts sees that the clock was set back and
- *    does all of this again.
+ * 3. `correctAbsences` comes last: until then, a node that starts sees that the clock was set back
+ *    and repeats all of this.
  */
 export const correctRunTimes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   for (let after = firstTask; after !== undefined;) {
@@ -53,8 +52,8 @@ export const correctRunTimes = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
 })
 
 /**
- * Runs that have not started are due no later than they would be by the clock as it is now. Slots keep
- * their times, and so do delayed tasks: both are known to their users.
+ * Limits the due times of runs that have not started. Slots and delayed tasks keep their times,
+ * because users know them.
  */
 const correctDueTimes = (sql: SqlClient.SqlClient) => {
   const begun = sql.literal(hasBegun())
@@ -84,7 +83,7 @@ const correctDueTimes = (sql: SqlClient.SqlClient) => {
       AND NOT ${begun}`
 }
 
-/** Runs that await their completion have as long for it as they were given. */
+/** Gives runs that await their completion the same time limit from now on. */
 const correctCompletionDeadlines = (sql: SqlClient.SqlClient) => sql`
     UPDATE runs
     SET
@@ -129,14 +128,14 @@ const correctWorkers = (sql: SqlClient.SqlClient) => sql`
     SET missed_at = least(missed_at, now() + interval '1 minute')
     WHERE missed_at > now() + interval '1 minute'`
 
-/** Calendars that were read ahead of the clock are read again now. */
+/** Makes calendars that were fetched in the future be fetched again now. */
 const correctCalendars = (sql: SqlClient.SqlClient) => sql`
     UPDATE calendars
     SET check_at = now()
     WHERE ${sql.literal(isAhead("fetched_at"))}
       AND check_at > now()`
 
-/** Absences are the sign that the clock was set back (`wasSetBack`). */
+/** Corrects absences, by which `wasSetBack` recognizes that the clock was set back. */
 const correctAbsences = (sql: SqlClient.SqlClient) => sql`
     UPDATE absences
     SET began_at = least(began_at, now()), ended_at = least(ended_at, now())
@@ -153,9 +152,10 @@ type AheadTask = Pick<
 >
 
 /**
- * Lets the next tasks that have fired ahead, or were changed while the clock was, fire from now on.
- * Runs of slots to come are withdrawn, so that they fire at their times. Slots whose runs have started
- * are not fired again: `firedAhead.ts`. Returns the last of the tasks, or nothing if there are no more.
+ * Makes a batch of tasks fire from now on that have fired ahead, or were changed while the clock
+ * was ahead. Runs of future slots are withdrawn, so that they fire at their times. Slots whose runs
+ * have started are not fired again: see `firedAhead.ts`. Returns the last task of the batch, or
+ * undefined if there are no more.
  */
 const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after: string) {
   const tasks = yield* sql<AheadTask>`

@@ -7,8 +7,8 @@ import { makeRunId } from "../RunId.ts"
 type Json = Schema.Json
 
 /**
- * Whether a task has as many unfinished runs as it may have. Most tasks have one or none, so there
- * is little to read.
+ * SQL for whether a task has reached its limit of unfinished runs. Most tasks have one or none, so
+ * there is little to read.
  */
 export const isFull = (
   sql: SqlClient.SqlClient,
@@ -32,19 +32,23 @@ export interface InsertedRun extends QueuedRun {
 }
 
 /**
- * Null if the task has as many unfinished runs as it may have, or if the given one is not there.
+ * Adds a run. Returns null if the task has reached its limit of unfinished runs, or if `task` finds
+ * no row.
  */
 export const enqueue = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   run: Pick<QueuedRun, "workspace_id" | "task_id" | "kind" | "trigger"> & {
     /** Null or a time in the past means now. */
     readonly run_at: Date | null
-    /** A statement that makes its task, or locks it, and returns `columnsForRuns`. Both are one. */
+    /**
+     * A statement that creates or locks the task and returns `columnsForRuns`. It becomes part of
+     * this statement.
+     */
     readonly task?: Statement.Fragment
-    /** A statement that records how its task was created. */
+    /** A statement that records the creation of the task. */
     readonly event?: Statement.Fragment | undefined
     readonly most?: number
-    /** What somebody started the run with. Null is the same as none. */
+    /** The input of a run that a user starts. Null is the same as none. */
     readonly input?: Json | undefined
   }
 ) {
@@ -78,7 +82,7 @@ export const enqueue = Effect.fnUntraced(function* (
   return inserted ?? null
 })
 
-/** The statement with the parts before it, and with the input of the run, if there is one. */
+/** Returns the statement with its CTEs, including one for the input of the run if it has one. */
 const withParts = (
   sql: SqlClient.SqlClient,
   parts: ReadonlyArray<Statement.Fragment>,

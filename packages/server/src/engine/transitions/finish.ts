@@ -19,18 +19,19 @@ import {
 import { settledOf, type WrittenRow } from "./finish/settled.ts"
 
 /**
- * Writes how attempts finished.
+ * Writes the results of attempts:
  *
- * 1. Runs whose targets report later go on to await that, in a statement of their own.
- * 2. The outlines of chains say which steps come next.
- * 3. One statement writes all the rest. Its parts are common table expressions, each built by its own
- *    function: those in `finish/runs.ts` change `runs`, those in `finish/records.ts` other tables.
+ * 1. Runs whose jobs report later await their completion, in a separate statement.
+ * 2. The outlines of chains tell which steps are next.
+ * 3. One statement writes everything else. Each of its common table expressions is built by a
+ *    function of its own: those in `finish/runs.ts` change `runs`, those in `finish/records.ts`
+ *    other tables.
  * 4. Tasks that have failed too often are paused.
  *
- * The fence (`isHeld`) is in the WHERE: a node that lost a lease writes nothing. After the commit the
- * caller does what follows, `afterSettled`: the settler of a node for its calls (`runner/Settler.ts`),
- * `settleAlone.ts` and `recover.ts` for runs that no node has in its memory, and the callers of
- * `cancel.ts`.
+ * The fence (`isHeld`) is in the WHERE: a node that has lost a lease writes nothing. After the
+ * commit, the caller runs `afterSettled`: the settler of a node for its calls
+ * (`runner/Settler.ts`), `settleAlone.ts` and `recover.ts` for runs that are not in the memory of
+ * any node, and the callers of `cancel.ts`.
  */
 export const finish = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -70,7 +71,7 @@ const write = (
       SELECT id, slot_queue_id, queue_id FROM retried
     ) AS written`
 
-/** The results are written by now, so nothing about this may make the caller write them again. */
+/** The results are already written, so a failure here must not make the caller write them again. */
 const pause = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
@@ -89,7 +90,7 @@ const pause = (
   )
 }
 
-/** A delayed task has nothing to pause. */
+/** Delayed tasks are left out, because they run only once. */
 const hasFailed = ({ kind, position, status }: Settlement): boolean =>
   kind !== "delayed" &&
   (status === "failed" || (status === "succeeded" && position?.after_failure === true))

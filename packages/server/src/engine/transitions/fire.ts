@@ -15,16 +15,15 @@ export interface FireOptions extends Trust {
   readonly node: number
   readonly limit: number
   readonly lookAheadMs: number
-  /** Null takes whatever comes first. Otherwise the lanes take turns, starting here. */
+  /** Null fires tasks in order of time. Otherwise the lanes take turns, starting here. */
   readonly turns: LanePosition | null
-  /** Asked for each run. False leaves the run to whichever node has room. */
+  /** Decides for each run whether to lease it. If false, any node with room can claim the run. */
   readonly leases: (share: number) => boolean
 }
 
 /**
- * Fires up to `limit` tasks whose time comes within the look-ahead, and leases their runs to the
- * node. Moving `next_fire_at` on and inserting the run are one transaction, so each slot fires
- * once.
+ * Fires up to `limit` tasks whose slot is within the look-ahead, and leases their runs to the node.
+ * `next_fire_at` is advanced in the transaction that inserts the run, so each slot fires once.
  */
 export const fire = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, options: FireOptions) {
@@ -40,7 +39,7 @@ export const fire = Effect.fnUntraced(
         const fire = yield* fireOf(task, daysOf(task))
         if (fire.run_id === undefined) return fire
         tasks.set(fire.run_id, task)
-        // A run that is due much later is not leased now. Another claim takes it when it is due.
+        // A run that is due much later is not leased now. It is claimed when it is due.
         const isSoon =
           fire.due_at === undefined || +fire.due_at <= task.now_ms + options.lookAheadMs
         const mayLease = isSoon && !task.on_worker && task.queue_id === null
@@ -71,7 +70,7 @@ interface FiredRun extends Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "
   readonly queue_id: string | null
 }
 
-/** Moves the tasks on to their next slots, and adds the runs of their slots. */
+/** Advances the tasks to their next slots, and adds the runs of the fired slots. */
 const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) =>
   sql<FiredRun>`
     WITH ${firedSlots(sql, node, fires)}
@@ -104,7 +103,10 @@ const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArra
       date_part('epoch', due_at) * 1000 AS due_ms,
       lease_owner IS NOT NULL AS leased`
 
-/** `slots` has the slots to run, each with why it is refused. The refused ones are recorded here. */
+/**
+ * `slots` contains the slots to run, with the reason if a slot is refused. Refused slots are
+ * recorded here.
+ */
 const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) => sql`
     fires AS (
       SELECT *
@@ -148,7 +150,7 @@ const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray
 
 interface FoundTask extends DueTask {
   readonly fired_ahead_until_ms: number | null
-  /** Where the walk over the lanes ended. Null if nothing is left after that. */
+  /** Where the walk over the lanes ended. Null if it reached the end. */
   readonly reached_ms: number | null
   readonly reached_lane: string | null
 }
@@ -214,7 +216,10 @@ interface FireRow {
   readonly queue_id?: string
 }
 
-/** A task whose schedule cannot be read stops firing, so that it does not hold up the others. */
+/**
+ * Returns what to write for a due task. A task whose schedule cannot be read stops firing, so that
+ * it does not hold up other tasks.
+ */
 const fireOf = (task: DueTask, days?: ReadonlySet<string>): Effect.Effect<FireRow> => {
   const fire = Result.try(() => decideFire(task, days))
   const { id, kind, lane, workspace_id } = task
@@ -233,7 +238,7 @@ const fireOf = (task: DueTask, days?: ReadonlySet<string>): Effect.Effect<FireRo
   })
 }
 
-/** The run of a slot. Its id carries the time at which it is due. */
+/** The run of a slot. Its id contains the time at which it is due. */
 const runOf = ({ firing_options, id, now_ms }: DueTask, slotMs: number) => {
   const jitter_seconds = firing_options?.jitter_seconds
   if (jitter_seconds === undefined) {

@@ -5,12 +5,14 @@ import { isInPhase } from "../RunState.ts"
 import { claimFound } from "./claim.ts"
 
 /**
- * Gives the freed slots to the next runs of their queues, leases those to the node and starts them.
- * It must be in the transaction that writes how the runs finished that held the slots. Then as many
- * runs hold a slot after it as before it, so the queue need not be locked, and the runs of other
- * transactions need not be seen. Queues with a rate are left out, because their turns come with time.
+ * Passes freed slots on to the next runs of their queues, leases these runs to the node and starts
+ * them. It must be called in the transaction that writes the results of the runs that held the
+ * slots. Then as many runs hold a slot after it as before it, so the queue need not be locked, and
+ * the runs of other transactions need not be visible. Queues with a rate are left out, because
+ * their turns depend on time.
  *
- * Counting is for queues that allow less than they did, and for slots that are held for lost calls.
+ * Slots are only counted for queues whose concurrency was reduced, and for slots that are held for
+ * lost calls.
  */
 export const handOver = (
   sql: SqlClient.SqlClient,

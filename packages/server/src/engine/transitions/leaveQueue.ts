@@ -1,10 +1,13 @@
 import type { SqlClient } from "effect/sql"
 import { isInPhase } from "../RunState.ts"
 
-/** One statement lets at most this many runs go. */
+/** Maximum number of runs that one statement releases. */
 const batch = 500
 
-/** Lets runs go whose queue is gone. They were parked while their task was given another one. */
+/**
+ * Releases the runs of deleted queues. They were parked while their task was being moved to another
+ * queue.
+ */
 export const leaveQueue = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =>
   sql`
     UPDATE runs

@@ -3,8 +3,8 @@ import type { SqlClient } from "effect/sql"
 import { hasBegun } from "../RunState.ts"
 
 /**
- * Runs of a chain that have started keep the steps that they have. A node or an agent that has
- * leased a run ahead finds at the start that the run is no longer its own.
+ * Moves the runs of a task to a worker or to nodes. Chain runs that have started keep their steps.
+ * A node or an agent that has leased a run ahead finds at its start that the lease is gone.
  */
 export const moveRuns = (
   sql: SqlClient.SqlClient,
@@ -23,9 +23,9 @@ export const moveRuns = (
       AND version_id IS NULL`
 
 /**
- * Gives the runs of a task another queue, or none. A run that has not begun waits there for its turn
- * from now on, or goes on waiting for the run before it. A run that has begun keeps its slot, and its
- * next attempt or step waits there.
+ * Moves the runs of a task to another queue, or to none. A run that has not begun waits there for
+ * its turn, or stays blocked by the previous run. A run that has begun keeps its slot, and its next
+ * attempt or step waits there.
  */
 export const moveToQueue = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -58,6 +58,7 @@ export const moveToQueue = Effect.fnUntraced(function* (
     WHERE runs.workspace_id = ${task.workspace_id}
       AND runs.id = moved.id`
   yield* move
-  // A step that followed while the one before it was locked was not seen.
+  // Repeated, because the first statement did not see steps that were inserted while it waited for
+  // the lock of the previous step.
   yield* move
 })

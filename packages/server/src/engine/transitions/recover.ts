@@ -18,8 +18,8 @@ import { makeAfterSettled } from "../afterSettled.ts"
 import { finish } from "./finish.ts"
 
 /**
- * A run fails after this many lost attempts: if it brings down its node, it must not bring down all
- * of them.
+ * A run fails after this many lost attempts, so that a run that crashes its node does not crash all
+ * nodes.
  */
 const maxLost = 5
 
@@ -32,18 +32,18 @@ interface LostRun extends SettledRun, LostSlot {
 }
 
 /**
- * Takes back everything that is leased to the nodes.
+ * Recovers all runs that are leased to the nodes.
  *
- * 1. `takeBackLeased`: runs that had not started go back unchanged. In a queue, they wait for their
- *    turn again (`signals.admit`).
- * 2. `findRunning` finds a batch of the runs that were running.
- * 3. `settleLost` lets them start again with a further attempt, because nobody knows how the lost one
- *    finished. Calls that perhaps go on keep their slots, as do those whose jobs perhaps go on after
- *    them.
- * 4. `afterSettled` notifies, and the next batch follows until none is left.
+ * 1. `takeBackLeased`: runs that had not started are returned unchanged. Runs of a queue wait for
+ *    their turn again (`signals.admit`).
+ * 2. `findRunning` finds a batch of runs that were running.
+ * 3. `settleLost` gives these runs another attempt, because the result of the lost one is unknown.
+ *    Calls that may still be in progress keep their slots, and so do calls whose jobs may still be
+ *    in progress.
+ * 4. `afterSettled` sends notifications, and the next batch follows until none is left.
  *
- * Several nodes may do this at once: the fence of `finish` lets each run through once. Returns the
- * number of lost attempts.
+ * Several nodes can do this at the same time: the fence of `finish` settles each run only once.
+ * Returns the number of lost attempts.
  */
 export const recover = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -99,7 +99,9 @@ const findRunning = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
       AND state = 'running'
     LIMIT ${batch}`
 
-/** Writes the lost attempts. The slots of the runs in `keepSlots` stay held in the same transaction. */
+/**
+ * Writes the lost attempts. In the same transaction, the slots of the runs in `keepSlots` are held.
+ */
 const settleLost = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
@@ -119,7 +121,7 @@ const settleLost = (
   return retryAfterDeadlock(sql.withTransaction(finishAndHold))
 }
 
-/** What is written about a run whose node, or whose worker, was lost. */
+/** The settlement of a run whose node or worker was lost. */
 export const lostSettlement = (run: Omit<LostRun, keyof LostSlot>): Settlement => {
   const isPoisonous = run.lost + 1 >= maxLost
   const holder = run.on_worker ? "worker" : "node"
@@ -130,7 +132,7 @@ export const lostSettlement = (run: Omit<LostRun, keyof LostSlot>): Settlement =
     started: true,
     error: executionError(
       "node_lost",
-      `the ${holder} that ran it was lost${isPoisonous ? `, for the ${maxLost}th time` : ""}`
+      `the ${holder} was lost during the call${isPoisonous ? `, for the ${maxLost}th time` : ""}`
     )
   })
 }

@@ -2,9 +2,8 @@ import type { SqlClient, Statement } from "effect/sql"
 import { isInPhase } from "../RunState.ts"
 
 /**
- * Releases the oldest waiting run of each task that the condition on `runs` selects: it no longer
- * waits for an earlier run to end. In a queue it waits for its turn from then on. `unless` keeps it
- * waiting.
+ * Releases the oldest blocked run of each task that the condition on `runs` selects. In a queue, it
+ * then waits for its turn. Runs for which `unless` holds stay blocked.
  */
 export const releaseBlocked = (
   sql: SqlClient.SqlClient,

@@ -7,17 +7,17 @@ import type { InsertedRun } from "./enqueue.ts"
 import type { QueuedRun } from "../Run.ts"
 import { makeRunId } from "../RunId.ts"
 
-/** A run that has ended and that is to be repeated. */
+/** A finished run to be repeated. */
 export interface EndedRun {
-  /** The id of the execution, or of the run of its chain. */
+  /** The id of the execution or of the chain run. */
   readonly id: string
   readonly task_id: string
   readonly scheduled_for: Date
 }
 
 /**
- * Queues the runs again, those that were due first in front, as far as their tasks still exist. They
- * are due now and keep the time for which they were scheduled, and their inputs.
+ * Queues the runs again, oldest first, if their tasks still exist. They are due now, and keep their
+ * inputs and the times for which they were scheduled.
  */
 export const rerun = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -72,7 +72,7 @@ export const rerun = Effect.fnUntraced(function* (
       'queued' AS status, scheduled_for, queue_id`
 })
 
-/** Whether one of the tasks has more unfinished runs than it may have. */
+/** Returns whether one of the tasks exceeds its limit of unfinished runs. */
 export const someAreOverfull = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<QueuedRun>

@@ -16,11 +16,14 @@ import { hasBegun, isInPhase } from "../RunState.ts"
 import { maxWaiting, mustEnd, startsUnjudged } from "./mayStart.ts"
 
 export interface Guarded {
-  /** Runs that really start. */
+  /** Runs that start. */
   readonly started: ReadonlyArray<StartedRun>
-  /** Runs that could not start now and are not due yet. They are to be asked about when they are. */
+  /** Runs that could not start now and are not due yet. Query them again when they are due. */
   readonly early: ReadonlySet<string>
-  /** Runs that must not start, and why. Runs in no list no longer belong to this node. */
+  /**
+   * Runs that must not start, with the reason. Runs that are in none of these lists are no longer
+   * leased to this node.
+   */
   readonly refused: ReadonlyArray<{
     readonly run: StartedRun
     readonly status: "cancelled" | "skipped"
@@ -29,8 +32,8 @@ export interface Guarded {
 }
 
 /**
- * The version of a chain's steps that a run has, or takes as it starts. Everything else about
- * chains is read in subqueries that are not run for other kinds.
+ * The version of a chain's steps that a run has, or takes as it starts. All other data about chains
+ * is read in subqueries that are not executed for other kinds.
  */
 const version = "coalesce(runs.version_id, tasks.version_id)"
 
@@ -42,8 +45,8 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 )`
 
 /**
- * SQL for what becomes of a row of `runs`, joined with its row of `tasks`. Older runs of a task go
- * first, so if two start at once, the newer one yields.
+ * SQL for the decision about a row of `runs`, joined with its row of `tasks`. Older runs of a task
+ * go first: if two start at the same time, the newer one yields.
  */
 const result = `
   CASE
@@ -68,7 +71,9 @@ const result = `
     ELSE 'skipped'
   END`
 
-/** `asked` has the runs that the node still holds, each with its call and what becomes of it. */
+/**
+ * `asked` contains the runs that are still leased to the node, each with its call and the decision.
+ */
 const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<LeasedRun>) => {
   const column = columnsOf(runs)
   return sql`
@@ -104,17 +109,18 @@ const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<Lease
 }
 
 /**
- * The last check before a call is made, a moment ahead of time and for many runs at once. A run
- * starts if it is still leased to the node, nobody cancelled it, its task exists, and no run before
- * it is still going on, unless the task allows that. A run that an earlier, unanswered statement
- * has already marked as running passes too, because its call was not made.
+ * The start guard: the last check before calls are made, slightly ahead of time and for many runs
+ * at once. A run starts if it is still leased to the node, was not cancelled, its task exists, and
+ * no earlier run of the task is in progress, unless the task allows that. A run that an earlier
+ * statement has marked as running passes too: the response of that statement was lost, so the call
+ * was not made.
  *
- * `OFFSET 0` and `lease_owner + 0` keep the planner off the index of owners. It believes that an
- * owner has one run when it has thousands, and then joins them with the batch row by row (200 ms
- * instead of 8).
+ * `OFFSET 0` and `lease_owner + 0` keep the planner from using the index of owners. It estimates
+ * that an owner has one run when it has thousands, and then joins them with the batch row by row
+ * (200 ms instead of 8).
  *
- * Overlap is judged here and not when the slot fires. That was seconds ago, and the run before it
- * may have ended since. Nor is a slot skipped ahead of its time, because that run may end even then.
+ * Overlap is checked here and not when the slot fires. That was seconds ago, and the previous run
+ * may have finished since. For the same reason, a slot is not skipped ahead of its time.
  */
 export const start = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -175,7 +181,7 @@ export const start = Effect.fnUntraced(function* (
 
 const refusals = {
   cancelled: executionError("cancelled", "cancelled before it started"),
-  skipped: executionError("overlap", "the run before it was still going on")
+  skipped: executionError("overlap", "the previous run was still in progress")
 }
 
 interface GuardedRow extends StartedRow {

@@ -11,26 +11,28 @@ import {
 import type { TaskOfRun } from "../Run.ts"
 import { nothingSettled } from "../Settled.ts"
 
-/** One transaction stops at most this many runs, so that nobody waits for it for long. */
+/**
+ * Maximum number of runs that one transaction stops, so that others do not wait for it for long.
+ */
 const batch = 500
 
 /**
- * One row stops all runs of a task, or of a deleted workspace, up to a certain run, however long
- * the queue is. Every statement that starts runs checks it. The queue is cleared afterwards, in
- * batches.
+ * One row that stops all runs of a task, or of a deleted workspace, up to a certain run, regardless
+ * of the length of the queue. Every statement that starts runs checks it. The runs are cleared
+ * afterwards, in batches.
  */
 export interface Stop {
   /** The id of the task or of the workspace. */
   readonly id: string
   readonly workspace_id: string
-  /** The `ordinal` of the last run that is stopped. A bigint, as text. */
+  /** The `ordinal` of the last run that is stopped. A bigint as a string. */
   readonly up_to: string
 }
 
 /**
- * Whether a row of `runs` came into the queue before its task or workspace was stopped. Usually
- * nothing is stopped. The first condition finds that out once per statement, because asking for
- * each run takes 3 µs.
+ * SQL for whether a row of `runs` was queued before its task or workspace was stopped. Usually,
+ * there are no stops. The first condition finds that out once per statement, because a lookup per
+ * run takes 3 µs.
  */
 export const isStopped = `(
   EXISTS (SELECT FROM stops)
@@ -42,7 +44,10 @@ export const isStopped = `(
   )
 )`
 
-/** The row of the task must be locked or gone, so that no run comes in meanwhile. */
+/**
+ * Stops all current runs of a task. The row of the task must be locked or deleted, so that no run
+ * is added meanwhile.
+ */
 export const stopTask = (sql: SqlClient.SqlClient, { task_id, workspace_id }: TaskOfRun) =>
   insertStop(sql, { id: task_id, workspace_id })
 
@@ -69,14 +74,14 @@ export const listStops = (sql: SqlClient.SqlClient) =>
 
 export interface Cleared extends Stopped {
   readonly found: number
-  /** Whether more may be left. */
+  /** Whether there may be more. */
   readonly isFull: boolean
 }
 
 /**
- * Stops some of the runs. Queued runs of a task are recorded as cancelled. Queued runs of a
- * workspace are deleted, as its history will be. Runs that another transaction has locked are left
- * for the next time, so that this one waits for nobody. Call it in a transaction.
+ * Stops a batch of runs. Queued runs of a task are recorded as cancelled. Queued runs of a
+ * workspace are deleted, as its history will be. Runs that another transaction has locked are
+ * skipped until the next time. Call it in a transaction.
  */
 export const clearSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
   const runs = yield* sql<StoppableRun>`
@@ -117,9 +122,7 @@ const removeQueued = Effect.fnUntraced(function* (
 
 const isOfWorkspace = (stop: Stop) => stop.id === stop.workspace_id
 
-/**
- * Removes the stop if nothing is left to clear. Running calls have been asked to end.
- */
+/** Removes the stop if no run is left to clear. Running calls were asked to abort. */
 export const removeStop = (sql: SqlClient.SqlClient, stop: Stop) =>
   sql`
     DELETE FROM stops

@@ -3,8 +3,8 @@ import type { SqlClient } from "effect/sql"
 import type { TaskOfRun } from "../Run.ts"
 
 /**
- * Removes the run of a delayed task if it has not started, and leaves no trace of it. Returns the
- * removed ids.
+ * Removes the run of a delayed task without a trace, if it has not started. Returns the removed
+ * ids.
  */
 export const withdrawDelayed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -21,8 +21,7 @@ export const withdrawDelayed = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes the runs of slots that are still to come. They fired ahead of time, and nobody was
- * promised anything yet. These slots count as not fired again.
+ * Removes the runs of future slots, which were fired ahead. These slots count as not fired again.
  */
 export const withdrawSlots = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -61,7 +60,7 @@ interface Slots {
 }
 
 /**
- * The moment after which a schedule that was just changed or resumed fires again. A slot that has
+ * Returns the time after which a schedule that was just changed or resumed fires. A slot that has
  * fired does not fire twice. A withdrawn slot is not lost, even if its time has passed meanwhile.
  */
 export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): Date =>

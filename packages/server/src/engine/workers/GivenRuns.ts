@@ -1,19 +1,22 @@
 import { Context, Layer } from "effect"
 import type { GivenRun } from "./WorkerHeld.ts"
 
-/** So many fit into a few megabytes. */
-const mostRemembered = 8_192
+/** This many entries take a few megabytes. */
+const maxRemembered = 8_192
 
 /**
- * The runs that this node has given to agents, so that they need not be read again when their
- * results come. What is not here has to be looked up: the oldest are forgotten first, and the
- * results of a run may go to any node.
+ * A cache of the runs that this node has given to agents, so that they need not be read again when
+ * their results arrive. Missing runs are read from the database: the oldest entries are evicted
+ * first, and the result of a run may be sent to any node.
  */
 export class GivenRuns extends Context.Service<
   GivenRuns,
   {
     readonly remember: (session: number, run: GivenRun) => void
-    /** Once, because a result that is handed in again has to be compared with what was written. */
+    /**
+     * Returns a run only once, because a result that is sent again must be compared with the stored
+     * one.
+     */
     readonly recall: (lease: {
       readonly id: string
       readonly attempt: number
@@ -29,7 +32,7 @@ export class GivenRuns extends Context.Service<
     }
     return GivenRuns.of({
       remember: (session, run) => {
-        if (runs.size >= mostRemembered) forgetOldest()
+        if (runs.size >= maxRemembered) forgetOldest()
         runs.set(run.id, { session, run })
       },
       recall: ({ attempt, id, session }) => {

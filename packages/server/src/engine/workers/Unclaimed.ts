@@ -15,10 +15,11 @@ interface UnclaimedRun extends SettledRun {
 }
 
 /**
- * Ends runs that were cancelled while their worker was lost, and those that no worker took in time,
- * if all agents have had the time to come back after the service was away. Several nodes may do
- * this at once: the fence of `finish` lets each run through once, and none that a worker takes
- * meanwhile. */
+ * Finishes runs that were cancelled while their worker was lost, and runs that no worker claimed in
+ * time, once all agents have had time to reconnect after the service was down. Several nodes can do
+ * this at the same time: the fence of `finish` finishes each run only once, and no run that a
+ * worker claims meanwhile.
+ */
 export const endUnclaimed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   agentsToo: boolean
@@ -48,6 +49,6 @@ const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) 
         status: "failed",
         error: executionError(
           "no_worker",
-          `no worker with the labels ${labels.join(", ")} took it within ${worker_wait_seconds} s`
+          `no worker with the labels ${labels.join(", ")} claimed the run within ${worker_wait_seconds} s`
         )
       } as const)

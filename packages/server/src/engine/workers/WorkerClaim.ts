@@ -6,24 +6,28 @@ import { seenAheadMs } from "./AwaitedRuns.ts"
 import { columnsOfAnyLength } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
-/** Runs of a workspace that are due and name the same labels. */
+/** Due runs of a workspace with the same set of labels. */
 export interface DueWorkerRuns {
   readonly workspace_id: string
   readonly labels: ReadonlyArray<string>
-  /** At most `mostCounted`, with those of `upcoming_ms`. */
+  /** At most `maxCounted`, including those of `upcoming_ms`. */
   readonly due: number
-  /** When the next ones will be due on the database's clock, one entry for each, in their order. */
+  /** When the next runs are due on the database clock, in ascending order, one entry per run. */
   readonly upcoming_ms: ReadonlyArray<number>
 }
 
-const mostCounted = 500
-
-/** A workspace has few sets of labels. More than this are served as the first ones are. */
-const mostSets = 64
+const maxCounted = 500
 
 /**
- * What is due for the workers of the workspaces, now and within `seenAheadMs`. The statement hops
- * from one set of labels to the next, so that its cost does not depend on how many runs wait.
+ * Maximum number of distinct label sets per workspace in one query; usually there are only a few.
+ * Runs with other sets are found once runs of these sets are served.
+ */
+const maxSets = 64
+
+/**
+ * Finds the runs that are due for the workers of the workspaces, now and within `seenAheadMs`. The
+ * query skips from one set of labels to the next, so that its cost does not depend on the number of
+ * waiting runs.
  */
 export const findDueWorkerRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -53,7 +57,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
         ORDER BY run_on
         LIMIT 1
       ) AS next
-      WHERE sets.n < ${mostSets}
+      WHERE sets.n < ${maxSets}
     )
     SELECT
       date_part('epoch', now()) * 1000 AS now_ms, counted.*
@@ -77,7 +81,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
             AND run_on = sets.run_on
             AND ${sql.literal(second)} <= now() + ${seenAheadMs} * interval '1 millisecond'
           ORDER BY ${sql.literal(second)}
-          LIMIT ${mostCounted}
+          LIMIT ${maxCounted}
         ) AS found
       ) AS counted
       WHERE counted.due > 0
@@ -89,7 +93,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
   }
 })
 
-/** Of a row without a workspace, only the time counts. */
+/** A row without a workspace only carries the time. */
 interface DueRow {
   readonly now_ms: number
   readonly workspace_id: string | null
@@ -101,10 +105,10 @@ interface DueRow {
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
 /**
- * Leases due runs with these sets of labels to the session of a worker, the most overdue of each
- * set first. The sets come in the order in which they are served. The worker is looked at again,
- * because its agent may have waited since it was let in. The planner does not see how many sets there
- * are, or it would plan the statement anew each time (`columnsOfAnyLength`).
+ * Leases due runs with these sets of labels to the session of a worker, the most overdue runs of
+ * each set first. Sets are served in the given order. The worker is checked again, because its
+ * agent may have waited since authentication. The planner does not see the number of sets, or it
+ * would plan the statement anew each time (`columnsOfAnyLength`).
  */
 export const claimForWorker = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

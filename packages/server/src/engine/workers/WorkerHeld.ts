@@ -6,7 +6,7 @@ import { positionColumn } from "../chains/ChainRuns.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
 import type { AccessTokenId } from "../secrets/AccessTokens.ts"
 
-/** A run that was given to an agent, and what decides what comes after its call. */
+/** A run that was given to an agent, with the options that decide what follows its call. */
 export interface GivenRun
   extends
     Pick<
@@ -15,17 +15,17 @@ export interface GivenRun
     >,
     Pick<RunCall, "retry_count" | "call_options" | "timeout_seconds"> {
   readonly started_ms: number
-  /** Of a call with OAuth2. Absent if the run was read from the database. */
+  /** The access token of a call with OAuth2. Absent if the run was read from the database. */
   readonly token?: AccessTokenId | undefined
 }
 
-/** One that the agent still holds. */
+/** A run that the agent still holds. */
 export interface HeldRun extends GivenRun {
   readonly now_ms: number
   readonly cancel_requested: boolean
 }
 
-/** Those of the runs that are still running under these leases, by id. */
+/** Finds the runs that are still running under these leases, by id. */
 export const findHeld = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   leases: ReadonlyArray<{

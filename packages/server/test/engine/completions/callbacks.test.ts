@@ -282,7 +282,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       const skipped = yield* jobs.until(skip.of, ({ data }) => data[0].status === "skipped")
       assert.deepStrictEqual(skipped.data[0].error, {
         code: "overlap",
-        message: "the run before it was still going on"
+        message: "the previous run was still in progress"
       })
       const queue = yield* beginSlot("queue")
       yield* eventually("a run that waits", async () => {
@@ -405,7 +405,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
       const answers = yield* Effect.forEach(times(130, String), (n) => say(`${urls[0]}/log`, n))
-      assert.include(answers, "429 too many lines: at most 60 in a minute")
+      assert.include(answers, "429 too many lines: at most 60 per minute")
     })
   )
 

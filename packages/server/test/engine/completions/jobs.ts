@@ -54,9 +54,9 @@ export const elsewhere = Effect.fnUntraced(function* (url: string | undefined) {
 })
 
 export const ok = "200 OK"
-export const repeated = "409 too late: a further attempt has begun"
-export const contradicted = "409 this attempt has ended otherwise"
-export const late = "410 too late: this attempt has ended"
+export const repeated = "409 too late: another attempt has begun"
+export const contradicted = "409 this attempt has already finished with a different result"
+export const late = "410 too late: this attempt has already finished"
 
 export const jobsOf = ({ access_token: token, workspace }: Member) => {
   const request = (method: string, at: string, body?: object) =>

@@ -166,10 +166,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       const [skipped] = yield* eventually(history(workspace), ({ length }) => length === 1)
       assert.strictEqual(skipped?.task_id, skips)
       assert.strictEqual(skipped?.status, "skipped")
-      assert.strictEqual(
-        skipped?.error,
-        "overlap: the run before it was still waiting in its queue"
-      )
+      assert.strictEqual(skipped?.error, "overlap: the previous run was still waiting in its queue")
     })
   )
 

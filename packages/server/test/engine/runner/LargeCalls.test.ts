@@ -261,7 +261,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   })
 })
 
-const lostTooOften = "node_lost: the node that ran it was lost, for the 5th time"
+const lostTooOften = "node_lost: the node was lost during the call, for the 5th time"
 
 const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
   a.kind.localeCompare(b.kind)

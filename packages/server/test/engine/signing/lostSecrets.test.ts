@@ -46,7 +46,8 @@ const alerts = { url: "http://127.0.0.1:1/", authorization: "Bearer abcdefghijkl
 const rotate = ({ access_token: token, workspace }: Member) =>
   ask("POST", `${workspace}/signing-secrets/rotate`, { token })
 
-const reason = "the workspace has no signing secret that can be opened: rotate it to have a new one"
+const reason =
+  "the workspace has no signing secret that can be decrypted: rotate it to get a new one"
 
 layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open", (it) => {
   it.effect(

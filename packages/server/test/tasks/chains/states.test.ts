@@ -74,7 +74,7 @@ const shapes: ReadonlyArray<
     ["cancelled", "skipped", "skipped"]
   ],
   [
-    [{ ...skipped, error: "overlap: the run before it was still going on" }],
+    [{ ...skipped, error: "overlap: the previous run was still in progress" }],
     "skipped",
     ["skipped", "skipped", "skipped"]
   ]

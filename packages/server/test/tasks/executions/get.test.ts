@@ -40,7 +40,7 @@ const firstTries: ReadonlyArray<Try> = [
     number: 2,
     started_at: new Date(now + 1_500),
     finished_at: null,
-    error: "node_lost: the node that ran it was lost"
+    error: "node_lost: the node was lost during the call"
   }
 ]
 
@@ -78,7 +78,7 @@ const shownTries = [
     finished_at: null,
     status_code: null,
     response_body: null,
-    error: { code: "node_lost", message: "the node that ran it was lost" }
+    error: { code: "node_lost", message: "the node was lost during the call" }
   }
 ]
 

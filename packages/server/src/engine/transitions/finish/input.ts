@@ -6,8 +6,8 @@ import type { Settlement } from "../../Run.ts"
 import { columnsOf } from "../../../store/index.ts"
 
 /**
- * `input` has a row for each settlement, with the step of its chain that comes next. The rows are in
- * the order of their ids, in which everybody locks runs.
+ * `input` has a row for each settlement, with the next step of its chain. The rows are sorted by
+ * id, the order in which all transactions lock runs.
  */
 export const input = (
   sql: SqlClient.SqlClient,
@@ -52,14 +52,17 @@ export const input = (
     )`
 }
 
-/** A NUL or half a surrogate pair in one answer would make the statement fail for all runs. */
+/**
+ * Replaces NUL characters and lone surrogates, which PostgreSQL cannot store. One such response
+ * would make the statement fail for all runs.
+ */
 export const storable = (text: string | null): string | null =>
   text === null ? null : text.replaceAll("\0", "\ufffd").toWellFormed()
 
 /**
- * SQL for the fence: only who holds the lease of this attempt writes anything about a run. Nobody
- * holds a run that awaits its completion, nor a run that no worker took, so the fence checks these
- * in their own way.
+ * SQL for the fence: only the holder of the lease of this attempt writes anything about a run. A
+ * run that awaits its completion, or that no worker claimed, is not leased. The fence checks these
+ * by their state.
  */
 export const isHeld = `(
   runs.workspace_id = input.workspace_id

@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 
-/** `history` has the executions of the finished runs and of the steps that were passed over. */
+/** `history` contains the executions of finished runs and skipped steps. */
 export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
     history AS (
       INSERT INTO executions (
@@ -33,8 +33,8 @@ export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
     )`
 
 /**
- * `attempts_written` has the attempts before another one, and last ones that nobody saw the end of.
- * The other last attempts are in the rows of their executions.
+ * `attempts_written` contains attempts that were retried, and last attempts whose result is
+ * unknown. All other last attempts are stored in the rows of their executions.
  */
 export const insertAttempts = (sql: SqlClient.SqlClient) => sql`
     attempts_written AS (
@@ -56,7 +56,7 @@ export const insertAttempts = (sql: SqlClient.SqlClient) => sql`
       WHERE started
     )`
 
-/** `delayed_tasks` has the tasks that finished with their runs. */
+/** `delayed_tasks` contains the tasks that finished with their runs. */
 export const finishDelayedTasks = (sql: SqlClient.SqlClient) => sql`
     delayed_tasks AS (
       UPDATE tasks

@@ -5,8 +5,8 @@ import { releaseBlocked } from "../release.ts"
 import { isHeld } from "./input.ts"
 
 /**
- * `locked` has the delayed tasks that finish with their runs. Their rows are locked before any run:
- * see `transactionOf.ts`. Parts that must come after it count its rows.
+ * `locked` contains the delayed tasks that finish with their runs. Their rows are locked before any
+ * run: see `transactionOf.ts`. CTEs that must run later count its rows.
  */
 export const lockDelayedTasks = (
   sql: SqlClient.SqlClient,
@@ -27,8 +27,8 @@ export const lockDelayedTasks = (
 }
 
 /**
- * Who made the attempt, a node or the session of an agent, and how its exchange went. A run that
- * awaited its completion was held by nobody, and has kept both since it was answered.
+ * The node or agent session that made the attempt, and details of its exchange. A run that awaited
+ * its completion was not leased, and has stored both since its response.
  */
 const attemptColumns = `
   CASE WHEN input.awaited THEN runs.called_by WHEN input.started THEN input.lease_owner END AS node,
@@ -67,9 +67,9 @@ const deleteRuns = (where: string) => `
         input.next_id, input.next_step_index, input.next_step, input.skipped`
 
 /**
- * `finished` has the runs that leave the table. Nearly all rows stand where they stood when their
- * runs started, and finding them there saves walking down an index for each. The fence checks that
- * it is still the same row. Rows that were changed since are found by their ids.
+ * `finished` contains the runs that are deleted. Nearly all rows are still at the position at which
+ * their runs started, and reading them there avoids an index lookup for each. The fence checks that
+ * it is still the same row. Rows that have moved since are found by id.
  */
 export const removeFinished = (sql: SqlClient.SqlClient) => sql`
     finished_there AS (${sql.literal(deleteRuns("runs.ctid = input.row_at::tid"))}
@@ -83,8 +83,8 @@ export const removeFinished = (sql: SqlClient.SqlClient) => sql`
     )`
 
 /**
- * `retried` has the runs that have another attempt. In a queue it waits for its turn, and a run that
- * was lost goes ahead of all that has not begun.
+ * `retried` contains the runs that get another attempt. A run of a queue waits for its turn, and a
+ * lost run goes ahead of all runs that have not begun.
  */
 export const retry = (sql: SqlClient.SqlClient) => sql`
     retried AS (
@@ -133,9 +133,10 @@ export const retry = (sql: SqlClient.SqlClient) => sql`
     )`
 
 /**
- * `next_steps` has the steps of chains that come after the finished ones. A step inherits a request
- * to stop, which may have come while the step before it was finishing. In a queue it waits for its
- * turn, ahead of all that has not begun. Otherwise the node that finished the step before it holds it.
+ * `next_steps` contains the steps of chains that follow the finished ones. A step inherits a
+ * request to cancel, which may have arrived while the previous step was finishing. A step of a
+ * queue waits for its turn, ahead of all runs that have not begun. Otherwise it is leased to the
+ * node that finished the previous step.
  */
 export const insertNextSteps = (sql: SqlClient.SqlClient) => sql`
     next_steps AS (
@@ -168,7 +169,7 @@ export const insertNextSteps = (sql: SqlClient.SqlClient) => sql`
       WHERE next_id IS NOT NULL
     )`
 
-/** `released` has the runs that were blocked by a run that has finished with all its steps. */
+/** `released` contains the runs that were blocked by a run that has finished with all its steps. */
 export const releaseSuccessors = (sql: SqlClient.SqlClient) => sql`
     released AS (
       ${releaseBlocked(

@@ -3,18 +3,18 @@ import type { PausedTask } from "../../pauseFailing.ts"
 import type { Settlement } from "../../Run.ts"
 import type { Settled } from "../../Settled.ts"
 
-/** What the statement returns about each run that it wrote. */
+/** The columns that the statement returns for each run it wrote. */
 export interface WrittenRow {
   readonly id: string
   readonly released: boolean
   readonly announced: boolean
-  /** The queue in which it held a slot. */
+  /** The queue in which the run held a slot. */
   readonly slot_queue_id: string | null
-  /** The queue of its next attempt or step. */
+  /** The queue of the run's next attempt or step. */
   readonly queue_id: string | null
 }
 
-/** What became of the settlements. */
+/** Returns the effects of the settlements. */
 export const settledOf = (
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>,
