@@ -33,7 +33,7 @@ import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
 /** The routes of the contract. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
 
-/** A module may use the modules below it, as `scripts/modules.ts` says. */
+/** A module may use the modules below it, as `scripts/modules.ts` defines. */
 export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(OperationsLayer),
   Layer.provideMerge([LiveLayer, SearchLayer]),
@@ -58,7 +58,7 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
 const Application = withRouter(Modules)
 
 /**
- * Answers a request. Pings, completions and claims bypass the router, because they are frequent.
+ * Handles a request. Pings, completions and claims bypass the router, because they are frequent.
  */
 class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
   "@scheduling/server/App/Answer"

@@ -10,7 +10,7 @@ const signals = ["SIGINT", "SIGTERM"] as const
  */
 export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
   Effect.gen(function* () {
-    // An empty variable counts as absent.
+    // An empty variable counts as unset.
     const set = Object.keys(env).filter((name) => env[name] !== "")
     for (const { meant, name } of unknownSettings(set, yield* settingNames)) {
       yield* Effect.logWarning(`${name} is not a setting; did you mean ${meant}?`)
@@ -20,7 +20,7 @@ export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
     let isStopping = false
     const onSignal = (signal: NodeJS.Signals) => {
       isStopping = true
-      // A second signal has Node's default effect and ends the process at once.
+      // A second signal has Node's default effect and ends the process immediately.
       unlisten()
       run(Effect.logInfo(`stopping (${signal})`))
     }

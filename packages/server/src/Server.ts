@@ -27,8 +27,8 @@ export const ServerLayer = Layer.effectDiscard(
 ).pipe(
   Layer.provide([AppLayer, ControlLayer, MetricsLayer]),
   Layer.provideMerge(DatabaseLayer),
-  // The socket comes before the database. A second process on the same port must not get as far as
-  // its migrations, and clients get an answer even while the database is unavailable.
+  // The socket is opened before the database. A second process on the same port must not get as far
+  // as its migrations, and clients get a response even while the database is unavailable.
   Layer.provideMerge(HttpServerLayer),
   Layer.provideMerge(ProcessLogLayer),
   Layer.provideMerge(LoggingLayer),
@@ -37,8 +37,8 @@ export const ServerLayer = Layer.effectDiscard(
 
 /**
  * Ends the process 30 s after the stop, even if work still waits for a frozen database. Requests
- * have 25 s to finish, and everything else has the rest. The last layer adds this finalizer, so
- * that it runs first.
+ * have 25 s to finish, and everything else has the remaining time. The last layer adds this
+ * finalizer, so that it runs first.
  */
 const exitAfterDeadline = () => {
   setTimeout(() => {
@@ -47,7 +47,7 @@ const exitAfterDeadline = () => {
   }, 30_000).unref()
 }
 
-/** Prints in one line why the start failed. An unexpected failure also prints its stack. */
+/** Prints the reason of a failed start in one line. An unexpected failure also prints its stack. */
 export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void

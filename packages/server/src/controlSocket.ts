@@ -1,7 +1,7 @@
 import * as net from "node:net"
 import * as path from "node:path"
 
-// The operator's commands import this file alone, because loading the whole service takes seconds.
+// The operator's commands import only this file, because loading the whole service takes seconds.
 
 /** The socket on which a running server receives the operator's commands. */
 export const controlSocketPath = (dataDir: string): string => path.join(dataDir, "control.sock")
@@ -12,7 +12,7 @@ export interface ControlAnswer {
 }
 
 /** Sends a command to the running server that uses the data directory. */
-export const askServer = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
+export const sendCommand = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
   new Promise((resolve, reject) => {
     let text = ""
     const socket = net.connect(controlSocketPath(dataDir), () =>

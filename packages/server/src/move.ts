@@ -16,7 +16,7 @@ const program = Effect.gen(function* () {
   const dataDir = path.resolve(
     yield* Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data"))
   )
-  // Other users can read the arguments of a command, so `DATABASE_URL` works too.
+  // Other users can read the arguments of a command, so `DATABASE_URL` can be used instead.
   const provider = orSecretFiles(yield* ConfigProvider.ConfigProvider)
   const to =
     values.to ?? (yield* Config.String("DATABASE_URL").pipe(Config.withDefault("")).parse(provider))

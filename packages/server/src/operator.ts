@@ -4,7 +4,7 @@
  */
 import { Config, Effect } from "effect"
 import { resolve } from "node:path"
-import { askServer, controlSocketPath } from "./controlSocket.ts"
+import { sendCommand, controlSocketPath } from "./controlSocket.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 
@@ -13,12 +13,12 @@ const words = [command, ...(command === "backup" ? given.map((to) => resolve(to)
 
 const program = Effect.gen(function* () {
   const dataDir = yield* Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data"))
-  return yield* Effect.tryPromise(() => askServer(dataDir, words)).pipe(
+  return yield* Effect.tryPromise(() => sendCommand(dataDir, words)).pipe(
     Effect.catch(({ cause }) =>
       Effect.succeed({
         ok: false,
         text:
-          `no server answers at ${controlSocketPath(dataDir)}: ${cause instanceof Error ? cause.message : cause}\n` +
+          `no server responds at ${controlSocketPath(dataDir)}: ${cause instanceof Error ? cause.message : cause}\n` +
           "Start the server first, and give this command the server's DATA_DIR."
       })
     )

@@ -21,7 +21,7 @@ const program = Effect.gen(function* () {
     )
   }
   makeFolder(dataDir)
-  // This fails while a server uses the directory.
+  // Fails while a server uses the directory.
   yield* holdDataDir(dataDir)
   const now = (yield* DateTime.nowAsDate).toISOString().replaceAll(":", "")
   const kept = path.join(dataDir, `before-restore-${now}`)

@@ -55,7 +55,7 @@ export const databaseClock = Effect.gen(function* () {
     inFlight: 0,
     // Requests are served during the step. Due runs wait for the correct time.
     recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
-    mayLog: "the clock of the database was stepped",
+    mayLog: "the database clock was stepped",
     broken: repeated === 0 ? [] : [`${repeated} calls were repeated because of a clock`],
     notes: [
       `work resumed ${ahead.toFixed(1)} s after a step ahead was corrected, ${back.toFixed(1)} s after a step back`

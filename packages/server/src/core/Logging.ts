@@ -3,7 +3,7 @@ import { inspect, styleText } from "node:util"
 import { AppConfig, type LogLevel } from "./config/Config.ts"
 import { otlpLogger } from "./collector/Otlp.ts"
 
-/** Writes one line per event: coloured at a terminal, JSON otherwise. */
+/** Logs one line per event: coloured on a terminal, JSON otherwise. */
 export const LoggingLayer: Layer.Layer<never, never, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel } = yield* AppConfig
@@ -39,8 +39,8 @@ const jsonLines = Logger.withConsoleLog(
 )
 
 /**
- * Writes one line per event, and below it, indented, the texts that the event quotes. Quoted text
- * may come from anywhere, so control characters in it are escaped.
+ * Writes one line per event, followed by the texts that it quotes, indented. Quoted text may come
+ * from anywhere, so its control characters are escaped.
  */
 const prettyLines = Logger.withConsoleLog(
   Logger.map(

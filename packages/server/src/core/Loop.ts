@@ -4,18 +4,20 @@ export interface LoopOptions<A> {
   readonly between?: (result: A) => Effect.Effect<void>
   readonly pauseAtMost?: Duration.Input
   /**
-   * An iteration that takes longer is interrupted, and the loop starts again. If absent, an
-   * iteration may last for ever.
+   * An iteration that takes longer is interrupted, and the loop is restarted. If undefined, an
+   * iteration may take forever.
    */
   readonly stuckAfterMinutes?: number
 }
 
-/** Options of loops whose iterations finish within about a minute. Statements end after 30 s. */
+/**
+ * Options of loops whose iterations finish within about a minute. Statements time out after 30 s.
+ */
 export const restartIfStuck = { stuckAfterMinutes: 5 }
 
 /**
- * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses, longer
- * each time. The log reports the first failure, then one per minute, and the recovery.
+ * Repeats `body` until interrupted. After a failure, such as a lost database, it pauses with a
+ * backoff. The log reports the first failure, then one per minute, and the recovery.
  */
 export const loop = <A, E, R>(
   name: string,
@@ -24,7 +26,7 @@ export const loop = <A, E, R>(
 ): Effect.Effect<never, never, R> =>
   Effect.flatMap(LoopHealth, (health) => {
     const longestMs = Duration.toMillis(pauseAtMost)
-    const reporter = makeReporter(health, name, "; trying again")
+    const reporter = makeReporter(health, name, "; retrying")
     let turns = 0
     const endless = body.pipe(
       Effect.tap(() => {
@@ -42,7 +44,8 @@ export const loop = <A, E, R>(
     if (stuckAfterMinutes === undefined) return endless
     const limit = Math.round((stuckAfterMinutes * 60_000) / sampleMs)
     /**
-     * Counts samples without progress and not elapsed time, because setting the clock is no fault.
+     * Counts samples without progress instead of elapsed time, because setting the clock must not
+     * count as a hang.
      */
     const untilStuck = Effect.gen(function* () {
       let seen = -1
@@ -70,7 +73,7 @@ export const loop = <A, E, R>(
     )
   })
 
-/** Reports the failures of occasional work as `loop` reports failed iterations. */
+/** Reports failures of occasional work in the same way as `loop` reports failed iterations. */
 export const reportFailures = <A, E, R>(
   name: string,
   work: Effect.Effect<A, E, R>
@@ -90,7 +93,7 @@ const makeReporter = (health: LoopFailures, name: string, then: string) => ({
     const failures = health.succeed(name)
     return failures === 0
       ? Effect.void
-      : Effect.logInfo(`${name}: works again after ${failures} failures`)
+      : Effect.logInfo(`${name}: recovered after ${failures} failures`)
   }),
   /** Returns the length of the pause. */
   failed: Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, longestPauseMs: number) {
@@ -108,17 +111,17 @@ const makeReporter = (health: LoopFailures, name: string, then: string) => ({
 })
 
 /**
- * Runs all effects, one after the other, even if some fail or die. Fails in the end if any effect
- * failed. `Effect.validate` would stop at a defect.
+ * Runs all effects in sequence, even if some fail or die. Fails at the end if any effect failed.
+ * `Effect.validate` would stop at a defect.
  */
 export const runAllInTurn = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 
-/** How often a loop that may be stuck is checked. */
+/** The interval at which a loop is checked for progress. */
 const sampleMs = 30_000
 
-/** A healthy loop iterates every minute, even if there is nothing to do. */
+/** A healthy loop iterates every minute, even without work. */
 const stuckAfterMs = 120_000
 
 interface Failing {
@@ -130,7 +133,7 @@ interface Failing {
 }
 
 /**
- * The loops that currently fail. Some bodies never end while they work, so a loop counts as
+ * The loops that are failing. Some bodies run forever while they work, so a loop counts as
  * recovered once it has not failed for longer than a statement can take.
  */
 export class LoopFailures {
@@ -140,7 +143,7 @@ export class LoopFailures {
   /** Number of loops that were restarted because they made no progress. */
   restarts = 0
 
-  /** Records for how long a loop has made no progress. */
+  /** Records how long a loop has made no progress. */
   noteStuck(name: string, forMs: number): void {
     if (forMs < stuckAfterMs) this.#stuck.delete(name)
     else this.#stuck.set(name, forMs)
@@ -188,7 +191,7 @@ export const LoopHealth = Context.Reference<LoopFailures>("@scheduling/server/co
 const firstPauseMs = 300
 const reportEveryMs = 60_000
 
-/** Statements end after 30 s; a silent connection is given up after 35 s. */
+/** Statements time out after 30 s; a silent connection is given up after 35 s. */
 const silenceMs = 40_000
 
 const isRecent = ({ lastMs, pauseMs }: Failing, nowMs: number) =>
@@ -200,7 +203,7 @@ export const shortMessage = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Wakes the one loop that waits. A wake-up while nobody waits is remembered. */
+/** Wakes the one loop that waits. If no loop is waiting, the wake-up is remembered. */
 export class Waker {
   #isAwake = false
   #waiting: (() => void) | undefined

@@ -2,7 +2,9 @@ import { Context, type Metric } from "effect"
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Counts into buckets without a clock, a map or an allocation, which takes a few nanoseconds. */
+/**
+ * Counts values in buckets without a clock, a map or an allocation, which takes a few nanoseconds.
+ */
 export class Histogram {
   readonly bounds: ReadonlyArray<number>
   readonly #counts: Float64Array
@@ -42,8 +44,8 @@ export class Histogram {
 }
 
 /**
- * The metrics of a node. Each metric is a function that the framework's exporter calls. Updating a
- * metric of the framework costs up to a microsecond.
+ * The metrics of a node. The framework's exporter calls a function for each. Updating a metric of
+ * the framework would cost up to a microsecond.
  */
 export class NodeMeters {
   readonly registry = new Map<string, Metric.Metric.Metadata<unknown, unknown>>()
@@ -102,12 +104,12 @@ export const Meters = Context.Reference<NodeMeters>("@scheduling/server/core/Met
   defaultValue: () => new NodeMeters()
 })
 
-/** The bounds that OpenTelemetry recommends for durations of requests. */
+/** The buckets that OpenTelemetry recommends for request durations. */
 export const secondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
 ]
 
-/** The bounds for calls, which may take minutes, and for lateness, which may grow to hours. */
+/** The buckets for calls, which may take minutes, and for lateness, which may grow to hours. */
 export const longSecondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800
 ]

@@ -15,13 +15,15 @@ import { makeFolder } from "./makeFolder.ts"
 
 /**
  * Derives every key of the service from `APP_SECRET`, one per purpose, so that no key can serve
- * another purpose. Keys of retired secrets still verify and decrypt, but sign and encrypt nothing
- * new.
+ * another purpose. Keys of retired secrets still verify and decrypt, but never sign or encrypt.
  */
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** Returns keys, newest first. The first key signs and seals; all keys verify and unseal. */
+    /**
+     * Returns the keys, newest first. The first key signs and encrypts; all keys verify and
+     * decrypt.
+     */
     readonly keys: (purpose: Purpose) => KeyRing
   }
 >()("@scheduling/server/core/Secrets") {
@@ -63,8 +65,8 @@ export type Purpose =
 
 export interface DerivedKey {
   /**
-   * The public name of the key. It identifies the secret that created a value, and reveals nothing
-   * about the secret.
+   * The public id of the key, stored with the values it protects. It reveals nothing about the
+   * secret.
    */
   readonly id: string
   /**
@@ -89,7 +91,7 @@ export const mac = (key: DerivedKey, text: string): string =>
 
 /**
  * Encrypts with AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. The context is authenticated,
- * so a sealed text that is copied to another row does not open.
+ * so a ciphertext that is copied to another row cannot be decrypted.
  */
 export const seal = (ring: KeyRing, context: string, text: string): string => {
   const [key] = ring
@@ -99,12 +101,12 @@ export const seal = (ring: KeyRing, context: string, text: string): string => {
   return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`
 }
 
-/** Throws if no key of the ring sealed the text or if the text was altered. */
+/** Decrypts a text. Throws if no key of the ring encrypted the text, or if it was altered. */
 export const unseal = (ring: KeyRing, context: string, sealed: string): string => {
   const [id, data] = sealed.split(".", 2)
   const key = ring.find((candidate) => candidate.id === id)
   if (key === undefined || data === undefined) {
-    throw new Error("sealed with a secret that is neither APP_SECRET nor in APP_SECRET_PREVIOUS")
+    throw new Error("encrypted with a secret that is neither APP_SECRET nor in APP_SECRET_PREVIOUS")
   }
   const bytes = Buffer.from(data, "base64url")
   const decipher = createDecipheriv("aes-256-gcm", key.secret, bytes.subarray(0, 12), {
@@ -115,7 +117,10 @@ export const unseal = (ring: KeyRing, context: string, sealed: string): string =
   return decipher.update(bytes.subarray(28), undefined, "utf8") + decipher.final("utf8")
 }
 
-/** Like `unseal`, but returns undefined if the `APP_SECRET` that sealed the text is gone. */
+/**
+ * Like `unseal`, but returns undefined if the `APP_SECRET` that encrypted the text is no longer
+ * configured.
+ */
 export const unsealIfKnown = (
   ring: KeyRing,
   context: string,
@@ -170,7 +175,7 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
 
 /**
  * Reads the secret of the embedded store from a file beside the data, and creates the file if it is
- * missing. Only its user can read the file.
+ * missing. Only the file's owner can read it.
  */
 const readOrCreateSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")
@@ -193,8 +198,8 @@ const readOrCreateSecret = (dataDir: string) => {
 }
 
 /**
- * Writes the file completely or not at all, because the process may die here. Never replaces a
- * file, because two processes may start at once.
+ * Writes the file atomically, because the process may die at any time. Never replaces a file,
+ * because two processes may start at the same time.
  */
 const createSecretFile = async (file: string) => {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`

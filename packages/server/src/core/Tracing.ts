@@ -4,27 +4,27 @@ import { randomFillSync } from "node:crypto"
 export interface Span {
   readonly traceId: string
   readonly spanId: string
-  /** Undefined for the first span of a trace. */
+  /** Undefined for the root span of a trace. */
   readonly parentSpanId: string | undefined
   readonly name: string
   readonly kind: "internal" | "server" | "client"
   readonly startMs: number
   readonly endMs: number
   readonly attributes: Readonly<Record<string, string | number>>
-  /** Undefined if the work succeeded. */
+  /** Undefined if the operation succeeded. */
   readonly error: string | undefined
 }
 
 export interface TracingLimits {
-  /** The part of all traces that is kept, from 0 to 1. */
+  /** The fraction of traces to keep, from 0 to 1. */
   readonly ratio: number
-  /** Further spans are dropped. */
+  /** Maximum spans per second. Spans beyond it are dropped. */
   readonly spansPerSecond: number
 }
 
 /**
- * Creates spans of finished work, so that nothing is kept in memory while the work goes on. The id
- * of a trace alone decides whether the trace is kept, so all nodes decide alike and clients cannot.
+ * Creates spans of finished operations, so that nothing is kept in memory meanwhile. Sampling
+ * depends only on the trace id, so all nodes decide alike and clients cannot influence it.
  */
 export class Tracer {
   readonly #push: (span: Span) => void
@@ -77,20 +77,20 @@ export const makeSpanId = (): string => randomHex(8)
 export const makeTraceId = (): string => randomHex(16)
 
 /**
- * The trace id of a run, derived from the id of the run. Both have 16 bytes. So every node knows
- * the trace of a run, and the span of the whole run, without storing them.
+ * Returns the trace id of a run: its UUID, which also has 16 bytes. Every node therefore knows the
+ * trace of a run, and its root span, without storing them.
  */
 export const traceIdOf = (uuid: string): string => uuid.replaceAll("-", "")
 
 export const spanIdOf = (uuid: string): string => traceIdOf(uuid).slice(16)
 
-/** The header that gives the trace of a call to its target (W3C Trace Context). */
+/** Returns the header that passes the trace of a call to its target (W3C Trace Context). */
 export const traceparentOf = (traceId: string, spanId: string, isKept: boolean): string =>
   `00-${traceId}-${spanId}-0${isKept ? 1 : 0}`
 
 /**
- * Reads the ids of the trace and the span from a client's `traceparent`. The sampled flag is
- * ignored, because the client must not decide whether the trace is kept.
+ * Reads the ids of trace and span from a client's `traceparent`. The sampled flag is ignored,
+ * because clients must not decide whether a trace is kept.
  */
 export const readTraceparent = (
   header: string | undefined

@@ -4,11 +4,11 @@ import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 
-/** The result of a PUT under a key. */
+/** The result of a PUT by key. */
 export interface Upserted<Record> {
   readonly isNew: boolean
   readonly record: Record
-  /** The record before the change. Undefined if it is new or nothing changed. */
+  /** The record before the change. Undefined if the record is new or nothing changed. */
   readonly before?: Record
 }
 
@@ -26,8 +26,8 @@ interface KeyOf {
 }
 
 /**
- * Creates the record with the key, or changes it under its lock. An equal definition is not
- * written. With a `version`, only a record of that version is changed.
+ * Creates the record with the key, or changes it under its lock. An unchanged definition is not
+ * written. If `version` is given, only a record with that version is changed.
  */
 export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record, E, R>(
   { key, resource, version }: KeyOf & { readonly version: number | undefined },
@@ -55,7 +55,7 @@ export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record,
     return { isNew: false, record: yield* steps.change(locked), before }
   })
 
-/** Refuses a change by somebody who has read another version of the row, which must be locked. */
+/** Rejects a change that is based on another version of the row. The row must be locked. */
 export const checkVersion = (
   row: Versioned,
   version: number | undefined
@@ -76,13 +76,13 @@ export const isDefinedAs = (row: object, definition: object): boolean => {
 }
 
 /**
- * Repeats the upsert if another request created, changed or removed the record at the same time.
+ * Retries the upsert if another request created, changed or removed the record at the same time.
  * The transaction must be inside, so that each try begins a new one.
  */
 export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })
 
-/** The locked row, if it still has the key under which it was found. */
+/** Returns the locked row if it still has the key by which it was found. */
 const stillUnder = <Row extends Keyed, E, R>(
   { key, resource }: KeyOf,
   locked: Effect.Effect<Option.Option<Row>, E, R>
@@ -100,8 +100,8 @@ const stillUnder = <Row extends Keyed, E, R>(
   )
 
 /**
- * Turns the violation of a unique key into a conflict. `noun` is the kind of record with its
- * article, at the start of a sentence.
+ * Turns a violation of a unique key into a conflict. `noun` is the kind of record with its article,
+ * at the start of a sentence.
  */
 export const keyIsTaken =
   (resource: Resource, noun: string, key: string | null | undefined) =>
@@ -117,8 +117,8 @@ export const keyIsTaken =
     )
 
 /**
- * Adds the id of the record that already has the key to the conflict. Use it around the transaction
- * of the write, which can read nothing more after the violation.
+ * Adds the id of the record that already has the key to the conflict. Wrap it around the
+ * transaction of the write, which cannot read anything after the violation.
  */
 export const namingHolder =
   (

@@ -1,5 +1,5 @@
 import type { Clock } from "effect"
 
-/** Monotonic time for measuring durations. The time of day may be set. */
+/** Returns monotonic time, for measuring durations. The time of day may be changed. */
 export const elapsedMs = (clock: Clock.Clock): number =>
   Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -1,5 +1,5 @@
 /**
- * The foundation of every module: configuration, ids, secrets, loops, logs, metrics and traces. It
+ * The foundation of all modules: configuration, ids, secrets, loops, logs, metrics and traces. It
  * knows nothing about scheduling.
  */
 import { Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Code that depends on library behaviour that neither types nor documentation promise. Each part
- * has a test in `test/core/libraryInternals.test.ts`, which fails if an upgrade changes the behaviour. Checked
+ * Code that depends on undocumented behaviour of libraries. Each part has a test in
+ * `test/core/libraryInternals.test.ts`, which fails if an upgrade changes the behaviour. Checked
  * with effect 4.1.0, @effect/platform-node 4.1.0 and Node 24.21. `store/embedded` depends on PGlite
  * in the same way: `DurableFs.ts` wraps its file system, `Session.ts` its engine.
  */
@@ -14,9 +14,9 @@ export const isMalformedJson = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "InvalidValue" && issue.annotations?.message === "Expected a valid JSON body"
 
 /**
- * `Expected "open" | "closed"\n  at ["REGISTRATION"]` → `REGISTRATION: expected "open" | "closed"`.
- * The error names the variable only in its message. Messages of our own sources, such as
- * `SourceError: APP_SECRET_FILE: …`, name it already.
+ * Formats a config error: `Expected "open" | "closed"\n  at ["REGISTRATION"]` → `REGISTRATION:
+ * expected "open" | "closed"`. The error contains the variable only in its message. Messages of our
+ * own sources, such as `SourceError: APP_SECRET_FILE: …`, contain it already.
  */
 export const explainConfigError = (error: Config.ConfigError): string => {
   const text = error.message
@@ -29,15 +29,15 @@ export const explainConfigError = (error: Config.ConfigError): string => {
 }
 
 /**
- * Replaces the text of a request. The framework decodes a JSON body from `text`, and only an object
- * with the request as its prototype can replace that.
+ * Replaces the text of a request. The framework decodes a JSON body from `text`, which can only be
+ * replaced by an object with the request as its prototype.
  */
 export const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: HttpServerRequest.HttpServerRequest["text"]
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
 
-/** Removes the framework's listener, which would answer every upgrade as a WebSocket. */
+/** Removes the framework's listener, which would handle every upgrade as a WebSocket. */
 export const refuseFurtherUpgradeListeners = (server: Server): void => {
   server.on("newListener", (event, listener) => {
     if (event === "upgrade") process.nextTick(() => server.off("upgrade", listener))
@@ -45,8 +45,8 @@ export const refuseFurtherUpgradeListeners = (server: Server): void => {
 }
 
 /**
- * Creates a function that turns arrays of values into objects with these fields. As one literal, an
- * object of 24 fields takes a tenth of the time and memory of adding the fields one by one.
+ * Returns a function that turns arrays of values into objects with these fields. A single object
+ * literal with 24 fields takes a tenth of the time and memory of adding the fields one by one.
  */
 export const objectMaker = <A>(fields: ReadonlyArray<string>): ((values: Values) => A) => {
   const literal = fields.map((field, index) => `${JSON.stringify(field)}: from[${index}]`)
@@ -58,8 +58,8 @@ export const objectMaker = <A>(fields: ReadonlyArray<string>): ((values: Values)
 }
 
 /**
- * Creates a function that copies these fields of objects and adds `others`, which are the same in
- * each copy, as one literal like `objectMaker`.
+ * Returns a function that copies these fields of objects and adds `others`, which are the same in
+ * each copy. Uses one object literal like `objectMaker`.
  */
 export const fieldsCopier = <A extends object>(
   fields: ReadonlyArray<string>,
@@ -103,8 +103,8 @@ const literalMaker = <From, A>(
 type Values = ReadonlyArray<unknown>
 
 /**
- * Keeps V8 from allocating new objects as old. Objects of requests that wait for the database
- * survive a collection, so V8 would conclude that such objects live long. That cost a quarter of
- * the processor time of a list.
+ * Prevents V8 from allocating new objects in the old generation. Objects of requests that wait for
+ * the database survive a collection, so V8 would expect such objects to live long. That cost a
+ * quarter of the CPU time of a list.
  */
 export const keepNewObjectsYoung = () => setFlagsFromString("--no-allocation-site-pretenuring")

@@ -2,12 +2,13 @@ import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type KeyRing, mac } from "./Secrets.ts"
 
-/** A secret in a link for one person: 32 random bytes. */
+/** Creates a secret for a link that is sent to one person: 32 random bytes. */
 export const makeLinkToken = (): Redacted.Redacted =>
   Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
 
 /**
- * The stored hash of a token. It covers the purpose, so a token for one purpose fails for another.
+ * Returns the hash under which a token is stored. It includes the purpose, so that a token is
+ * invalid for any other purpose.
  */
 export const hashLinkToken = (
   [current]: KeyRing,
@@ -15,7 +16,7 @@ export const hashLinkToken = (
   token: Redacted.Redacted
 ): string => mac(current, `${what}:${Redacted.value(token)}`)
 
-/** The hashes under which a token may be stored: with the current secret, and with retired ones. */
+/** Returns the possible stored hashes of a token: with the current secret and with retired ones. */
 export const linkTokenHashes = (
   ring: KeyRing,
   what: LinkPurpose,

@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Creates a folder that only its owner can open, and its parents. Node's `recursive` never ends if
- * the system refuses a new folder with "no parent", as in `/proc`.
+ * Creates a folder that only its owner can access, and its parents. Node's `recursive` loops
+ * forever if the system rejects a new folder with ENOENT, as in `/proc`.
  */
 export const makeFolder = (folder: string): void => {
   if (isFolder(folder)) return

@@ -3,7 +3,7 @@ import { elapsedMs } from "./elapsedMs.ts"
 
 const sliceMs = 5
 
-/** Runs long work in slices of 5 ms, and lets other work run in between. */
+/** Runs long work in slices of 5 ms, so that other work runs in between. */
 export const runInSlices = <A>(steps: Generator<void, A>): Effect.Effect<A> =>
   Effect.clockWith((clock) => {
     const turn: Effect.Effect<A> = Effect.suspend(() => {

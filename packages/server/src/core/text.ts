@@ -1,15 +1,15 @@
-/** Puts text from users and their servers on one line, so that it is safe in headers. */
+/** Collapses text from users and their servers to one line, so that it is safe in headers. */
 export const oneLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
     .toWellFormed()
     .trim()
 
-/** Cuts text to a number of UTF-16 units, without splitting a character. */
+/** Truncates text to a number of UTF-16 units, without splitting a character. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalf(text.slice(0, max - 1))}…`
 
-/** Cuts text to a number of bytes in UTF-8. */
+/** Truncates text to a number of bytes in UTF-8. */
 export const cutBytes = (text: string, max: number): string => {
   if (Buffer.byteLength(text) <= max) return text
   const bytes = Buffer.from(text).subarray(0, max - 3)
@@ -21,9 +21,11 @@ const withoutHalf = (text: string) => (text.isWellFormed() ? text : text.slice(0
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** Escapes the characters that have a meaning in any flavour of Markdown. */
+/** Escapes the special characters of all Markdown dialects. */
 export const escapeMarkdown = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#+\-!|~<>]/g, String.raw`\$&`)
 
-/** Puts an invisible space after each `@`, so that `@all` in the name of a task notifies nobody. */
+/**
+ * Inserts a zero-width space after each `@`, so that `@all` in the name of a task notifies nobody.
+ */
 export const withoutMentions = (text: string): string => text.replaceAll("@", "@\u200b")

@@ -1,6 +1,6 @@
 /**
- * The life of a run: it is enqueued or fired, claimed by a node or an agent, started, called, and
- * its result is written. Also named queues, the signing of calls, and completion URLs.
+ * The life of a run: it is enqueued or fired, claimed by a node or an agent, started and called,
+ * and its result is written. Also named queues, the signing of calls, and completion URLs.
  */
 import { Call } from "@scheduling/calls/Call"
 import { Effect, Layer } from "effect"
@@ -65,7 +65,7 @@ export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers
 export { findHeld, type GivenRun, type HeldRun } from "./workers/WorkerHeld.ts"
 export { completionsOr } from "./completions/completionRoute.ts"
 
-/** A node with `RUNNER=off` answers the API and learns from other nodes which runs have finished. */
+/** A node with `RUNNER=off` serves the API and learns from other nodes which runs have finished. */
 const RunnerLayer = Layer.unwrap(
   Effect.map(AppConfig, ({ retentionDays, runner }) =>
     runner === "off"

@@ -27,12 +27,13 @@ export interface StreamStart {
 /**
  * Sends the changes of a workspace to its subscribers on any node. A node with a subscriber
  * announces the workspace: `following <node> <workspaces>`, and later `still-following`. From then
- * on every node sends its changes of the workspace to all nodes, itself included: `changed <node>
- * <workspace> <changes>`. PostgreSQL delivers the messages to all nodes in one order, so all nodes
- * keep the same list. A change in a workspace without subscribers costs a lookup in an empty map.
+ * on, every node sends its changes of the workspace to all nodes, itself included: `changed <node>
+ * <workspace> <changes>`. PostgreSQL delivers the messages to all nodes in the same order, so all
+ * nodes keep the same list. A change in a workspace without subscribers costs a lookup in an empty
+ * map.
  *
- * The tables hold the truth. Whenever messages may be lost (a broken connection, a lost node, too
- * many messages at once), subscribers get a `reset` and read the tables again.
+ * The tables have the authoritative state. Whenever messages may be lost (a broken connection, a
+ * lost node, too many messages at once), subscribers get a `reset` and read the tables again.
  */
 export class Changes {
   readonly waker = new Waker()
@@ -44,7 +45,7 @@ export class Changes {
   readonly #unsent = new UnsentChanges()
   readonly #followers = new Map<string, Set<Follower>>()
   readonly #toAnnounce = new Set<string>()
-  /** Announcements that this node has not received itself. Once it has, all nodes have them. */
+  /** Announcements that this node has not received back. Once it has, all nodes have them. */
   readonly #announcing = new Map<string, Deferred.Deferred<void>>()
   #count = 0
   #announceAllAtMs = Number.NEGATIVE_INFINITY
@@ -114,7 +115,7 @@ export class Changes {
     if (kind === "asking" && from !== this.#node) this.#announceAll()
   }
 
-  /** Called when this process begins to listen. It may have missed earlier messages. */
+  /** Called when this process starts to listen. It may have missed earlier messages. */
   connected(): void {
     this.#recent.restart(this.#nowMs)
     for (const workspaceId of this.#followers.keys()) {
@@ -123,9 +124,7 @@ export class Changes {
     this.#announceAll()
   }
 
-  /**
-   * Takes the gathered changes. Returns the messages to send. A single node delivers them itself.
-   */
+  /** Returns the messages with the pending changes. A single node delivers them itself. */
   takePayloads(): ReadonlyArray<string> {
     const nowMs = this.#nowMs
     const following = [...this.#toAnnounce]
@@ -205,7 +204,8 @@ export class Changes {
       Deferred.doneUnsafe(asked, Effect.void)
     }
     if (isNew && kind === "still-following") {
-      // The workspace had subscribers before this node knew, so they may lack changes of this node.
+      // The workspace had subscribers before this node knew about them, so they may have missed
+      // changes of this node.
       this.#unsent.reset(workspaceId, this.#nowMs)
       this.waker.wake()
     }
@@ -259,7 +259,7 @@ const notifyAgainMs = 1_000
 const workspacesInPayload = 200
 const changesInPayload = 7_800
 
-/** The texts joined by commas, in parts that fit into a payload each. */
+/** Joins the texts with commas, in parts that each fit into a payload. */
 const inPayloads = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let bytes = changesInPayload

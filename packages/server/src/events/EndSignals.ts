@@ -6,14 +6,14 @@ import { WatchedIds } from "./WatchedIds.ts"
 
 /**
  * Wakes requests on any node when a run has finished. A node cannot notify all others of every run,
- * because a commit with NOTIFY takes a lock that all databases of the server share. So a node
- * announces the runs for which its requests wait, `want <node> <ids>`, and gets `ended <node>
- * <ids>` in return. Both are gathered into few messages. A node that has just connected asks the
- * others to repeat their announcements: `asking <node>`.
+ * because a commit with NOTIFY takes a lock that all databases of the server share. Instead, a node
+ * announces the runs that its requests wait for, `want <node> <ids>`, and gets `ended <node> <ids>`
+ * in return. Both are batched into few messages. A node that has just connected asks the others to
+ * repeat their announcements: `asking <node>`.
  *
  * A request reads the database first and announces afterwards. The node that finished the run
  * remembers its id for a while and replies when the announcement arrives. A lost signal does no
- * harm, because the request reads once more when its time is up.
+ * harm, because the request reads again when its wait times out.
  */
 export class EndSignals extends Context.Service<
   EndSignals,
@@ -80,7 +80,7 @@ export class EndSignals extends Context.Service<
         return payloads.length === 0 ? Effect.void : signals.notify(payloads)
       })
 
-      // A node that stops still wakes requests on other nodes.
+      // A stopping node still wakes requests on other nodes.
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(send, "1 second")))
       const turn = outbox
         .wait(60_000)

@@ -6,13 +6,13 @@ import { SqlClient } from "effect/sql"
 import { Signals } from "./Signals.ts"
 import { OutboxWaker } from "./OutboxWaker.ts"
 
-/** An event of which people may be notified. */
+/** An event about which users may be notified. */
 export interface Announcement {
   readonly workspace_id: string
   readonly event: NotificationEvent
   /**
-   * The task, chain, monitor, worker or key that the event is about. Events of one subject are sent
-   * in order.
+   * The task, chain, monitor, worker or key that the event is about. Events of the same subject are
+   * sent in order.
    */
   readonly subject_id: string
   readonly tags?: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface Announcement {
   readonly data: AnnouncementData
 }
 
-/** The content of the message. It has no secrets. */
+/** The content of the message. It contains no secrets. */
 export type AnnouncementData = Words &
   (
     | { readonly about: EventData; readonly run?: undefined }
@@ -29,7 +29,7 @@ export type AnnouncementData = Words &
     | { readonly about?: undefined; readonly run: RunData }
   )
 
-/** What people need to know at night. */
+/** The text for people. */
 interface Words {
   readonly name?: string
   readonly reason?: string
@@ -43,7 +43,7 @@ type DataOf<Event> = Event extends { readonly type: "digest" }
     ? Omit<Data, "notice">
     : never
 
-/** The `data` of an event as webhooks get it, without the words for people. */
+/** The `data` of an event as sent to webhooks, without the text for people. */
 export type EventData = DataOf<WebhookEvent>
 
 /** The fields of a run that settling it writes to the outbox. */
@@ -54,14 +54,14 @@ export interface RunData {
   readonly step: string | null
   readonly status: ExecutionStatus
   readonly status_code: number | null
-  /** As it is stored with the execution. */
+  /** In the form in which the execution stores it. */
   readonly error: string | null
   readonly attempts: number
 }
 
 /**
- * An entry of the outbox for a subject that was deleted or paused while it had a problem. Nobody is
- * notified, but channels with an open incident close the incident.
+ * The event of a subject that was deleted or paused while it had a problem. Nobody is notified, but
+ * channels with an open incident close it.
  */
 export const subjectRemoved = "subject.removed"
 
@@ -74,8 +74,8 @@ export class Outbox extends Context.Service<
   {
     readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /**
-     * Forgets the problem of a subject that was deleted or paused. No recovery is announced, but
-     * channels that keep incidents close the incident.
+     * Clears the problem of a subject that was deleted or paused. No recovery is announced, but
+     * channels that track incidents close the incident.
      */
     readonly forget: (subject: {
       readonly workspace_id: string

@@ -2,11 +2,11 @@ import { Context } from "effect"
 import { Waker } from "../core/index.ts"
 
 /**
- * Wakes the router and the sender when this node has written to the outbox. A wake-up only saves
- * time, because the outbox is checked every second.
+ * Wakes the router and the sender when this node has written to the outbox. Wake-ups only reduce
+ * latency, because the outbox is also polled every second.
  */
 export class WatchedWaker extends Waker {
-  /** True if the router of this process waits for the waker. */
+  /** True if the router of this process is waiting for the waker. */
   isWatched = false
 }
 

@@ -7,7 +7,7 @@ type ChangeOf<Event> = Event extends { readonly type: infer Type; readonly data:
   ? { readonly type: Type; readonly data: Omit<Data, "notice"> }
   : never
 
-/** What an event says, without the fields that are the same in all events of a stream. */
+/** The content of an event, without the fields that are the same in all events of a stream. */
 export type Change = ChangeOf<LiveEvent>
 
 export const taskChange = (
@@ -33,7 +33,7 @@ interface Kept {
 
 /**
  * The latest changes of all workspaces that have subscribers on any node. The size is bounded, so a
- * workspace with very many changes keeps only the last part.
+ * workspace with very many changes keeps only the last ones.
  */
 export class RecentChanges {
   readonly #limits: RecentLimits
@@ -56,7 +56,7 @@ export class RecentChanges {
     return this.#workspaces.keys()
   }
 
-  /** Notes that the workspace has subscribers. Returns true if it had none before. */
+  /** Records that the workspace has subscribers. Returns true if it had none before. */
   follow(workspaceId: string, nowMs: number): boolean {
     const before = this.#workspaces.get(workspaceId)
     const kept = before ?? { untilMs: 0, sinceMs: nowMs, sent: [] }
@@ -89,7 +89,7 @@ export class RecentChanges {
     }
   }
 
-  /** Returns the changes after this id or time. Undefined if some may be missing. */
+  /** Returns the changes after this id or time. Returns undefined if some may be missing. */
   after(workspaceId: string, id: string, nowMs: number): ReadonlyArray<SentChange> | undefined {
     const kept = this.#workspaces.get(workspaceId)
     const sentMs = timeOf(id)
@@ -98,13 +98,16 @@ export class RecentChanges {
     }
     const index = kept.sent.findLastIndex((one) => one.id === id)
     if (index !== -1) return kept.sent.slice(index + 1)
-    // The id names a time, or an event that another node received first.
+    // The id is a time, or belongs to an event that another node received first.
     if (sentMs < kept.sinceMs || sentMs > nowMs + this.#limits.clockSlackMs) return undefined
     return kept.sent.filter(({ atMs }) => atMs >= sentMs - this.#limits.clockSlackMs)
   }
 }
 
-/** The id of a change. It begins with the time, so that a node can resume from an unknown id. */
+/**
+ * Creates the id of a change event. It starts with the timestamp, so that a node can resume from an
+ * id it has never seen.
+ */
 export const changeId = (atMs: number, node: string, count: number): string =>
   `${atMs}-${node}-${count}`
 
@@ -118,11 +121,11 @@ const isTimestamp = Schema.is(Timestamp)
 
 export interface RecentLimits {
   readonly workspaces: number
-  /** The limit of events of all workspaces together. */
+  /** Maximum number of events of all workspaces together. */
   readonly events: number
   readonly eventsOfOne: number
   readonly keptMs: number
-  /** Longer than `keptMs`, because a subscriber may come back for the events. */
+  /** Longer than `keptMs`, because a subscriber may reconnect for the events. */
   readonly followedMs: number
   /**
    * The largest expected difference between the clocks of nodes. A client that resumes may get the

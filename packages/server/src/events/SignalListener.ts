@@ -6,9 +6,9 @@ import { loop } from "../core/index.ts"
 import { channel, Signals } from "./Signals.ts"
 
 /**
- * Listens for signals on a connection of its own, on which the caller can also run statements.
- * `receive` runs until the connection breaks. At the end of the scope the connection closes before
- * the driver can send UNLISTEN, whose answer would never come without a network.
+ * Listens for signals on a dedicated connection, on which the caller can also run statements.
+ * `receive` runs until the connection breaks. When the scope closes, the connection is closed
+ * before the driver can send UNLISTEN, whose response would never arrive without a network.
  */
 export const listenOn = Effect.fnUntraced(function* (
   config: PgConnection.Config,
@@ -33,7 +33,7 @@ export const listenOn = Effect.fnUntraced(function* (
   return { connection, receive }
 })
 
-/** Listens in a process without the runner. In other processes the runner's session listens. */
+/** Listens in a process without the runner. In other processes, the runner's session listens. */
 export const SignalListenerLayer: Layer.Layer<never, never, PgClient.PgClient | Store | Signals> =
   Layer.effectDiscard(
     Effect.gen(function* () {

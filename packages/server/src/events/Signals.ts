@@ -3,33 +3,33 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { LoopHealth, reportFailures } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
-/** Receives the signals that are for the runner. */
+/** Handles the signals for the runner. */
 export interface Listener {
-  /** Called when a run may be due sooner than the node expects. */
+  /** Called when a run may be due earlier than the node expects. */
   readonly wake: Effect.Effect<void>
   /** Cancels a run. Returns whether this node holds the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** Called when runs of a paused or deleted task or workspace are to be removed. */
+  /** Called when runs of a paused or deleted task or workspace are to be stopped. */
   readonly stop: Effect.Effect<void>
   /** Called when parked runs of these named queues can be admitted. */
   readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** Receives the messages of other processes that are not for the runner. */
+/** Handles messages of other processes that are not for the runner. */
 export interface Subscriber {
   readonly received: (payload: string) => void
   readonly connected: () => void
 }
 
 /**
- * The channel of PostgreSQL's NOTIFY. It carries `wake`, `stop`, `cancel <run id>`, `admit <queue
- * id>` and the messages of `EndSignals` and `Changes`.
+ * The channel of PostgreSQL's NOTIFY. Its messages are `wake`, `stop`, `cancel <run id>`, `admit
+ * <queue id>` and those of `EndSignals` and `Changes`.
  */
 export const channel = "scheduling_runs"
 
 /**
- * Notifies the runner of changes: directly in this process, by NOTIFY in others. A signal only
- * saves time, because every node also polls the tables.
+ * Signals changes to the runner: directly in this process, by NOTIFY in others. Signals only reduce
+ * latency, because every node also polls the tables.
  */
 export class Signals extends Context.Service<
   Signals,
@@ -40,12 +40,12 @@ export class Signals extends Context.Service<
     readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>
     /** Passes a message to the runner of this process or to the subscribers. */
     readonly receive: (payload: string) => Effect.Effect<void>
-    /** Called when this process begins to listen. It may have missed earlier messages. */
+    /** Called when this process starts to listen. It may have missed earlier messages. */
     readonly connected: Effect.Effect<void>
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
     /** Sends the messages to all processes in one commit. Returns whether they were sent. */
     readonly notify: (payloads: ReadonlyArray<string>) => Effect.Effect<boolean>
-    /** True on the embedded store, on which there is no other process. */
+    /** True on the embedded store, where there is no other process. */
     readonly isAlone: boolean
     readonly subscribe: (subscriber: Subscriber) => Effect.Effect<void, never, Scope.Scope>
   }

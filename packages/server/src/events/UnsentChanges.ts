@@ -2,15 +2,15 @@ import { type Change, resetChange } from "./RecentChanges.ts"
 
 interface Gathered {
   readonly changes: Array<Change>
-  /** The beginning of the second in which `count` counts changes. */
+  /** The start of the second in which `count` counts changes. */
   sinceMs: number
   count: number
   hasOverflowed: boolean
 }
 
 /**
- * The changes to send next, by workspace. Changes beyond the limit per second become one `reset`,
- * because no subscriber could follow so many.
+ * The changes to send next, by workspace. Changes beyond the limit per second are replaced by one
+ * `reset`, because no subscriber could follow so many.
  */
 export class UnsentChanges {
   readonly #limits: UnsentLimits
@@ -36,7 +36,7 @@ export class UnsentChanges {
     this.#of(workspaceId, nowMs).hasOverflowed = true
   }
 
-  /** Takes the changes that are due now. `isEmpty` says whether more are left. */
+  /** Removes and returns the changes that are due. `isEmpty` says whether more are left. */
   take(nowMs: number): ReadonlyArray<readonly [workspaceId: string, Array<Change>]> {
     const taken: Array<readonly [string, Array<Change>]> = []
     for (const [workspaceId, gathered] of this.#gathered) {
@@ -70,7 +70,7 @@ export class UnsentChanges {
 }
 
 export interface UnsentLimits {
-  /** The limit of changes per second, workspace and node. */
+  /** Maximum number of changes per second, workspace and node. */
   readonly perSecond: number
 }
 

@@ -1,13 +1,13 @@
 /**
- * The ids for which other nodes wait, and the ids that ended lately. Both lists are bounded,
- * however many ids the nodes ask for.
+ * The ids that other nodes wait for, and the ids that ended recently. Both lists are bounded,
+ * regardless of the number of requested ids.
  */
 export class WatchedIds {
   readonly #limits: WatchedIdsLimits
   /** The time until which another node waits for the id, earliest first. */
   readonly #wanted = new Map<string, number>()
   /**
-   * The ids that ended lately, in two sets. When the newer set is full, the older set is dropped.
+   * The ids that ended recently, in two sets. When the newer set is full, the older set is dropped.
    */
   #ended = new Set<string>()
   #endedBefore: ReadonlySet<string> = new Set()
@@ -17,7 +17,7 @@ export class WatchedIds {
   }
 
   /**
-   * Records that another node waits for the id. Returns true if the id ended lately, because the
+   * Records that another node waits for the id. Returns true if the id ended recently, because the
    * other node may not know.
    */
   want(id: string, nowMs: number): boolean {
@@ -47,7 +47,9 @@ export class WatchedIds {
 
 export interface WatchedIdsLimits {
   readonly wanted: number
-  /** How long an announcement counts: longer than any wait, because a request announces once. */
+  /**
+   * How long an announcement counts: longer than any wait, because a request announces only once.
+   */
   readonly wantedMs: number
   /** Enough ids for the seconds that an announcement takes while thousands end per second. */
   readonly ended: number

@@ -1,4 +1,4 @@
-/** The data that an event keeps of a finished run. */
+/** SQL for the data of a finished run that an event stores. */
 const dataOfRun = `jsonb_build_object('run', jsonb_build_object(
           'execution_id', id,
           'chain_run_id', chain_run_id,
@@ -11,18 +11,18 @@ const dataOfRun = `jsonb_build_object('run', jsonb_build_object(
         ))`
 
 /**
- * Common table expressions that insert events of finished runs into the outbox, for a statement
- * whose `finished` holds these runs. A failure is inserted if the workspace has a channel. A
- * success is inserted if the subject has an open problem, or if an earlier failure is not routed
- * yet or is written by this statement.
+ * CTEs that insert events of finished runs into the outbox, for a statement whose `finished`
+ * contains these runs. A failure is inserted if the workspace has a channel. A success is inserted
+ * if the subject has an open problem, or if an earlier failure is not routed yet or is written by
+ * this statement.
  *
  * Usually there is no problem at all, which is checked once per statement. `ORDER BY subject_id`
  * makes that check read the index of alerts and not the callbacks. `LIMIT` keeps the planner from
- * joining whole tables. Results that other nodes write at the same time are not seen, so the router
- * checks again later (`RoutingRepo.announceMissed`).
+ * joining whole tables. Results that other nodes write at the same time are not visible, so the
+ * router checks again later (`RoutingRepo.announceMissed`).
  *
- * The event for a callback of a task has the URL of the callback. Tasks without callbacks are not
- * read: they are not in the index that is used.
+ * The event for a task's callback contains the URL of the callback. Tasks without callbacks are not
+ * read, because the index that is used does not contain them.
  */
 export const announceFinished = `
     results AS NOT MATERIALIZED (

@@ -1,5 +1,5 @@
 /**
- * Events. The outbox keeps them in the transaction of the change that caused them, signals carry
+ * Events: the outbox stores them in the transaction of the change that caused them, signals carry
  * them to other nodes, and live changes go to the subscribers of a workspace.
  */
 import { Layer } from "effect"

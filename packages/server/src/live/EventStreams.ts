@@ -14,9 +14,9 @@ import {
   type SentChange,
   type Watch
 } from "../events/index.ts"
-import { beatText, beginningText, eventText, greetingText, maySee } from "./eventText.ts"
+import { heartbeatText, positionText, eventText, greetingText, maySee } from "./eventText.ts"
 
-/** The limits of open streams on a node, and of messages that a client has not read. */
+/** Limits of open streams per node, and of unread messages per client. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/live/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
@@ -35,7 +35,7 @@ type Messages = Queue.Queue<string, Cause.Done>
 
 /**
  * Streams the changes of a workspace. A stream holds a connection and at most `unread` messages. A
- * subscriber that falls further behind is disconnected, and resumes when it connects again.
+ * subscriber that falls further behind is disconnected, and resumes when it reconnects.
  */
 export class EventStreams extends Context.Service<
   EventStreams,
@@ -63,17 +63,17 @@ export class EventStreams extends Context.Service<
         for (const { announce } of watchesOfStreams) announce()
       })
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
-      ;(yield* Meters).gauge("scheduling_event_streams", "Open streams of events.", permits.count)
+      ;(yield* Meters).gauge("scheduling_event_streams", "Open event streams.", permits.count)
 
-      /** Sends a beat at every interval until the stream may no longer continue. */
-      const beats = Effect.fnUntraced(function* (
+      /** Sends a heartbeat at every interval, until the stream is no longer allowed. */
+      const heartbeats = Effect.fnUntraced(function* (
         messages: Messages,
         { isAdmitted }: StreamRequest,
         { waker }: Watch
       ) {
         do {
           yield* Effect.raceFirst(waker.wait(beatSeconds * 1_000), stopping.begun)
-          Queue.offerUnsafe(messages, beatText)
+          Queue.offerUnsafe(messages, heartbeatText)
         } while (!stopping.isStopping() && (yield* isAdmitted))
         Queue.endUnsafe(messages)
       })
@@ -91,15 +91,15 @@ export class EventStreams extends Context.Service<
         }
         const { id, missed } = yield* changes.follow(workspaceId, after, send)
         const first = missed ?? [{ id, atMs: clock.currentTimeMillisUnsafe(), change: resetChange }]
-        // All missed changes are one message, because they may exceed the limit of unread messages.
-        // The newest id comes last, so that a subscriber that is disconnected before it has read
-        // all of them asks for the rest.
+        // All missed changes are sent as one message, because they may exceed the limit of unread
+        // messages. The newest id comes last, so that a subscriber that is disconnected in between
+        // requests the remaining ones again.
         const visible = first.filter(({ change }) => maySee(principal, change.type))
         const texts = visible.map((one) => eventText(workspaceId, one))
-        Queue.offerUnsafe(messages, texts.join("") + beginningText(id))
+        Queue.offerUnsafe(messages, texts.join("") + positionText(id))
       })
 
-      /** Wakes the stream when the member is removed, so that the stream ends at once. */
+      /** Wakes the stream when the member is removed, so that the stream ends immediately. */
       const watchMembership = Effect.fnUntraced(function* (stream: StreamRequest) {
         const watch = yield* endSignals.watch([principalId(stream.principal)])
         watch.announce()
@@ -123,9 +123,9 @@ export class EventStreams extends Context.Service<
         yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
         const watch = yield* watchMembership(stream)
-        // This is forked, so that the client gets the greeting at once.
+        // Forked, so that the client gets the greeting immediately.
         yield* follow(stream, messages, () => incoming.socket.destroy()).pipe(
-          Effect.andThen(beats(messages, stream, watch)),
+          Effect.andThen(heartbeats(messages, stream, watch)),
           Effect.forkScoped
         )
         return messages

@@ -34,7 +34,7 @@ export const maySee = (
   )
 }
 
-/** One message of the stream, as `text/event-stream`. */
+/** Formats one message of the stream as `text/event-stream`. */
 export const eventText = (
   workspace_id: WorkspaceId,
   { atMs, change: { data, type }, id }: SentChange
@@ -44,10 +44,10 @@ export const eventText = (
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Sent at once, so that the subscriber knows that the stream is open. */
-export const greetingText = ": what changes\n\n"
+/** Sent first, so that the subscriber knows that the stream is open. */
+export const greetingText = ": connected\n\n"
 
-/** A message without data, from which subscribers only take their position. */
-export const beginningText = (id: string): string => `id: ${id}\n\n`
+/** A message without data that only updates the subscriber's position. */
+export const positionText = (id: string): string => `id: ${id}\n\n`
 
-export const beatText = ": still there\n\n"
+export const heartbeatText = ": keep-alive\n\n"

@@ -3,7 +3,7 @@ import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /**
- * Removes expired rows every ten minutes, for the first time a minute after the start, when a node
+ * Deletes expired rows every ten minutes. The first pass runs a minute after startup, when a node
  * is less busy.
  */
 export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | HousekeepingRepo> =

@@ -5,19 +5,19 @@ import { dayMs, runAllInTurn } from "../core/index.ts"
 import { firstIdAt } from "../engine/index.ts"
 import { repeatUntilFewerThan } from "../store/index.ts"
 
-/** Removes expired rows. Code that reads such rows checks the time itself. */
+/** Deletes expired rows. Code that reads such rows checks the expiry itself. */
 export class HousekeepingRepo extends Context.Service<
   HousekeepingRepo,
   {
     readonly removeExpired: (now: Date) => Effect.Effect<void>
-    /** Removes finished and cancelled delayed tasks together with their history. */
+    /** Deletes finished and cancelled delayed tasks together with their history. */
     readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
     /**
-     * Removes the history of runs that were cancelled long before they were due. This history is in
-     * the partition of the due day, which may be a year ahead.
+     * Deletes the history of runs that were cancelled long before they were due. It is in the
+     * partition of the due day, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
-    /** Removes the progress of finished runs from before this time. */
+    /** Deletes the progress of runs that finished before this time. */
     readonly removeProgress: (before: Date) => Effect.Effect<void>
     readonly removeInputs: (before: Date) => Effect.Effect<void>
     readonly removeReplacedCalls: (before: Date) => Effect.Effect<void>
@@ -104,9 +104,9 @@ export class HousekeepingRepo extends Context.Service<
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
-          // There is no index for this, because each run of a delayed task would have to write it.
+          // There is no index for this, because each run of a delayed task would have to update it.
           // A task that finished before `endedBefore` was also created before it, so the range of
-          // ids leaves out younger tasks.
+          // ids excludes younger tasks.
           const until = firstIdAt(endedBefore.getTime() + dayMs)
           let after: string | undefined = firstIdAt(0)
           while (after !== undefined) {
@@ -206,7 +206,7 @@ export class HousekeepingRepo extends Context.Service<
   )
 }
 
-/** Usage is kept for three years. Days with a change of seats or monitors are kept for ever. */
+/** Usage is kept for three years. Days on which seats or monitors changed are kept forever. */
 const meteredDays = 3 * 366
 
 /** The number of rows per statement, so that no statement times out. */

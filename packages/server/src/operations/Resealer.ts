@@ -20,7 +20,7 @@ interface Sealed extends SealedColumn {
   readonly hashedFor?: Purpose
 }
 
-/** The sealed values that nobody could enter again, because they exist nowhere in plain text. */
+/** The encrypted values that cannot be entered again, because they exist nowhere in plain text. */
 const allSealed: ReadonlyArray<Sealed> = [
   {
     name: "signing secrets",
@@ -72,9 +72,10 @@ const allSealed: ReadonlyArray<Sealed> = [
 ]
 
 /**
- * Seals values of a retired `APP_SECRET` with the current one, because nobody can open them once
- * the retired secret is gone. Values that no key opens are skipped and counted in the log.
- * Resealing starts some time after the node, when the other nodes have the new secret too.
+ * Encrypts values of a retired `APP_SECRET` again with the current one, because they become
+ * unreadable once the retired secret is removed. Values that no key can decrypt are skipped and
+ * counted in the log. This starts some time after the node, when the other nodes have the new
+ * secret too.
  */
 export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | SealedRepo> =
   Layer.effectDiscard(
@@ -115,16 +116,17 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
             after = rows.at(-1)?.id
           }
           if (renewed > 0) {
-            yield* Effect.logInfo(`sealed ${renewed} ${name} with the current APP_SECRET`)
+            yield* Effect.logInfo(`encrypted ${renewed} ${name} with the current APP_SECRET`)
           }
           if (unknown.length > 0 && unknown.length !== unknownBefore) {
             yield* Effect.logWarning(
-              `${unknown.length} ${name} cannot be opened, because the APP_SECRET that sealed them ` +
+              `${unknown.length} ${name} cannot be decrypted, because the APP_SECRET that encrypted them ` +
                 `is gone: ${unknown.slice(0, shownIds).join(", ")}${unknown.length > shownIds ? ", …" : ""}`
             )
           }
           unknownBefore = unknown.length
-          // As long as there is a retired secret, other nodes may still seal values with it.
+          // As long as a retired secret is configured, other nodes may still encrypt values with
+          // it.
           isOver = retired.length === 0
         })
       }
@@ -134,7 +136,7 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
         if (areMacsRenewed) return
         const renewed = yield* audit.renewMacs
         if (renewed > 0) yield* Effect.logInfo(`renewed the MACs of ${renewed} audit events`)
-        // Once nothing was left to renew, the log need not be read again until the next start.
+        // Once nothing is left to renew, the log is not read again until the next start.
         areMacsRenewed = renewed === 0
       })
 

@@ -20,13 +20,13 @@ export interface SealedRow {
 export class SealedRepo extends Context.Service<
   SealedRepo,
   {
-    /** Lists the next values after this id that another key has sealed. */
+    /** Lists the next values after this id that were encrypted with another key. */
     readonly listSealedOtherwise: (
       column: SealedColumn,
       keyId: string,
       after: string
     ) => Effect.Effect<ReadonlyArray<SealedRow>>
-    /** Replaces the value if nobody has changed it since it was read. */
+    /** Replaces the value unless it was changed since it was read. */
     readonly update: (
       column: SealedColumn,
       row: SealedRow,

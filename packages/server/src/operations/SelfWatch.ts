@@ -6,24 +6,24 @@ import { DatabaseClock, StoreClock } from "../store/index.ts"
 
 const checkEveryMs = 10_000
 
-/** A run that has been due for this long is late: nodes take due runs within a second. */
+/** A run that has been due for this long is late: nodes start due runs within a second. */
 const lateAfterSeconds = 60
 
 const reportEveryMs = 60_000
 
-/** The length of a timer that shows how late the timers of this node are. */
+/** The duration of a timer that measures how late the timers of this node are. */
 const canaryMs = 100
 
 export interface Lateness extends Pick<Depth, "oldest_due_seconds"> {
-  /** How late the last timer of this node was. Timers start runs. */
+  /** The delay of this node's last timer. Timers start runs. */
   readonly timer_delay_seconds: number
-  /** Since when runs are late, or null. */
+  /** Since when runs have been late. Null if they are on time. */
   readonly late_since_ms: number | null
 }
 
 /**
- * Checks whether due runs start. Every node checks the same queue, even a node without a runner, so
- * that a node notices if all runners have stopped.
+ * Checks that due runs are started. Every node checks the same queue, even a node without a runner,
+ * so that stopped runners are noticed.
  */
 export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Lateness }>()(
   "@scheduling/server/operations/SelfWatch"
@@ -49,7 +49,8 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       })
 
       const reportLateness = Effect.gen(function* () {
-        // While the clock is doubted, due runs wait, or are due only by the wrong time.
+        // While the clock is in doubt, due runs wait, or only seem to be due because the time is
+        // wrong.
         if (databaseClock.doubt !== undefined) return
         const nowMs = clock.currentTimeMillisUnsafe()
         const seconds = Math.max(depth.oldest_due_seconds, depth.unfired_seconds)
@@ -81,42 +82,42 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       )
 
       const gauges = [
-        ["scheduling_due_runs", "Runs that are due and not taken, up to 10,000.", () => depth.due],
+        ["scheduling_due_runs", "Due runs that are not claimed, up to 10,000.", () => depth.due],
         [
           "scheduling_oldest_due_run_age_seconds",
-          "How long the oldest due run has waited.",
+          "How long the oldest due run has been waiting.",
           () => depth.oldest_due_seconds
         ],
         [
           "scheduling_unfired_slot_age_seconds",
-          "How long the oldest slot that has not fired has waited.",
+          "How long the oldest slot that has not fired is overdue.",
           () => depth.unfired_seconds
         ],
-        ["scheduling_nodes", "Nodes that run tasks and are alive.", () => depth.nodes],
+        ["scheduling_nodes", "Live nodes that execute runs.", () => depth.nodes],
         ["scheduling_workers_online", "Workers whose agents are online.", () => depth.workers],
         [
           "scheduling_worker_due_runs",
-          "Runs that are due and no worker has taken, up to 10,000.",
+          "Due runs that no worker has claimed, up to 10,000.",
           () => depth.due_for_workers
         ],
         [
           "scheduling_database_delay_seconds",
-          "How long two statements took, including the wait for a connection.",
+          "The duration of two statements, including the wait for a connection.",
           () => databaseDelaySeconds
         ],
         [
           "scheduling_engine_late",
-          "1 while the oldest due run has waited for more than a minute.",
+          "1 while the oldest due run has been waiting for more than a minute.",
           () => (lateSinceMs === null ? 0 : 1)
         ],
         [
           "scheduling_timer_delay_seconds",
-          "How late the last timer of this node was.",
+          "The delay of this node's last timer.",
           () => timerDelaySeconds
         ],
         [
           "scheduling_database_clock_ahead_seconds",
-          "How far the database's clock is ahead of the expected time while the clock is doubted.",
+          "How far the database clock is ahead of the expected time, while it is in doubt.",
           () => (databaseClock.doubt?.aheadMs ?? 0) / 1_000
         ]
       ] as const
@@ -124,7 +125,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
 
       meters.counter(
         "scheduling_database_clock_steps_total",
-        "How often the clock of the database was stepped.",
+        "Steps of the database clock.",
         () => databaseClock.steps
       )
 

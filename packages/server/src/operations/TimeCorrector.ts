@@ -7,9 +7,9 @@ import { correctRunTimes, wasSetBack } from "../engine/index.ts"
 import { DatabaseClock } from "../store/index.ts"
 
 /**
- * Corrects times that were written while the database's clock was ahead. Each node with a runner
- * does this at its start and after a step of the clock. Correct times stay as they are, so several
- * nodes can do this at once.
+ * Corrects times that were written while the database clock was ahead. Each node with a runner does
+ * this when it starts and after a step of the clock. Correct times stay as they are, so several
+ * nodes can do this at the same time.
  */
 export const TimeCorrectorLayer: Layer.Layer<never, never, Deadlines | SqlClient.SqlClient> =
   Layer.effectDiscard(
@@ -31,7 +31,7 @@ export const TimeCorrectorLayer: Layer.Layer<never, never, Deadlines | SqlClient
             correctRunTimes(sql)
           ])
           yield* Effect.logInfo(
-            "corrected times that were written while the database's clock was ahead"
+            "corrected times that were written while the database clock was ahead"
           )
         }
         doneAfter = ended

@@ -39,7 +39,7 @@ const json = (path: `/${string}`, make: () => unknown) =>
   )
 
 /**
- * Builds an answer at the first request and keeps it, because building and compressing takes up to
+ * Builds a response at the first request and caches it, because building and compressing take up to
  * a second and anybody can send the request.
  */
 const readyOnce = (make: () => Promise<ReadyAnswer>) => {
@@ -78,7 +78,7 @@ const offline = {
   authentication: { preferredSecurityScheme: "bearer" }
 }
 
-/** Builds the framework's page at the first request, and keeps it compressed. */
+/** Builds the framework's page at the first request, and caches it compressed. */
 const pageReadyOnce = HttpRouter.middleware((answer) => {
   let ready: ReadyAnswer | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -102,7 +102,7 @@ const scriptsOf = (html: Uint8Array): ReadonlyArray<string> =>
     ([, script = ""]) => script
   )
 
-/** Allows these scripts on the page and nothing else. */
+/** Creates a content security policy that allows only these scripts. */
 const policyFor = (scripts: ReadonlyArray<string>): string => {
   const hashes = scripts.map(
     (script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`

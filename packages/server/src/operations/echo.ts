@@ -2,13 +2,13 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
-/** An execution stores 10,000 bytes of an answer. The headers should fit in too. */
+/** An execution stores 10,000 bytes of a response. The headers have to fit in too. */
 const maxBodyCharacters = 4_096
 
-/** Headers that the echo leaves out: credentials, and headers that proxies add for this service. */
+/** Headers that the echo omits: credentials, and headers that proxies add for this service. */
 const hidden = /^(?:authorization|cookie|forwarded|via|x-real-ip|x-forwarded-.*)$/
 
-/** Answers with the request itself, so that a first execution shows what a target receives. */
+/** Responds with the request itself, so that a first execution shows what a target receives. */
 const echo = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const headers = Object.entries(request.headers).filter(([name]) => !hidden.test(name))

@@ -11,7 +11,9 @@ import { SelfWatch } from "./SelfWatch.ts"
 /** The name under which readiness reports late runs, which no single loop causes. */
 const lateRuns = "starting due runs"
 
-/** The name under which readiness reports a doubted clock, for which timed work waits. */
+/**
+ * The name under which readiness reports a database clock in doubt, during which timed work waits.
+ */
 const steppedClock = "following the clock of the database"
 
 export const SystemHandlers = implement(
@@ -58,7 +60,7 @@ export const SystemHandlers = implement(
         sql`SELECT 1`.pipe(
           Effect.orDie,
           Effect.andThen(query.deep === "1" ? deeply : Effect.succeed({ status: "ok" as const })),
-          // A frozen database never answers, and a load balancer asks every few seconds.
+          // A frozen database never responds, and a load balancer polls every few seconds.
           Effect.timeoutOrElse({
             duration: "3 seconds",
             orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))

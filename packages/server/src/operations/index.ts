@@ -1,4 +1,4 @@
-/** Health, metrics, documentation pages, housekeeping, and the commands of operators. */
+/** Health, metrics, documentation pages, housekeeping, and the operator's commands. */
 import { Api } from "@scheduling/domain/Api"
 import { Layer } from "effect"
 import { onRunnerNodes } from "../core/index.ts"
@@ -20,7 +20,7 @@ export { move } from "./operator/Move.ts"
 export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
-/** Nodes with `RUNNER=off` report a stepped clock, but correct no times. */
+/** Nodes with `RUNNER=off` report a stepped clock, but do not correct times. */
 const RunnerLayer = onRunnerNodes(TimeCorrectorLayer)
 
 export const OperationsLayer = Layer.mergeAll(

@@ -14,7 +14,7 @@ export const renderMetrics = ({ registry }: NodeMeters): string =>
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Compares in a time that does not depend on the given token. */
+/** Compares in constant time. */
 const hasToken = (authorization: string | undefined, token: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(authorization ?? ""), digest(`Bearer ${Redacted.value(token)}`))
 
@@ -56,7 +56,7 @@ export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
   { message: Schema.String }
 ) {}
 
-/** Serves the metrics on `METRICS_PORT`, which a firewall can close to clients of the API. */
+/** Serves the metrics on `METRICS_PORT`, to which a firewall can block API clients. */
 export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
   Layer.effectDiscard(
     Effect.gen(function* () {

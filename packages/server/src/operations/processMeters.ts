@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import { LoopHealth, Meters, version } from "../core/index.ts"
 import { Store } from "../store/index.ts"
 
-/** The usual metrics of a process, under the names that common dashboards know. */
+/** The usual metrics of a process, with the names that common dashboards use. */
 export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effectDiscard(
   Effect.gen(function* () {
     const meters = yield* Meters
@@ -16,18 +16,18 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     )
     meters.gauge(
       "scheduling_build_info",
-      "Always 1. The labels say which version of the service and of Node the process runs.",
+      "Always 1. The labels are the versions of the service and of Node.",
       () => 1,
       { version, node: process.versions.node }
     )
     meters.gauge(
       "scheduling_event_loop_delay_seconds",
-      "How long the event loop was blocked since the last scrape, in 99 of 100 cases.",
+      "The 99th percentile of the event loop delay since the last scrape.",
       () => (delay.count === 0 ? 0 : delay.percentile(99) / 1e9)
     )
     meters.gauge(
       "scheduling_event_loop_delay_max_seconds",
-      "The longest time for which the event loop was blocked since the last scrape.",
+      "The maximum event loop delay since the last scrape.",
       () => {
         const max = delay.count === 0 ? 0 : delay.max / 1e9
         delay.reset()
@@ -44,12 +44,12 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
       "Background loops that were restarted because they made no progress.",
       () => health.restarts
     )
-    meters.counter("process_cpu_seconds_total", "Processor time that the process took.", () => {
+    meters.counter("process_cpu_seconds_total", "CPU time used by the process.", () => {
       const { system, user } = process.cpuUsage()
       return (system + user) / 1e6
     })
     const memory = [
-      ["process_resident_memory_bytes", "Memory of the process.", "rss"],
+      ["process_resident_memory_bytes", "Resident memory of the process.", "rss"],
       ["scheduling_heap_used_bytes", "Memory of JavaScript objects.", "heapUsed"],
       ["scheduling_heap_total_bytes", "Memory that V8 holds for JavaScript objects.", "heapTotal"],
       ["scheduling_external_memory_bytes", "Memory of buffers and of the database.", "external"]
@@ -61,10 +61,10 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
     const database = [
       ["scheduling_database_connections", "Open connections to the database.", "connections"],
       ["scheduling_database_pool_size", "Limit of connections for requests.", "size"],
-      ["scheduling_database_transactions", "Transactions under way.", "transactions"],
+      ["scheduling_database_transactions", "Transactions in progress.", "transactions"],
       [
         "scheduling_database_transactions_waiting",
-        "Transactions that wait for a connection.",
+        "Transactions waiting for a connection.",
         "waiting"
       ]
     ] as const
@@ -72,6 +72,6 @@ export const ProcessMetersLayer: Layer.Layer<never, never, Store> = Layer.effect
       meters.gauge(name, description, () => pool[field])
     }
     const startedSeconds = clock.currentTimeMillisUnsafe() / 1_000 - process.uptime()
-    meters.gauge("process_start_time_seconds", "When the process began.", () => startedSeconds)
+    meters.gauge("process_start_time_seconds", "Start time of the process.", () => startedSeconds)
   })
 )

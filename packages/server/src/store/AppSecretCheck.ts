@@ -8,11 +8,11 @@ export class WrongAppSecret extends Schema.TaggedError<WrongAppSecret>()("WrongA
 }) {}
 
 /**
- * Refuses to start a node whose secrets do not fit the database. The database keeps a value derived
- * from the current `APP_SECRET`. A node with another secret could not decrypt what other nodes have
- * sealed, so it would fail runs and refuse valid keys.
+ * Refuses to start a node whose secrets do not match the database. The database stores a value
+ * derived from the current `APP_SECRET`. A node with another secret could not decrypt the values
+ * that other nodes have encrypted, so it would fail runs and reject valid keys.
  *
- * A node that has the secret of the database in `APP_SECRET_PREVIOUS` rotates it: from then on the
+ * A node that has the database's secret in `APP_SECRET_PREVIOUS` rotates it: from then on, the
  * node's own `APP_SECRET` is the current one.
  */
 const AppSecretCheck: Layer.Layer<
@@ -68,6 +68,6 @@ const explain = (used: string, { appSecret, dataDir }: AppConfig["Service"]) => 
   return (
     `${own} is not the secret of this database, and APP_SECRET_PREVIOUS does not contain the secret of the database either. ` +
     `${remedy} If the secret is lost, start once with APP_SECRET_LOST=${used}: ` +
-    "all API keys, worker tokens and sessions end, and values that were sealed with the lost secret stay unreadable"
+    "all API keys, worker tokens and sessions become invalid, and values that were encrypted with the lost secret stay unreadable"
   )
 }

@@ -3,35 +3,35 @@ import { elapsedMs, Waker } from "../core/index.ts"
 import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
 
 /**
- * A larger deviation from the expected time is a step of the clock. A smaller one is accepted at
- * once, because a database server that takes over never has exactly the same time.
+ * A larger deviation from the expected time is a step of the clock. A smaller one is accepted
+ * immediately, because after a failover the new database server never has exactly the same time.
  */
 const stepMs = 5_000
 
 /**
- * How long a step is doubted. A wrong time that lasts less than this has no effect. After a correct
- * step, timed work waits this long, so the value must stay well below a minute.
+ * How long a step is in doubt. A wrong time that lasts less than this has no effect. After a
+ * correct step, timed work waits this long, so the value must stay well below a minute.
  */
 const doubtMs = 30_000
 
-/** The latest time that a `Date` can hold. */
+/** The latest time that a `Date` can represent. */
 const lastMs = 8.64e15
 
 export interface Doubt {
-  /** How far the database's time is ahead of the expected time. Negative if it is behind. */
+  /** How far the database clock is ahead of the expected time. Negative if it is behind. */
   readonly aheadMs: number
   /** How long ago the step was noticed. */
   readonly lastsMs: number
 }
 
 /**
- * The database's clock as this process estimates it, so that nodes with different clocks start a
- * run at the same moment. Each answer with `now()` is a sample, off by at most half the time it
- * took. The best sample is kept until a better or a much later sample comes, or a sample that
- * contradicts it because another server has taken over or the clock was stepped.
+ * This process's estimate of the database clock, so that nodes with different clocks start a run at
+ * the same moment. Each response with `now()` is a sample, accurate to half its duration. The best
+ * sample is kept until a better or a much later one arrives, or one that contradicts it because
+ * another server has taken over or the clock was stepped.
  *
- * A step is doubted for half a minute. During the doubt this clock continues with the old time, and
- * the loops whose statements read `now()` wait. After the doubt the database is right, see ADR 47.
+ * A step is in doubt for half a minute. Meanwhile, this clock continues with the old time, and the
+ * loops whose statements read `now()` wait. After that, the database clock is accepted, see ADR 47.
  */
 export class DbClock {
   #offsetMs = 0
@@ -43,7 +43,10 @@ export class DbClock {
   #endedSteps = 0
   #endedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Wakes when a step is no longer doubted, because the clock was corrected or is believed. */
+  /**
+   * Wakes when a step is no longer in doubt, because the clock was corrected or the new time was
+   * accepted.
+   */
   readonly steppedWaker = new Waker()
 
   readonly #clock: Clock.Clock
@@ -57,17 +60,17 @@ export class DbClock {
     (clock) => new DbClock(clock)
   )
 
-  /** Milliseconds since the epoch on the database's clock. */
+  /** Returns milliseconds since the epoch on the database clock. */
   now(): number {
     return elapsedMs(this.#clock) + this.#offsetMs
   }
 
-  /** The latest `now()` with which the result of a statement is trusted. */
+  /** The latest `now()` for which the result of a statement is trusted. */
   get latestMs(): number {
     return this.#isSampled ? this.now() + stepMs : lastMs
   }
 
-  /** The current doubt. Undefined while the database shows the expected time. */
+  /** The current doubt. Undefined while the database clock shows the expected time. */
   get doubt(): Doubt | undefined {
     if (this.#doubt === undefined) return undefined
     return {
@@ -81,17 +84,23 @@ export class DbClock {
     return this.#steps
   }
 
-  /** The number of steps that are no longer doubted: the clock was corrected, or is believed. */
+  /**
+   * The number of steps that are no longer in doubt: the clock was corrected, or the new time was
+   * accepted.
+   */
   get endedSteps(): number {
     return this.#endedSteps
   }
 
-  /** The time since the last doubt ended. Leases from during a step may have a wrong time. */
+  /**
+   * The time since the last doubt ended. Leases that were written during a step may have a wrong
+   * time.
+   */
   get steadyForMs(): number {
     return this.#doubt === undefined ? elapsedMs(this.#clock) - this.#endedAtMs : 0
   }
 
-  /** Runs a statement that returns the database's `now()`. */
+  /** Runs a statement that returns the database's `now()`, and learns from it. */
   sample<A extends { readonly now_ms: number }, E, R>(
     statement: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> {
@@ -99,8 +108,8 @@ export class DbClock {
   }
 
   /**
-   * Runs a statement that returns only the time of the database. During a doubt, returns the
-   * expected time.
+   * Runs a statement that returns only the database time. While a step is in doubt, returns the
+   * expected time instead.
    */
   read<E, R>(statement: Effect.Effect<Date, E, R>): Effect.Effect<Date, E, R> {
     return Effect.map(
@@ -139,7 +148,7 @@ export class DbClock {
       before.offsetMs = offsetMs
       if (receivedMs - before.sinceMs < doubtMs) return Effect.void
     }
-    // An answer this slow does not prove that the clock is right again.
+    // A response this slow does not prove that the clock is right again.
     if (before !== undefined && errorMs > stepMs) return Effect.void
     const steppedMs = contradictionMs > stepMs ? offsetMs - this.#offsetMs : 0
     if (before !== undefined || errorMs <= agedErrorMs || contradictionMs > 0) {
@@ -161,8 +170,8 @@ export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/stor
 })
 
 /**
- * Provides the clock of a node, through which `StoreClock` ignores a doubted step. A `StoreClock`
- * that a test has set stays.
+ * Provides the clock of a node, through which `StoreClock` ignores a step in doubt. A `StoreClock`
+ * that a test has set is kept.
  */
 export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   StoreClock,
@@ -172,14 +181,14 @@ export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
 ).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DbClock.make)))
 
 const begun = (aheadMs: number) =>
-  `the clock of the database was stepped: it is ${distance(aheadMs)} the expected time. ` +
+  `the database clock was stepped: it is ${distance(aheadMs)} the expected time. ` +
   `Timed work waits until the clock is right again, for at most ${doubtMs / 1_000} s. ` +
   `Check the time synchronization of the database's host`
 
 const ended = (steppedMs: number) =>
   steppedMs === 0
-    ? "the clock of the database shows the right time again"
-    : `the clock of the database stays ${distance(steppedMs)} the expected time. The service accepts the new time from now on`
+    ? "the database clock shows the expected time again"
+    : `the database clock stays ${distance(steppedMs)} the expected time. The service accepts the new time from now on`
 
 const distance = (aheadMs: number) =>
   `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? "ahead of" : "behind"}`

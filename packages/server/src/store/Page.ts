@@ -22,8 +22,8 @@ export const pageRequest = (query: PageQuery): PageRequest => ({
 })
 
 /**
- * A page ends with the row with which it exceeds this size. Only tasks reach the limit, because
- * their bodies can be long.
+ * The size of a page in bytes. A page ends with the row that exceeds it. Only tasks reach the
+ * limit, because their bodies can be long.
  */
 export const maxPageBytes = 2 * 1024 * 1024
 
@@ -31,7 +31,7 @@ export interface PageRow {
   readonly id: string
   /** The bytes of this row and of the earlier rows in its page, if the statement counts them. */
   readonly page_bytes?: number
-  /** The value by which the list is sorted, if it is not by the id. */
+  /** The value by which the list is sorted, unless it is sorted by id. */
   readonly sort_value?: string
 }
 
@@ -51,8 +51,8 @@ export const toPage = <Row extends PageRow, A>(
 }
 
 /**
- * A page, and how many rows there are on all pages if the query asks for it. The statements run side by
- * side.
+ * Returns a page with the number of rows on all pages, if the query asks for it. The two statements
+ * run concurrently.
  */
 export const countedPage = <A, E, R, E2, R2>(
   { total = false }: { readonly total?: boolean },
@@ -65,7 +65,7 @@ export const countedPage = <A, E, R, E2, R2>(
       })
     : Effect.map(page, (listed) => ({ ...listed, total: null }))
 
-/** Counts the rows of a query. It stops at the first one that totals do not count exactly. */
+/** Counts the rows of a query, up to one more than the limit of exact totals. */
 export const countRows = (sql: SqlClient.SqlClient, rows: Statement.Fragment) =>
   sql<{ readonly count: number }>`
     SELECT count(*)::int4 AS count
@@ -87,7 +87,7 @@ const idOfCursor = (cursor: string) =>
     .toString("hex")
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
-/** The id and the sort value of the row with which a page ends. */
+/** Decodes the id and the sort value of the last row of a page. */
 export const positionOf = (cursor: string): { readonly id: string; readonly value: string } => ({
   id: idOfCursor(cursor),
   value: Buffer.from(cursor, "base64url").subarray(idBytes).toString()

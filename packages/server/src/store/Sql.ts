@@ -26,7 +26,7 @@ export type Database = SqlClient.SqlClient | PgClient.PgClient | Store
 
 type StoreError = DataDirInUse | EmbeddedStoreError | SqlError.SqlError | Migrator.MigrationError
 
-/** The database that the configuration names, migrated to the schema of this version. */
+/** The configured database, migrated to the schema of this version. */
 export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer.unwrap(
   Effect.gen(function* () {
     const { databasePool, databaseUrl, dataDir } = yield* AppConfig
@@ -52,13 +52,14 @@ const server = {
   startupParameters: {
     timezone: "UTC",
     // No statement runs long enough to be worth compiling. With many partitions the planner
-    // compiles all the same, and the statistics of a month took 8 s.
+    // compiles nevertheless, and the statistics of a month took 8 s.
     jit: "off",
-    // No statement looks up the same key twice, and planning for `memoize` takes a tenth of a list.
+    // No statement looks up the same key twice, and planning for `memoize` takes a tenth of the
+    // time of a list.
     enable_memoize: "off",
     statement_timeout: `${statementTimeoutSeconds}s`,
-    // The row locks of a node without network end before a request at another node gives up, after
-    // 15 s.
+    // Releases the row locks of a node without network before a request at another node gives up,
+    // after 15 s.
     idle_in_transaction_session_timeout: "10s",
     // Only stuck work holds locks for longer. A request that waits for a lock gets a 503 in time.
     lock_timeout: "12s"
@@ -71,7 +72,7 @@ export const postgresLayer = ({
   url
 }: {
   readonly url: Redacted.Redacted
-  /** The limit of connections for requests, at least two. */
+  /** Maximum number of connections for requests, at least two. */
   readonly maxConnections: number
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
@@ -103,12 +104,12 @@ export const embeddedLayer = (
 ): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
 
 /**
- * The limit of statements that the driver sends before the first answer. With its default of 32,
- * statements of a busy node wait one round of the event loop for every 32 before them.
+ * Maximum number of statements that the driver sends before the first response. With its default of
+ * 32, statements of a busy node wait one iteration of the event loop for every 32 before them.
  */
 const statementsInPipeline = 128
 
-/** Uses a store that is open already. Each call of the function opens a new connection. */
+/** Uses a store that is already open. Each call of the function opens a new connection. */
 export const embeddedLayerOn = <E>(
   store: Effect.Effect<() => Duplex, E, Scope.Scope>
 ): Layer.Layer<Database, E | SqlError.SqlError | Migrator.MigrationError> =>
@@ -140,7 +141,7 @@ const migrated = <E>(
 /** Applies the migrations that the database does not have yet. */
 export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient
-  // In containers the database often starts at the same time. A minute is enough for that.
+  // In containers, the database often starts at the same time. A minute is enough for that.
   yield* sql`SELECT 1`.pipe(
     Effect.tapError((error) =>
       Effect.logWarning(`waiting for the database: ${explainSqlError(error)}`)
@@ -148,7 +149,7 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
   yield* refuseUnknownSchema(known)
-  // Another node may be migrating, or a statement that reads may hold a lock.
+  // Another node may be migrating, or a reading statement may hold a lock.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({
       times: 25,

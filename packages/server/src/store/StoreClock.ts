@@ -2,7 +2,7 @@ import { Context, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /**
- * Reads the database's clock, which all nodes share. Decisions by this clock are the same on every
+ * Reads the database clock, which all nodes share. Decisions based on it are the same on every
  * node, even if the clocks of the machines are wrong. Tests replace it.
  */
 export const StoreClock = Context.Reference<

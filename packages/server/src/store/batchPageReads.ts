@@ -51,7 +51,7 @@ export const requestedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<Re
 
 // ---------------------------------------------------------------------------
 
-/** One answer of the database must not hold too many pages, because a page can have 2 MiB. */
+/** Limits the pages in one result, because a page can have 2 MiB. */
 const maxBatch = 16
 
 const keyOf = ({ page, workspaceId }: RequestedPage) =>

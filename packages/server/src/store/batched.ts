@@ -2,15 +2,15 @@ import { Effect, Exit } from "effect"
 
 /**
  * Answers concurrent requests with one statement, so that they share its fixed cost. `answerAll`
- * returns an answer for each request, in order. A full batch is sent at once, so that PostgreSQL
- * works on the first requests while the others are read, which makes a list 1.1 times as fast. The
- * statement runs outside any transaction of the requests.
+ * returns an answer for each request, in order. A full batch is sent immediately, so that
+ * PostgreSQL works on the first requests while the others are read, which makes a list 1.1 times as
+ * fast. The statement runs outside any transaction of the requests.
  *
  * The framework's `RequestResolver` does the same, but clears its sets of entries and reuses them.
  * V8 links a cleared table to its successor, so once one table is old, every later request is kept
  * until the next full collection, which made a list 25 µs slower.
  *
- * With `apartMs`, batches are at least this far apart. A request after a longer silence is not
+ * With `apartMs`, batches are at least this far apart. A request after a longer pause is not
  * delayed.
  */
 export const batched = <Asked, Answer>(

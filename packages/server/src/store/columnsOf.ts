@@ -4,7 +4,8 @@ import type { SqlClient } from "effect/sql"
 
 /**
  * Passes fields of many rows as parameters for `unnest`, one array per field. PostgreSQL reads them
- * in a quarter of the time that JSON takes. Types are given because an array of nulls has none.
+ * in a quarter of the time that JSON takes. The types are explicit because an array of nulls has
+ * none.
  */
 export const columnsOf =
   <Row>(rows: ReadonlyArray<Row>) =>
@@ -21,8 +22,8 @@ export const textArray = (values: ReadonlyArray<string>) =>
   columnsOf(values)("text", (value) => value)
 
 /**
- * Like `columnsOf`, but hides the number of rows from the planner. For few rows, the planner would
- * prefer a special plan and plan the prepared statement again each time: 0.8 ms for an agent's
+ * Like `columnsOf`, but hides the number of rows from the planner. With few rows, the planner would
+ * choose a custom plan and plan the prepared statement again each time: 0.8 ms for an agent's
  * claim, which takes 0.2 ms.
  */
 export const columnsOfAnyLength = <Row>(sql: SqlClient.SqlClient, rows: ReadonlyArray<Row>) => {

@@ -3,8 +3,8 @@ import type { SqlError, Statement } from "effect/sql"
 import { retryAfterDeadlock } from "./transactionOf.ts"
 
 /**
- * SQL that is true if a time was written before the database's clock was set back. Such a time is
- * in the future. Up to 5 seconds are normal, because slots fire two seconds ahead of their time.
+ * SQL for whether a time was written before the database clock was set back. Such a time is in the
+ * future. Up to 5 seconds are normal, because slots fire two seconds ahead of their time.
  */
 export const isAhead = (time: string) => `${time} > now() + interval '5 seconds'`
 

@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** The filters of lists of records that people define. */
+/** The filters of lists of user-defined records. */
 export interface ListFilters {
   readonly name?: string
   readonly tag?: ReadonlyArray<string>
@@ -10,7 +10,7 @@ export interface ListFilters {
   readonly kind?: ReadonlyArray<string>
 }
 
-/** The conditions of the filters that are given, each after an `AND`. */
+/** SQL for the conditions of the given filters, each after an `AND`. */
 export const matchesFilters = (
   sql: SqlClient.SqlClient,
   table: string,

@@ -3,22 +3,22 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type PageRequest, pageRequest, positionOf } from "./Page.ts"
 
-/** A value by which rows can be sorted: SQL of a row, never null. */
+/** A value by which rows can be sorted: SQL of a row that is never null. */
 interface SortValue {
   readonly sql: string
   readonly type: "int8" | "text"
 }
 
-/** The sort values of a list by the names that a query may give, apart from `created_at`. */
+/** The sort values of a list by their names in the query, except `created_at`. */
 export type SortValues = Readonly<Record<string, SortValue>>
 
-/** A name of a row in any letter case. */
+/** Sorts by a name, case-insensitively. */
 export const nameOfRow = (column: string): SortValue => ({
   sql: `lower(coalesce(${column}, ''))`,
   type: "text"
 })
 
-/** A time of a row. Rows without one come last in ascending order. */
+/** Sorts by a time. Rows without one come last in ascending order. */
 export const timeOfRow = (column: string): SortValue => ({
   sql: `coalesce((extract(epoch FROM ${column}) * 1000000)::int8, 1000000000000000000)`,
   type: "int8"
@@ -29,7 +29,7 @@ interface Position {
   readonly value: string
 }
 
-/** The input of a repository for one page of a list that can be sorted. */
+/** The input of a repository for one page of a sortable list. */
 export interface ListRequest extends PageRequest {
   readonly isDescending: boolean
   /** Absent if the list is sorted by `created_at`, which is the order of ids. */
@@ -38,7 +38,7 @@ export interface ListRequest extends PageRequest {
   readonly after?: Position
 }
 
-/** Fails if the cursor was made by another order. */
+/** Fails if the cursor belongs to a different sort order. */
 export const listRequest = (
   query: { readonly limit?: number; readonly cursor?: string; readonly sort?: string },
   values: SortValues
@@ -56,7 +56,7 @@ export const listRequest = (
     : foreignCursor
 }
 
-/** Whether the list is in the order that most requests ask for. */
+/** Returns whether the list has the default order. */
 export const isNewestFirst = ({ by, isDescending }: ListRequest): boolean =>
   by === undefined && isDescending
 
@@ -75,14 +75,14 @@ const foreignCursor = Effect.suspend(() =>
 
 const direction = ({ isDescending }: ListRequest) => (isDescending ? "DESC" : "ASC")
 
-/** The order of the rows, as SQL. `id` is the column of the id. */
+/** SQL for the order of the rows. `id` is the column of the id. */
 export const listOrder = (request: ListRequest, id: string): string =>
   [request.by?.sql, id]
     .filter((value) => value !== undefined)
     .map((value) => `${value} ${direction(request)}`)
     .join(", ")
 
-/** The condition that a row comes after the previous page. */
+/** SQL for whether a row comes after the previous page. */
 export const isListedAfter = (
   sql: SqlClient.SqlClient,
   { after, by, isDescending }: ListRequest,
@@ -97,6 +97,8 @@ export const isListedAfter = (
       )`
 }
 
-/** A further column of the select list, from which the cursor of the next page is made. */
+/**
+ * SQL for an additional column of the select list, from which the next page's cursor is created.
+ */
 export const sortColumn = ({ by }: ListRequest): string =>
   by === undefined ? "" : `, (${by.sql})::text AS sort_value`

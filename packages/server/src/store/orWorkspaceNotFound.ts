@@ -2,7 +2,7 @@ import { NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Predicate } from "effect"
 import { SqlError } from "effect/sql"
 
-/** Turns an insert into a workspace that was deleted after the request was admitted into a 404. */
+/** Fails with a 404 if the workspace of an insert was deleted after the request was authorized. */
 export const orWorkspaceNotFound = <A, E, R>(insert: Effect.Effect<A, E | SqlError.SqlError, R>) =>
   Effect.catchIf(insert, SqlError.isSqlError, (error) =>
     isForeignKeyViolation(error)
@@ -10,6 +10,6 @@ export const orWorkspaceNotFound = <A, E, R>(insert: Effect.Effect<A, E | SqlErr
       : Effect.die(error)
   )
 
-/** Checks the SQL state, because the driver has one class for all constraints. */
+/** Checks the SQL state, because the driver has one error class for all constraints. */
 const isForeignKeyViolation = ({ reason: { cause } }: SqlError.SqlError) =>
   Predicate.hasProperty(cause, "code") && cause.code === "23503"

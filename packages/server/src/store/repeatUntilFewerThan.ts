@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 /**
  * Repeats a statement that takes at most `batch` rows until it takes fewer, so that no statement
- * times out, however many rows there are.
+ * times out, regardless of the number of rows.
  */
 export const repeatUntilFewerThan = <E, R>(
   batch: number,

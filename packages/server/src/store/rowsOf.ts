@@ -3,9 +3,9 @@ import type { SqlError, Statement } from "effect/sql"
 import { objectMaker } from "../core/index.ts"
 
 /**
- * Reads the rows of a statement that selects exactly these columns, in this order. The driver adds
- * column after column to an empty object. With 24 columns that takes ten times the time and memory
- * of one object literal.
+ * Returns a function that reads the rows of a statement which selects exactly these columns, in
+ * this order. The driver adds columns one by one to an empty object. With 24 columns, that takes
+ * ten times the time and memory of one object literal.
  */
 export const rowsOf = <Row extends object>(columns: ReadonlyArray<keyof Row & string>) => {
   const toRow = objectMaker<Row>(columns)

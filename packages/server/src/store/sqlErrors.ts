@@ -2,16 +2,16 @@ import { Predicate } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
- * Joins what the driver says with its cause, which says why: refused, too many clients, a wrong
- * password.
+ * Joins the driver's message with that of its cause, which has the reason: connection refused, too
+ * many clients, a wrong password.
  */
 export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlError): string =>
   cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
 
-/** Returns whether the statement failed for a passing reason, so that it can be repeated. */
+/** Returns whether the statement failed for a temporary reason, so that it can be retried. */
 export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
-  (databaseAway.has(error.reason._tag) || passingState.test(sqlState(error.reason.cause)))
+  (databaseAway.has(error.reason._tag) || temporaryState.test(sqlState(error.reason.cause)))
 
 /** Returns whether the statement failed because another transaction held a lock for too long. */
 export const isLockTimeout = (error: unknown): boolean =>
@@ -27,10 +27,10 @@ const databaseAway = new Set([
 ])
 
 /**
- * The SQL states of passing failures for which the driver has no class. 53: out of connections,
- * memory or disk. 57P0: the server starts or stops. 25006: the primary became a replica.
+ * SQL states of temporary failures for which the driver has no class. 53: out of connections,
+ * memory or disk. 57P0: the server is starting or stopping. 25006: the primary became a replica.
  */
-const passingState = /^(?:53|57P0|25006)/
+const temporaryState = /^(?:53|57P0|25006)/
 
 const sqlState = (cause: unknown): string =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : ""

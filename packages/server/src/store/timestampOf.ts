@@ -1,8 +1,8 @@
 import { dayMs } from "../core/index.ts"
 
 /**
- * Does what `toISOString` does in a quarter of the time. A page of ten tasks has forty timestamps,
- * and `toISOString` was a seventh of its cost.
+ * Formats a date like `toISOString` in a quarter of the time. A page of ten tasks has forty
+ * timestamps, and `toISOString` was a seventh of its cost.
  */
 export const timestampOf = (date: Date): string => {
   const ms = date.getTime()
@@ -34,7 +34,7 @@ const minuteTexts = table(
 const secondTexts = table(60, (second) => `${digits(second, 2)}.`)
 const milliTexts = table(1000, (milli) => `${digits(milli, 3)}Z`)
 
-/** The limit of cached days, more than ten years. */
+/** The maximum number of cached days, more than ten years. */
 const maxDays = 4_096
 const dayTexts = new Map<number, string>()
 

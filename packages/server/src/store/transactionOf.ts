@@ -2,14 +2,14 @@ import { Cause, Effect, Option } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
 /**
- * Makes all of a change or none of it. A transaction that cannot begin or commit is a defect, which
- * the client sees as 503 or 500.
+ * Runs a change in a transaction. A transaction that cannot begin or commit is a defect, which the
+ * client sees as 503 or 500.
  *
- * All transactions lock rows in one order, so that no deadlock arises: users, workspaces, workers,
+ * All transactions lock rows in the same order, to avoid deadlocks: users, workspaces, workers,
  * queues, tasks, runs; the rows of the kinds of monitors, monitors, the outbox, problems, channels,
  * deliveries; within a table by id. A transaction that locks many rows of a queue skips locked rows
- * (`SKIP LOCKED`) and comes back for them. If a deadlock arises all the same, PostgreSQL aborts one
- * of the transactions, and that transaction begins again.
+ * (`SKIP LOCKED`) and returns to them later. If a deadlock occurs nevertheless, PostgreSQL aborts
+ * one of the transactions, which is then retried.
  */
 export const transactionOf =
   (sql: SqlClient.SqlClient) =>
@@ -20,7 +20,10 @@ export const transactionOf =
     )
   }
 
-/** Runs work in a savepoint, so that a failure undoes only this work and the rest can go on. */
+/**
+ * Runs work in a savepoint, so that a failure undoes only this work and the transaction can
+ * continue.
+ */
 export const inSavepoint =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -29,7 +32,8 @@ export const inSavepoint =
     )
 
 /**
- * Repeats work after a deadlock. Never use it within a transaction, which must restart as a whole.
+ * Retries work after a deadlock. Never use it within a transaction, which must be retried as a
+ * whole.
  */
 export const retryAfterDeadlock = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.sandbox(work).pipe(
@@ -37,7 +41,7 @@ export const retryAfterDeadlock = <A, E, R>(work: Effect.Effect<A, E, R>): Effec
     Effect.catch(Effect.failCause)
   )
 
-/** A deadlock, or a conflict of a serializable transaction. */
+/** Also true for a conflict of a serializable transaction. */
 const isDeadlock = (error: unknown): boolean =>
   SqlError.isSqlError(error) &&
   (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError")

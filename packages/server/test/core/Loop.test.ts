@@ -47,8 +47,8 @@ describe("a loop", () => {
       yield* TestClock.adjust("101 seconds")
       assert.strictEqual(state.turns, 17)
       assert.deepStrictEqual(lines, [
-        "tidying: failed: no such table; trying again",
-        "tidying: failed 12 times in a row: no such table; trying again"
+        "tidying: failed: no such table; retrying",
+        "tidying: failed 12 times in a row: no such table; retrying"
       ])
       yield* Fiber.interrupt(running)
     })
@@ -63,7 +63,7 @@ describe("a loop", () => {
       state.isBroken = false
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(health.list(3_000), [])
-      assert.strictEqual(lines.at(-1), "tidying: works again after 3 failures")
+      assert.strictEqual(lines.at(-1), "tidying: recovered after 3 failures")
       yield* Fiber.interrupt(running)
     })
   )
@@ -157,7 +157,7 @@ describe("reportFailures", () => {
       assert.deepStrictEqual(health.list(0), [])
       assert.deepStrictEqual(lines, [
         "notifying other nodes: failed: no connection",
-        "notifying other nodes: works again after 2 failures"
+        "notifying other nodes: recovered after 2 failures"
       ])
     })
   )

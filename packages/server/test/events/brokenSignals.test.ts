@@ -39,7 +39,7 @@ describe("a node whose signals fail", () => {
         startImmediately: true
       })
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual(lines, ["sending changes: failed: a bug; trying again"])
+      assert.deepStrictEqual(lines, ["sending changes: failed: a bug; retrying"])
       for (let n = 0; n < 2; n++) {
         yield* Effect.forkChild(
           changes.follow(randomUUID(), undefined, () => {}),
@@ -62,7 +62,7 @@ describe("a node whose signals fail", () => {
         announce()
         yield* TestClock.adjust("3 seconds")
       }
-      assert.strictEqual(lines[0], "sending end signals: failed: a bug; trying again")
+      assert.strictEqual(lines[0], "sending end signals: failed: a bug; retrying")
       assert.match(sent.at(-1) ?? "", /^want /)
     }).pipe(Effect.scoped, Effect.provide(EndSignals.layer), Effect.provide(layer))
   })

@@ -46,7 +46,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
       assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
       assert.strictEqual(response.headers.get("cache-control"), "no-store")
       assert.strictEqual(response.headers.get("x-accel-buffering"), "no")
-      assert.match(text(), /^: what changes\n\nid: \d+-[0-9a-f]{8}-\d+\n\n/)
+      assert.match(text(), /^: connected\n\nid: \d+-[0-9a-f]{8}-\d+\n\n/)
     })
   )
 
@@ -55,7 +55,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
       const { access_token: token, workspace } = yield* signUp()
       const { text } = yield* followSoon({ workspace, token })
       for (let beat = 1; beat <= 3; beat++) {
-        yield* beatsUntil(() => text().split(": still there\n\n").length > beat)
+        yield* beatsUntil(() => text().split(": keep-alive\n\n").length > beat)
       }
     })
   )

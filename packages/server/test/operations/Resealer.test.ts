@@ -143,7 +143,7 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
       for (const name of ["signing secrets", "secrets of notification channels"]) {
         yield* until(
           Effect.sync(() => successor.logs.join("\n")),
-          (lines) => lines.includes(`150 ${name} cannot be opened`)
+          (lines) => lines.includes(`150 ${name} cannot be decrypted`)
         )
       }
 

@@ -104,8 +104,8 @@ describe.each([
     assert.deepEqual(
       logs.map((line) => line.split(":")[0]),
       [
-        "the clock of the database was stepped",
-        "the clock of the database shows the right time again"
+        "the database clock was stepped",
+        "the database clock shows the expected time again"
       ]
     )
   })

@@ -67,7 +67,7 @@ export const testConfig: AppConfig["Service"] = {
   otlpHeaders: undefined,
   otlpProtocol: "http/json",
   otlpServiceName: "scheduling-service",
-  otlpSampled: 1
+  traceSampleRatio: 1
 }
 
 export const loopback = Result.getOrThrow(parseCidrs("127.0.0.0/8"))

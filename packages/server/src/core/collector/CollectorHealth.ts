@@ -49,7 +49,7 @@ export const recordResults = (client: HttpClient.HttpClient, collector: Collecto
     )
   })
 
-/** The message of the innermost cause. The outer errors only say that there was a cause. */
+/** Returns the message of the innermost cause. The outer errors only say that there was a cause. */
 const rootMessage = (error: Error): string =>
   error.cause instanceof Error ? rootMessage(error.cause) : error.message
 
@@ -57,7 +57,7 @@ const checkEveryMs = 5_000
 const reportEveryMs = 60_000
 
 /**
- * Reports when the collector begins to refuse data, then once per minute, and when it recovers. It
+ * Reports when the collector starts to reject data, then once per minute, and when it recovers. It
  * is separate from the exporters, because the exporter of logs has no log to write to.
  */
 export const reportCollector = Effect.gen(function* () {
@@ -72,7 +72,7 @@ export const reportCollector = Effect.gen(function* () {
       reportedMs = undefined
     } else if (reportedMs === undefined || nowMs - reportedMs >= reportEveryMs) {
       reportedMs = nowMs
-      yield* Effect.logWarning(`the collector does not take ${problem}; trying again`)
+      yield* Effect.logWarning(`the collector does not accept ${problem}; retrying`)
     }
   }
 })

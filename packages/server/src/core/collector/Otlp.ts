@@ -23,7 +23,7 @@ const spansPerSecond = 5_000
 
 const scope = "scheduling"
 
-/** The numbers of OTLP. */
+/** The enum values of OTLP. */
 const spanKinds = { internal: 1, server: 2, client: 3 } as const
 
 const spanStatuses = { ok: 1, error: 2 } as const
@@ -54,7 +54,7 @@ export const toTracesMessage = (resource: OtlpResource.Resource, spans: Readonly
   resourceSpans: [{ resource, scopeSpans: [{ scope: { name: scope }, spans: spans.map(toOtlp) }] }]
 })
 
-/** How to reach the collector. Undefined without `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+/** The settings of the collector. Undefined without `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServiceName }) =>
   otlpEndpoint === undefined
     ? undefined
@@ -87,7 +87,7 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
   Effect.gen(function* () {
     const to = yield* collector
     if (to === undefined) return undefined
-    const { otlpSampled } = yield* AppConfig
+    const { traceSampleRatio } = yield* AppConfig
     const resource = yield* OtlpResource.fromConfig(to.resource)
     const serialization = yield* OtlpSerialization.OtlpSerialization
     const exporter = yield* OtlpExporter.make({
@@ -103,20 +103,20 @@ export const TracingLayer: Layer.Layer<never, never, AppConfig> = Layer.effect(
       ]
     })
     const tracer = new Tracer((span) => exporter.push(span), {
-      ratio: otlpSampled,
+      ratio: traceSampleRatio,
       spansPerSecond
     })
     const meters = yield* Meters
     meters.counter(
       "scheduling_spans_dropped_total",
-      "Spans beyond what a node exports per second.",
+      "Spans dropped because the node exceeded its limit per second.",
       () => tracer.dropped
     )
     return tracer
   })
 ).pipe(Layer.provide(exporting))
 
-/** Exports the metrics every minute, and reports a collector that refuses them. */
+/** Exports the metrics every minute, and reports failures of the collector. */
 export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.effectDiscard(
   Effect.gen(function* () {
     const to = yield* collector
@@ -126,7 +126,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
     for (const signal of signals) {
       meters.counter(
         "scheduling_export_failures_total",
-        "Requests that the collector did not take.",
+        "Requests that the collector did not accept.",
         () => failed[signal],
         { signal }
       )
@@ -141,7 +141,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
   })
 ).pipe(Layer.provide(exporting))
 
-/** Exports lines of the log in addition to writing them. Undefined if there is no collector. */
+/** A logger that exports log lines in addition to writing them. Undefined without a collector. */
 export const otlpLogger: Effect.Effect<
   Logger.Logger<unknown, void> | undefined,
   never,

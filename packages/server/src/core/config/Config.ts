@@ -12,7 +12,7 @@ import {
 import { availableParallelism } from "node:os"
 import { type Bootstrap, bootstrapSettings, checkBootstrap } from "./bootstrap.ts"
 import { explainConfigError } from "../libraryInternals.ts"
-import { OtlpEndpoint, OtlpHeaders, sampledBy, samplers } from "./otlp.ts"
+import { OtlpEndpoint, OtlpHeaders, sampleRatios, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
 import { AppSecret, DatabaseUrl, MetricsToken } from "./secretValues.ts"
 import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
@@ -21,7 +21,7 @@ import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
 import { hostProblem, isLoopback, originProblem } from "./hostNames.ts"
 import { type Cidr, parseCidrs } from "@scheduling/calls/egress/EgressRules"
 
-/** All settings. The environment is read once at start. */
+/** All settings. The environment is read once at startup. */
 export class AppConfig extends Context.Service<
   AppConfig,
   {
@@ -35,7 +35,7 @@ export class AppConfig extends Context.Service<
     readonly appSecret: Redacted.Redacted | undefined
     readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
     /**
-     * The id of a lost secret of the database. Naming it lets this node start without the secret.
+     * The id of the database's lost secret. Setting it lets this node start without that secret.
      */
     readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
@@ -43,46 +43,48 @@ export class AppConfig extends Context.Service<
     readonly bootstrap: Bootstrap | undefined
     /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
-    /** The number of threads for calls over TLS. At 0, the main thread makes them. */
+    /** The number of threads for TLS calls. At 0, the main thread makes them. */
     readonly callThreads: number
     readonly runner: "on" | "off"
-    /** The limit of requests per minute, node and credential. 0 is no limit. */
+    /** The rate limit in requests per minute, node and credential. 0 means no limit. */
     readonly rateLimit: number
     readonly retentionDays: number
     readonly auditRetentionDays: number
     /** The proxies whose `X-Forwarded-For` is trusted. */
     readonly trustProxy: ReadonlyArray<Cidr>
-    /** Allowed values of the `Host` header. If undefined, all are allowed. */
+    /** Allowed values of the `Host` header. If undefined, all values are allowed. */
     readonly allowedHosts: ReadonlyArray<string> | undefined
     /** Origins whose pages may register, log in and refresh tokens. */
     readonly allowedOrigins: ReadonlyArray<string>
-    /** The mail server. If undefined, the service sends no mails. */
+    /** The mail server. If undefined, the service sends no mail. */
     readonly smtpUrl: Redacted.Redacted | undefined
     readonly mailFrom: string | undefined
     readonly dkimDomain: string | undefined
     readonly dkimSelector: string | undefined
     readonly dkimPrivateKey: Redacted.Redacted | undefined
-    /** The address of the service in mails, without a slash at its end. */
+    /** The URL of the service in mails, without a trailing slash. */
     readonly publicUrl: string | undefined
     readonly plans: PlanCatalog
     /** If undefined, plans cannot be bought. */
     readonly stripeSecretKey: Redacted.Redacted | undefined
-    /** Two while a new secret replaces the old one. */
+    /** Contains two secrets during a rotation. */
     readonly stripeWebhookSecrets: ReadonlyArray<Redacted.Redacted>
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
     /** `on` logs a line for each request. */
     readonly logRequests: "on" | "off"
-    /** The port of the metrics. If undefined, the API's port serves them if there is a token. */
+    /**
+     * The port of the metrics. If undefined, they are served on the API's port if there is a token.
+     */
     readonly metricsPort: number | undefined
     readonly metricsToken: Redacted.Redacted | undefined
-    /** The collector of traces, metrics and logs, without a slash at the end. */
+    /** The collector of traces, metrics and logs, without a trailing slash. */
     readonly otlpEndpoint: string | undefined
     readonly otlpHeaders: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
     readonly otlpProtocol: "http/protobuf" | "http/json"
     readonly otlpServiceName: string
-    /** The part of all traces that is kept. */
-    readonly otlpSampled: number
+    /** The fraction of traces to keep, from 0 to 1. */
+    readonly traceSampleRatio: number
   }
 >()("@scheduling/server/Config") {
   static readonly layer: Layer.Layer<AppConfig, InvalidConfig> = Layer.effect(
@@ -108,7 +110,7 @@ export class AppConfig extends Context.Service<
         if (config.mailFrom === undefined || config.publicUrl === undefined) {
           return yield* new InvalidConfig({
             message:
-              "SMTP_URL needs MAIL_FROM and PUBLIC_URL: mails have a sender and links in them"
+              "SMTP_URL needs MAIL_FROM and PUBLIC_URL, for the sender and the links of mails"
           })
         }
       }
@@ -116,7 +118,7 @@ export class AppConfig extends Context.Service<
       if (dkim.includes(undefined) && dkim.some((part) => part !== undefined)) {
         return yield* new InvalidConfig({
           message:
-            "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY are given together or not at all"
+            "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY must be set together"
         })
       }
       const problem = stripeProblem(config)
@@ -131,10 +133,10 @@ export class AppConfig extends Context.Service<
       return AppConfig.of({
         ...config,
         bootstrap: bootstrap.success,
-        otlpSampled: sampledBy[otlpSampler] ?? config.otlpSampled,
+        traceSampleRatio: sampleRatios[otlpSampler] ?? config.traceSampleRatio,
         plans: plans.success,
-        // Without a list, the owner of any page could point a name at this machine and reach the
-        // service from a browser on it.
+        // Without a list, DNS rebinding would let any web page reach the service through a browser
+        // on this machine.
         allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : undefined)
       })
     }).pipe(
@@ -146,7 +148,7 @@ export class AppConfig extends Context.Service<
 }
 
 export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend(() => {
-  // OpenTelemetry's exporter reads this variable itself.
+  // Read by OpenTelemetry's exporter itself.
   const names = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
   const recording = ConfigProvider.make(([name]) => {
     names.add(String(name))
@@ -192,7 +194,10 @@ const CidrList = Schema.String.check(
 const listOf = (problem: (item: string) => string | undefined) =>
   CommaList.pipe(Schema.decodeTo(Schema.Array(Schema.String.check(Schema.makeFilter(problem)))))
 
-/** A whole number with limits. The error names both limits, even if the value is not a number. */
+/**
+ * A whole number in a range. The error message contains both limits, even if the value is not a
+ * number.
+ */
 const count = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.makeFilter(
@@ -205,7 +210,7 @@ const count = (minimum: number, maximum: number) =>
 
 const port = count(1, 65_535)
 
-/** An empty variable counts as absent, because `VAR=` in a compose file means that. */
+/** An empty variable counts as unset, because `VAR=` in a compose file means that. */
 const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
 
 const cidrs = (name: string) =>
@@ -277,7 +282,7 @@ const environment = Config.all({
   otlpSampler: Config.Literals(samplers, "OTEL_TRACES_SAMPLER").pipe(
     Config.withDefault("traceidratio" as const)
   ),
-  otlpSampled: Config.schema(
+  traceSampleRatio: Config.schema(
     Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
     "OTEL_TRACES_SAMPLER_ARG"
   ).pipe(Config.withDefault(1))

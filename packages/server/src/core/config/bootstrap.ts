@@ -9,7 +9,7 @@ export interface Bootstrap {
   readonly password: Redacted.Redacted
   /** The name of the workspace. If undefined, the workspace is named after its owner. */
   readonly workspace: string | undefined
-  /** The file that receives an API key of the workspace. */
+  /** The file to which an API key of the workspace is written. */
   readonly apiKeyFile: string | undefined
 }
 
@@ -22,7 +22,10 @@ export const bootstrapSettings = Config.all({
   apiKeyFile: optional(Config.NonEmptyString("BOOTSTRAP_API_KEY_FILE"))
 })
 
-/** Checks that the settings of the first account are complete. A failure says what is missing. */
+/**
+ * Validates that the settings of the first account are complete. A failure lists the missing
+ * settings.
+ */
 export const checkBootstrap = ({
   apiKeyFile,
   email,

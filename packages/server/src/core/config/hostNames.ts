@@ -1,14 +1,14 @@
-/** Returns whether the name, from `HOST` or the `Host` header, is a loopback name or address. */
+/** Returns whether a name from `HOST` or the `Host` header is a loopback name or address. */
 export const isLoopback = (name: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
 
-/** The problem with an item of `ALLOWED_HOSTS`, if any. */
+/** Validates an item of `ALLOWED_HOSTS`. Returns an error message or undefined. */
 export const hostProblem = (host: string): string | undefined =>
   canonical(host) === host.toLowerCase() && !host.includes("*")
     ? undefined
     : `"${host}" is not a name or address without a port, such as api.example.com or [fd00::1]`
 
-/** The problem with an item of `ALLOWED_ORIGINS`, if any. */
+/** Validates an item of `ALLOWED_ORIGINS`. Returns an error message or undefined. */
 export const originProblem = (origin: string): string | undefined =>
   /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
     ? undefined

@@ -18,7 +18,7 @@ export const MailFrom = Schema.String.check(
   )
 )
 
-/** Environment variables often have `\n` for a line break. */
+/** Environment variables often contain `\n` instead of line breaks. */
 export const PrivateKey = Schema.RedactedFromValue(
   Schema.String.pipe(
     Schema.decodeTo(
@@ -54,5 +54,5 @@ export const PublicUrl = Schema.String.pipe(
 )
 
 export const DkimName = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_](?:[-.\w]*[A-Za-z0-9_])?$/, { expected: "a name of DNS" })
+  Schema.isPattern(/^[A-Za-z0-9_](?:[-.\w]*[A-Za-z0-9_])?$/, { expected: "a DNS name" })
 )

@@ -15,13 +15,13 @@ export const OtlpEndpoint = Schema.String.check(
 )
 
 /**
- * The supported samplers. No sampler follows the parent's decision, because only ids are taken from
- * a `traceparent`.
+ * The supported samplers. There is no parent-based sampler, because only the ids of a `traceparent`
+ * are used.
  */
 export const samplers = ["traceidratio", "always_on", "always_off"] as const
 
 /**
- * The part of all traces that each sampler keeps. `traceidratio` uses `OTEL_TRACES_SAMPLER_ARG`.
+ * The fraction of traces that each sampler keeps. `traceidratio` uses `OTEL_TRACES_SAMPLER_ARG`.
  */
 export const sampledBy: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
   traceidratio: undefined,
@@ -31,7 +31,7 @@ export const sampledBy: Readonly<Record<(typeof samplers)[number], number | unde
 
 const pair = /^\s*[\w-]+=[\x20-\x7e]*$/
 
-/** `name=value,name=value`, each value encoded as in a URL. */
+/** `name=value,name=value`, with URL-encoded values. */
 export const OtlpHeaders = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.makeFilter((text) => text.split(",").every((one) => pair.test(one)), {
@@ -58,7 +58,7 @@ export const OtlpHeaders = Schema.RedactedFromValue(
   { label: "OTEL_EXPORTER_OTLP_HEADERS" }
 )
 
-/** Accepts a value that is not encoded, because many people write their tokens that way. */
+/** Also accepts values that are not encoded, because many people write their tokens that way. */
 const decoded = (value: string): string => {
   try {
     return decodeURIComponent(value)

@@ -7,13 +7,15 @@ import { readFileSync } from "node:fs"
 
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>
-  /** The plan of a workspace that has neither bought a plan nor an assigned one. */
+  /** The plan of workspaces without a bought or assigned plan. */
   readonly byDefault: Plan
-  /** The ids of plans that the operator assigned, by workspace. */
+  /** The plan ids that the operator has assigned, by workspace. */
   readonly assigned: ReadonlyMap<string, string>
 }
 
-/** The limits of a self-hosted service are what one node or one workspace can handle. */
+/**
+ * The limits of a self-hosted service, which are those that one node or one workspace can handle.
+ */
 export const selfHosted: Plan = {
   id: "self_hosted",
   name: "Self-hosted",
@@ -45,7 +47,7 @@ export const selfHosted: Plan = {
 }
 
 /**
- * The limit of unfinished runs per task, on every plan. The statement that fires tasks checks it.
+ * The limit of unfinished runs per task, in every plan. The statement that fires tasks checks it.
  */
 export const maxTaskRuns = 10_000
 
@@ -55,7 +57,7 @@ export const onlySelfHosted: PlanCatalog = {
   assigned: new Map()
 }
 
-/** Reads the file of `PLANS_FILE`. A failure says what is wrong with it. */
+/** Reads the file of `PLANS_FILE`. A failure is an error message. */
 export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   const text = Result.try(() => readFileSync(path, "utf8"))
   if (Result.isFailure(text)) return Result.fail(`PLANS_FILE cannot be read: ${path}`)
@@ -80,7 +82,7 @@ export const plansByPrice = ({ plans }: PlanCatalog): ReadonlyMap<string, Plan> 
 
 // ---------------------------------------------------------------------------
 
-/** A limit that a plan leaves out is the limit of `self_hosted`. */
+/** Limits that a plan omits are those of `self_hosted`. */
 const PlanInFile = Plan.mapFields(
   Struct.evolve({
     limits: () => Limits.mapFields(Struct.map(Schema.optionalKey)),
@@ -109,7 +111,7 @@ const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
   limits: { ...selfHosted.limits, ...plan.limits }
 })
 
-/** Joins the lines of an error, in which the path of each problem has a line of its own. */
+/** Joins the lines of a schema error, which has a separate line for each path. */
 const inOneLine = (problems: string) =>
   problems.replaceAll(/\n\s+at /g, " at ").replaceAll(/\s*\n\s*/g, "; ")
 

@@ -1,7 +1,7 @@
 import { ConfigProvider, Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 
-/** Settings that can be read from a file, which the variable `<NAME>_FILE` names. */
+/** Settings that can be read from the file named by the variable `<NAME>_FILE`. */
 const secrets: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "APP_SECRET",
@@ -16,8 +16,8 @@ const secrets: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads secrets from files, as orchestrators mount them. A file is safer than the environment,
- * which every child process inherits. One newline at the end of the file is ignored.
+ * Reads secrets from files, as orchestrators mount them. Files are safer than the environment,
+ * which every child process inherits. A trailing newline is ignored.
  */
 export const orSecretFiles = (
   environment: ConfigProvider.ConfigProvider
@@ -44,6 +44,6 @@ export const orSecretFiles = (
     })
   )
 
-/** An empty variable counts as absent. */
+/** Returns the value of a variable. An empty variable counts as unset. */
 const textOf = (node: ConfigProvider.Node | undefined): string | undefined =>
   node?._tag === "Value" && node.value !== "" ? node.value : undefined

@@ -16,7 +16,7 @@ export const MetricsToken = Schema.RedactedFromValue(
   { label: "METRICS_TOKEN" }
 )
 
-/** Checked here, because the driver would take a malformed URL for an unavailable database. */
+/** Validated here, because the driver reports a malformed URL as an unavailable database. */
 export const DatabaseUrl = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })

@@ -16,7 +16,7 @@ export const StripeWebhookSecret = Schema.RedactedFromValue(
   { label: "STRIPE_WEBHOOK_SECRET" }
 )
 
-/** The error if settings are missing that `STRIPE_SECRET_KEY` needs. */
+/** Returns an error message if settings are missing that `STRIPE_SECRET_KEY` needs. */
 export const stripeProblem = (config: {
   readonly stripeSecretKey: unknown
   readonly stripeWebhookSecrets: ReadonlyArray<unknown>
@@ -24,5 +24,5 @@ export const stripeProblem = (config: {
 }): string | undefined =>
   config.stripeSecretKey !== undefined &&
   (config.stripeWebhookSecrets.length === 0 || config.publicUrl === undefined)
-    ? "STRIPE_SECRET_KEY needs STRIPE_WEBHOOK_SECRET, which verifies webhooks, and PUBLIC_URL, to which people return from Stripe"
+    ? "STRIPE_SECRET_KEY needs STRIPE_WEBHOOK_SECRET, which verifies webhooks, and PUBLIC_URL, to which users return from Stripe"
     : undefined

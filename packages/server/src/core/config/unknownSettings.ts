@@ -7,8 +7,8 @@ export interface UnknownSetting {
 
 /**
  * Finds variables that are probably misspelled settings. Other programs share the environment, so a
- * variable must be very close to a setting: equal without the underscores, or different by one or
- * two letters.
+ * variable must be very similar to a setting: equal without underscores, or different by one or two
+ * letters.
  */
 export const unknownSettings = (
   variables: ReadonlyArray<string>,
@@ -17,12 +17,12 @@ export const unknownSettings = (
   variables
     .filter((name) => !settings.has(name))
     .flatMap((name) => {
-      // Only some settings can be read from files, so `<NAME>_FILE` may mean `<NAME>`.
+      // Only some settings can be read from files, so `<NAME>_FILE` may be meant as `<NAME>`.
       const meant = [name, name.replace(/_FILE$/, "")]
-        .map((text) => nearestName(text, settings, mistakes))
+        .map((text) => nearestName(text, settings, maxTypos))
         .find((found) => found !== undefined)
       return meant === undefined ? [] : [{ name, meant }]
     })
 
-/** How many letters may differ. Short names are close to ordinary variables: `POST` to `PORT`. */
-const mistakes = ({ length }: string): number => (length < 6 ? -1 : length < 10 ? 1 : 2)
+/** The maximum edit distance. Short names are similar to ordinary variables: `POST` to `PORT`. */
+const maxTypos = ({ length }: string): number => (length < 6 ? -1 : length < 10 ? 1 : 2)

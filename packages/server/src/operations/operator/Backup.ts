@@ -4,16 +4,17 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 
 /**
- * The parts of a data directory that a backup contains. The rest belongs to the running process.
+ * The parts of a data directory that a backup contains. All other files belong to the running
+ * process.
  */
 export const backupParts = ["postgres", "app-secret"] as const
 
 /**
- * Copies the embedded store while it runs. The store has one session, so nothing else is written
- * while that session has an open transaction. All acknowledged changes are on disk by then, so the
- * copy is like a disk after a power cut, from which PostgreSQL recovers with its log. All requests
- * wait for the copy. To make it short, a checkpoint comes first, and the copy shares blocks with
- * the original if the file system can do so.
+ * Copies the embedded store while it runs. The store has a single session, so nothing else is
+ * written while that session has an open transaction. All acknowledged changes are on disk by then,
+ * so the copy is like a disk after a power failure, from which PostgreSQL recovers with its WAL.
+ * All requests wait for the copy. To keep it short, a checkpoint runs first, and the copy shares
+ * blocks with the original if the file system supports it.
  */
 export const backUp = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -27,8 +28,8 @@ export const backUp = Effect.fnUntraced(function* (
 const copyInto = (dataDir: string, to: string) =>
   Effect.promise(async () => {
     await fs.mkdir(path.dirname(to), { recursive: true })
-    // The folder gets its final name at the end, so that nobody takes half a backup for a whole
-    // one.
+    // The folder gets its final name last, so that an incomplete backup cannot be mistaken for a
+    // complete one.
     const unfinished = `${to}.unfinished`
     await fs.mkdir(unfinished, { mode: 0o700 })
     try {

@@ -7,8 +7,8 @@ import { Operator } from "./Operator.ts"
 
 /**
  * Receives the operator's commands on a socket that only the user of the process can open. The
- * running server carries them out, because no other process can open the embedded store. A server
- * that cannot create the socket runs without it.
+ * running server executes them, because no other process can open the embedded store. If the socket
+ * cannot be created, the server runs without it.
  */
 export const ControlSocketLayer: Layer.Layer<
   never,
@@ -36,7 +36,7 @@ export const ControlSocketLayer: Layer.Layer<
       )
 
     const listen = Effect.tryPromise(async () => {
-      if (await isAnswered(file)) throw new Error("another server uses the socket")
+      if (await isAnswered(file)) throw new Error("another server is already using the socket")
       makeFolder(dataDir)
       fs.rmSync(file, { force: true })
       const server = net.createServer((socket) => serve(socket, answerTo))
@@ -78,7 +78,7 @@ const wordsIn = (line: string): ReadonlyArray<string> => {
   return Array.isArray(words) ? words.map(String) : []
 }
 
-/** Binds the socket while the mask is set, so that it is never open to other users. */
+/** Binds the socket while the umask is set, so that other users can never connect. */
 const listenOwnerOnly = (server: net.Server, file: string) =>
   new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -90,7 +90,9 @@ const listenOwnerOnly = (server: net.Server, file: string) =>
     }
   })
 
-/** Returns whether a process listens on the socket. The socket file of a killed process stays. */
+/**
+ * Returns whether a process listens on the socket. A killed process leaves its socket file behind.
+ */
 const isAnswered = (file: string) =>
   new Promise<boolean>((resolve) => {
     const socket = net.connect(file)

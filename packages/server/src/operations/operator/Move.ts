@@ -33,9 +33,8 @@ export interface MovedTable {
 }
 
 /**
- * Copies the embedded store, on which no server can run during the copy, into an empty PostgreSQL
- * database. The target gets all rows, each table compared with a checksum, or nothing. The source
- * is only read.
+ * Copies the embedded store, which no server can use meanwhile, into an empty PostgreSQL database.
+ * The copy is all or nothing, and each table is compared by checksum. The source is only read.
  */
 export const move = Effect.fn("move")(
   function* ({ dataDir, to }: { readonly dataDir: string; readonly to: Redacted.Redacted }) {
@@ -75,8 +74,8 @@ export const move = Effect.fn("move")(
 // ---------------------------------------------------------------------------
 
 /**
- * Makes both databases write and read values in the same way. There is no timeout, because copying
- * a table takes long.
+ * Makes both databases write and read values in the same format. There is no timeout, because
+ * copying a table takes long.
  */
 const session = {
   applicationName: "scheduling-service move",
@@ -116,9 +115,7 @@ const hasOurSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return applied.map(({ name }) => name).join() === Object.keys(migrations).join()
 })
 
-/**
- * Creates the schema in an empty database, or checks that an existing schema is of this version.
- */
+/** Creates the schema in an empty database, or checks that an existing schema has this version. */
 const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   const [found] = yield* countRelations(target)
   if (found === undefined || found.relations === 0) {
@@ -167,7 +164,7 @@ const copyAll = Effect.fnUntraced(function* (
   }
   for (const { name } of yield* listSequences(from)) yield* copySequence(from, target, name)
   // The node of the embedded store has a lease without end. Declaring it dead lets the nodes on
-  // PostgreSQL take its runs back.
+  // PostgreSQL recover its runs.
   yield* declareAllDead(target)
   return moved
 })

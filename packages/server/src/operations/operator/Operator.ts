@@ -42,7 +42,7 @@ npm run audit:verify -- HASH    also checks that the event with this hash is sti
 npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
 npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
 
-/** The reason why a command cannot be carried out. */
+/** The reason why a command was refused. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
 /** The operator's commands about accounts, the audit log and backups. */
@@ -109,7 +109,7 @@ export class Operator extends Context.Service<
             const ended = yield* sessions.removeAll(user.id)
             yield* record("account.disabled", user)
             yield* sql.afterCommit(Effect.sync(() => endSignals.send([user.id])))
-            return `${user.email} is disabled, and ${ended} sessions have ended.`
+            return `${user.email} is disabled. ${ended} sessions were ended.`
           }, transaction),
 
           enable: Effect.fnUntraced(function* (user) {
@@ -124,7 +124,7 @@ export class Operator extends Context.Service<
             }
             yield* record("totp.disabled", user)
             yield* changeMails.send(user, "second factor off", operatorOrigin)
-            return `The second factor of ${user.email} is removed: the password alone logs in now.`
+            return `The second factor of ${user.email} was removed. The password alone is now enough to log in.`
           }, transaction)
         }
 
@@ -140,7 +140,7 @@ export class Operator extends Context.Service<
         const { events, lastHash, problems } = yield* chain.verify(knownHash)
         if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
         const last = lastHash === "" ? "" : ` The last event has the hash ${lastHash}`
-        return `${events} events are unchanged.${last}`
+        return `${events} events are intact.${last}`
       })
 
       const backup = Effect.fnUntraced(function* (to: string) {

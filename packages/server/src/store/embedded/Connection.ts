@@ -4,7 +4,7 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import type { Chunk, ToWorker } from "./channel.ts"
 import { flowClosed, flowUnread, makeFlow } from "./channel.ts"
 
-/** The client's end of a connection to the store, which the driver uses as a socket. */
+/** The client side of a connection to the store, which the driver uses as a socket. */
 export class Connection extends Duplex {
   readonly #port: MessagePort
   readonly #flow: Int32Array
@@ -20,7 +20,7 @@ export class Connection extends Duplex {
     port1.on("message", (chunk: Chunk) => {
       this.#inbox.push(chunk)
       this.#deliver()
-      // After a cancel request the driver does not read, but a real socket would report the end.
+      // After a cancel request, the driver does not read, but a real socket would report the end.
       if (chunk === null) this.read(0)
     })
     const connect: ToWorker = { _tag: "Connect", port: port2, flow }
@@ -52,7 +52,8 @@ export class Connection extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#inbox.length = 0
     Atomics.store(this.#flow, flowClosed, 1)
-    // This value changes too, because the store may be about to sleep until `flowUnread` changes.
+    // Changes `flowUnread` as well, so that a store that is about to wait on it does not miss the
+    // wake-up.
     Atomics.store(this.#flow, flowUnread, 0)
     Atomics.notify(this.#flow, flowUnread)
     this.#port.close()

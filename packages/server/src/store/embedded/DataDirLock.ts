@@ -19,13 +19,13 @@ export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
 const sqliteBusy = 5
 
 /**
- * Holds the data directory until the scope closes.
+ * Locks the data directory until the scope closes.
  *
- * The lock is the kernel's lock on a file, taken through SQLite because Node has no call for it.
- * The kernel drops the lock when the process dies, however it dies, so no lock is ever stale. A pid
- * in a file would prove nothing: pids are reused, and in containers every service is pid 1. The
- * lock also works between two containers that share a volume. An abstract socket would not, because
- * it belongs to one network namespace. The file beside the lock only names the holder for people.
+ * The lock is a kernel lock on a file, taken through SQLite because Node has no API for it. The
+ * kernel releases it when the process dies for any reason, so it is never stale. A pid file would
+ * prove nothing: pids are reused, and in containers every service is pid 1. The lock also works
+ * between two containers that share a volume. An abstract socket would not, because it belongs to
+ * one network namespace. The file beside the lock only tells people who holds it.
  */
 export const holdDataDir = (
   dataDir: string

@@ -31,28 +31,26 @@ interface NodeFsOps {
   }
 }
 
-/**
- * Removes the permissions of other users, because PGlite creates files that everybody can write.
- */
+/** Removes the permissions of other users, because PGlite creates world-writable files. */
 const ownerMode = (mode: number): number => mode & ~0o077
 
 const isWalSegment = (file: OpenFile): boolean => /^[0-9A-F]{24}$/.test(file.node.name)
 
 /**
- * Adds fsync to PGlite, which runs with fsync off and whose file system has none. Without fsync a
- * power cut could lose acknowledged rows and tear pages. An fsync of the WAL is only noted, and
- * `flush` does it, once for many commits. The worker calls `flush` before it sends an answer. So 32
- * pipelined commits cost one fdatasync (measured: 0.1 ms) and not 32.
+ * Adds fsync to PGlite, which runs with fsync off and whose file system has none. Without fsync, a
+ * power failure could lose acknowledged rows and tear pages. An fsync of the WAL is only recorded;
+ * `flush` performs it, once for many commits. The worker calls `flush` before it sends a response.
+ * 32 pipelined commits therefore cost one fdatasync (measured: 0.1 ms) instead of 32.
  *
  * PostgreSQL relies on the WAL being on disk before anything else changes, so every other change on
- * disk flushes first. A failed fsync throws, which stops the worker. A second try would be wrong,
+ * disk flushes first. A failed fsync throws, which stops the worker. A retry would be wrong,
  * because the kernel may have dropped the pages that it could not write and would report success.
  */
 export class DurableFs extends NodeFS {
   #walBytes = 0
   readonly #unsynced = new Set<number>()
 
-  /** Bytes written to the WAL since the last call of `resetWalBytes`. */
+  /** Bytes written to the WAL since the last call to `resetWalBytes`. */
   get walBytes(): number {
     return this.#walBytes
   }

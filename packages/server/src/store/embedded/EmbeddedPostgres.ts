@@ -15,15 +15,17 @@ export { DataDirInUse, EmbeddedStoreError }
 
 export interface EmbeddedPostgresOptions {
   /**
-   * The directory in which the store has the directory `postgres`. If undefined, the store is in
-   * memory.
+   * The directory that contains the directory `postgres` of the store. If undefined, the store is
+   * in memory.
    */
   readonly dataDir: string | undefined
-  /** The packed files of the initial store in memory. If undefined, it is created empty. */
+  /**
+   * The packed files of a new in-memory store. If undefined, the store is initialized from scratch.
+   */
   readonly template?: string
   /**
    * The bytes of WAL after which a checkpoint runs. A single-user backend runs no checkpoints by
-   * itself, so the WAL and the recovery after a crash would grow for ever.
+   * itself, so the WAL and the recovery after a crash would grow without bound.
    */
   readonly checkpointAfterBytes?: number
   /** The interval at which a table is vacuumed, because a single-user backend has no autovacuum. */
@@ -39,15 +41,15 @@ const defaultCheckpointAfterBytes = 32 * 1024 * 1024
 
 /**
  * Opens PostgreSQL (PGlite) in a thread of its own, so that a query never blocks the thread that
- * answers HTTP. The returned function is the driver's `stream`: each call opens a connection,
+ * serves HTTP. The returned function is the driver's `stream`: each call opens a connection,
  * without a port or a socket file.
  *
- * There is one backend, so the pool must have `maxConnections: 1`. Another connection waits until
+ * There is one backend, so the pool must have `maxConnections: 1`. A second connection waits until
  * the first is closed, and an open transaction makes other statements wait.
  *
  * If the thread dies, its connections fail and the next connection starts a new thread. The store
  * recovers from its WAL in less than a second, while ending the process would also drop the calls
- * in flight.
+ * in progress.
  */
 export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* (
   options: EmbeddedPostgresOptions
@@ -95,7 +97,7 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
         )
     ),
     (store) =>
-      // Interruptible, so that the release does not wait for a statement that never ends.
+      // Interruptible, so that the release does not wait for a statement that never finishes.
       Effect.interruptible(Effect.promise(() => store.close())).pipe(
         Effect.timeoutOrElse({
           duration: options.closeWithin ?? "5 seconds",

@@ -17,14 +17,15 @@ import {
 } from "./protocol.ts"
 
 const scratchBytes = 64 * 1024
-const maxChunksTogether = 128
+const maxChunksPerFlush = 128
 /** PostgreSQL's exit status for an error that returns to its main loop. The backend continues. */
 const jumpToMainLoop = 100
 
 /**
  * SQL that finds the table to vacuum next. A single-user backend has no autovacuum, without which
- * the tables of the queue only grow and the planner has no statistics. The thresholds are those of
- * autovacuum. The last threshold keeps the catalogs from running out of transaction ids.
+ * the tables of the queue would only grow and the planner would have no statistics. The thresholds
+ * are those of autovacuum. The last threshold keeps the catalogs from running out of transaction
+ * ids.
  */
 const nextVacuum = `
   SELECT format('VACUUM (ANALYZE) %I.%I', s.schemaname, s.relname) AS command
@@ -39,14 +40,14 @@ const nextVacuum = `
 
 export interface SessionOptions {
   readonly pg: PGlite
-  /** Undefined for a store in memory, which needs no fsync. */
+  /** Undefined for an in-memory store, which needs no fsync. */
   readonly disk: DurableFs | undefined
   readonly checkpointAfterBytes: number
   /** Ends the thread when the backend is broken. The next start recovers from the WAL. */
   readonly stop: (cause: unknown) => never
 }
 
-/** The session of the only backend. One client at a time uses the session, and the others wait. */
+/** The session of the only backend. One client at a time uses it, and the others wait. */
 export class Session {
   readonly #pg: PGlite
   readonly #disk: DurableFs | undefined
@@ -76,16 +77,16 @@ export class Session {
     port.on("message", (chunk: Chunk) => {
       try {
         receive(chunk)
-        // Input that has arrived by now shares the fsync, which doubles or triples the commits per
+        // Input that has already arrived shares the fsync, which doubles or triples the commits per
         // second.
-        for (let more = 0; more < maxChunksTogether; more++) {
+        for (let more = 0; more < maxChunksPerFlush; more++) {
           const next: { readonly message: Chunk } | undefined = receiveMessageOnPort(port)
           if (next === undefined) break
           receive(next.message)
         }
       } catch (cause) {
         if (!(cause instanceof ProtocolViolation)) throw cause
-        // Invalid input gets no answer. The driver reports the closed connection.
+        // Invalid input gets no response. The driver reports the closed connection.
         return this.#leave(client)
       }
       this.#send(client)
@@ -104,8 +105,8 @@ export class Session {
    */
   async maintain(): Promise<void> {
     if (!this.#idle) return
-    // PGlite awaits between the two calls, but only promises that are already resolved, so no
-    // statement of a client runs in between.
+    // Between the two calls, PGlite only awaits promises that are already resolved, so no statement
+    // of a client runs in between.
     const [due] = await this.#pg.exec(nextVacuum)
     const command: unknown = due?.rows[0]?.["command"]
     if (typeof command === "string") await this.#pg.exec(command)
@@ -114,7 +115,7 @@ export class Session {
 
   #receive(client: Client, input: Input): void {
     switch (input._tag) {
-      // The engine cannot be interrupted. A cancel request gets no answer, like at a server that
+      // The engine cannot be interrupted. A cancel request gets no response, as from a server that
       // finds nothing to cancel.
       case "Cancel":
       case "Terminate":
@@ -163,7 +164,7 @@ export class Session {
     if (this.#idle && walBytes > this.#checkpointAfterBytes) this.#checkpoint()
   }
 
-  /** Flushes the WAL before an answer is sent, because an acknowledged commit must last. */
+  /** Flushes the WAL before a response is sent, because an acknowledged commit must be durable. */
   #send(client: Client): void {
     if (client !== this.#active || this.#used === 0) return
     this.#disk?.flush()
@@ -199,7 +200,8 @@ export class Session {
   }
 
   /**
-   * Runs the message to its end. PGlite's promise is settled by then and only reports a failure.
+   * Processes the message completely. PGlite's promise is already settled then and only reports a
+   * failure.
    */
   #run(message: Uint8Array, onRawData: (bytes: Uint8Array) => void): void {
     this.#pg.execProtocolRawStream(message, { syncToFs: false, onRawData }).catch(this.#stop)
@@ -234,8 +236,8 @@ class Client {
 }
 
 /**
- * Stops the thread at an error that breaks the backend. PGlite calls the main loop again whatever
- * was thrown. After a FATAL error (a COPY that meets the end of its input) or a WebAssembly trap,
+ * Stops the thread at an error that breaks the backend. PGlite calls the main loop again after any
+ * exception. After a FATAL error (a COPY that reaches the end of its input) or a WebAssembly trap,
  * that would be an endless loop.
  */
 const stopAtFatalError = (pg: PGlite, stop: (cause: unknown) => never): void => {

@@ -23,9 +23,9 @@ export type FromWorker =
 export type Chunk = Uint8Array<ArrayBuffer> | null
 
 /**
- * The positions of two numbers in shared memory, which limit the unread bytes of a connection. The
- * engine answers synchronously and cannot be paused, so a large result would pile up in the port.
- * With these numbers the store's thread sleeps, like a server whose client does not read.
+ * The indexes of two numbers in shared memory that limit the unread bytes of a connection. The
+ * engine responds synchronously and cannot be paused, so a large result would pile up in the port.
+ * These numbers make the store's thread sleep, like a server whose client does not read.
  */
 export const flowUnread = 0
 export const flowClosed = 1

@@ -1,10 +1,10 @@
 /**
- * Creates the files of a new store: `node initdb.ts directory <empty directory>` or
- * `node initdb.ts template <file>`.
+ * Creates the files of a new store: `node initdb.ts directory <empty directory>` or `node initdb.ts
+ * template <file>`.
  *
  * This script runs in a process of its own, because initdb runs nearly all of PostgreSQL once, and
- * optimizing that code doubles the memory: 1060 MB at its peak, 560 MB without. V8 can turn the
- * optimizer off only for a whole process, and a store that serves requests needs the optimizer.
+ * optimizing that code doubles the peak memory: 1060 MB instead of 560 MB. V8 can disable the
+ * optimizer only for a whole process, and a store that serves requests needs it.
  */
 import { PGlite } from "@electric-sql/pglite"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
@@ -17,7 +17,7 @@ import { writeTemplate } from "./template.ts"
 for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) v8.setFlagsFromString(flag)
 
 const createDirectory = async (directory: string): Promise<void> => {
-  // Fails if a later start has removed the directory. NodeFS would create it again.
+  // Fails if a later start has removed the directory, which NodeFS would create again.
   fs.accessSync(directory)
   const files = new NodeFS(directory)
   const pg = await PGlite.create({

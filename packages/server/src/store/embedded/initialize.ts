@@ -10,9 +10,9 @@ import {
 } from "./template.ts"
 
 /**
- * Creates the store's files if there are none yet. The finished directory is renamed to its final
- * name, so a kill half way leaves only a directory that nobody uses. The name of that directory is
- * used only once, because the process that fills it may outlive the process that was killed.
+ * Creates the files of the store if there are none yet. The finished directory is renamed to its
+ * final name, so an interrupted run leaves only an unused directory. The name of that directory is
+ * used only once, because the process that fills it may outlive its killed parent.
  */
 export const initializeDirectory = async (
   directory: string,
@@ -21,7 +21,7 @@ export const initializeDirectory = async (
   const parent = path.dirname(directory)
   const newPrefix = `${path.basename(directory)}.new-`
   for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(newPrefix))) {
-    // Removing is retried, because such a process may still add a file to the directory.
+    // Retried, because such a process may still add a file to the directory.
     fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 10 })
   }
   if (fs.existsSync(path.join(directory, "PG_VERSION"))) return
@@ -36,7 +36,7 @@ export const initializeDirectory = async (
   }
 }
 
-/** Returns the file from which a store in memory starts, and creates the file if it is missing. */
+/** Returns the template file of in-memory stores, and creates it if it is missing. */
 export const initializeTemplate = async (
   signal: AbortSignal,
   directory = templateDirectory()

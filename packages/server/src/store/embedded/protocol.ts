@@ -1,6 +1,6 @@
 /**
- * The part of the PostgreSQL wire protocol that the embedded store reads itself: where a message
- * ends, and what the first packet of a connection asks for. The engine reads everything else.
+ * The parts of the PostgreSQL wire protocol that the embedded store parses itself: the boundaries
+ * of messages, and the first packet of a connection. The engine parses everything else.
  */
 
 const protocolVersion3 = 3
@@ -9,12 +9,15 @@ const terminateType = 0x58
 const queryType = 0x51
 const syncType = 0x53
 const errorType = 0x45
-/** The limit of a message, far above any statement of this service. PostgreSQL's limit is 1 GiB. */
+/**
+ * The maximum size of a message, far above any statement of this service. PostgreSQL's limit is 1
+ * GiB.
+ */
 const maxMessageBytes = 256 * 1024 * 1024
 /** PostgreSQL's limit for the startup packet (MAX_STARTUP_PACKET_LENGTH). */
 const maxStartupBytes = 10_000
 
-/** Parameters of the startup packet that are not settings of the session. */
+/** Parameters of the startup packet that are not session settings. */
 const notSettings: ReadonlySet<string> = new Set(["user", "database", "replication", "options"])
 
 export type Input =
@@ -29,8 +32,8 @@ export class ProtocolViolation extends Error {
 }
 
 /**
- * Cuts a byte stream into pieces that the engine can run to their end, however the stream is
- * chunked. The engine runs synchronously and takes a missing byte for the end of the connection, so
+ * Splits a byte stream into pieces that the engine can process completely, regardless of its
+ * chunks. The engine runs synchronously and treats a missing byte as the end of the connection, so
  * it must never see part of a message. Complete messages that arrived together stay together, so
  * that a pipeline costs one call.
  */
@@ -139,7 +142,7 @@ export const query = (sql: string): Uint8Array => {
   return message
 }
 
-/** The message that ends a batch of the extended protocol, also after an error half way. */
+/** The message that ends a batch of the extended protocol, also after an error in the batch. */
 export const sync: Uint8Array = Uint8Array.of(syncType, 0, 0, 0, 4)
 
 export const findError = (

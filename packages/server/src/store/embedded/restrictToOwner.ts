@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Restricts a directory and everything in it to the owner, because PGlite creates files that
- * everybody can write.
+ * Restricts a directory and everything in it to the owner, because PGlite creates world-writable
+ * files.
  */
 export const restrictToOwner = (directory: string): void => {
   restrict(directory, 0o700)
@@ -14,7 +14,7 @@ export const restrictToOwner = (directory: string): void => {
   }
 }
 
-/** Restricts one file or directory. Changes nothing if the mode is right already. */
+/** Restricts one file or directory. Changes nothing if the mode is already correct. */
 export const restrict = (target: string, mode: number): void => {
   if ((fs.statSync(target).mode & 0o777) !== mode) fs.chmodSync(target, mode)
 }

@@ -8,7 +8,8 @@ export const initDbStartParams = ["--no-sync", "--set", "max_connections=10"]
 export const memoryStartParams = [...PGlite.defaultStartParams, ...smallBuffers]
 
 export const diskStartParams = [
-  // -F turns fsync off. Of the sync methods only fsync reaches the file system in PGlite's build.
+  // -F disables fsync. In PGlite's build, `fsync` is the only sync method that reaches the file
+  // system.
   ...PGlite.defaultStartParams.filter((param) => param !== "-F"),
   ...smallBuffers,
   "-c",

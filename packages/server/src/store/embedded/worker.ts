@@ -13,7 +13,7 @@ if (port === null) throw new Error("worker.ts runs as a worker thread")
 
 const post = (message: FromWorker): void => port.postMessage(message)
 
-/** The last error that PostgreSQL reported, which says why the store does not start or stops. */
+/** The last error that PostgreSQL reported: the reason why the store fails to start or stops. */
 let lastError = ""
 const onStderr = (line: string): boolean => {
   if (!/ (LOG|WARNING|NOTICE|DETAIL|HINT|CONTEXT|STATEMENT): /.test(line)) lastError = line

@@ -13,7 +13,7 @@ import { store } from "./baseline/store.ts"
 import { tasks } from "./baseline/tasks.ts"
 import { workers } from "./baseline/workers.ts"
 
-/** The schema of the first release. A table is created after the tables that it refers to. */
+/** The schema of the first release. A table is created after the tables that it references. */
 export default Effect.all(
   [
     accounts,

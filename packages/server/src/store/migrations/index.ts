@@ -2,7 +2,7 @@ import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import baseline from "./0001_baseline.ts"
 
-/** Each migration under the name of its file. */
+/** Migrations by the names of their files. */
 export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
 
 /** All migrations, in order. A released migration is never edited. */

@@ -2,7 +2,7 @@ import type { SqlClient } from "effect/sql"
 
 export interface Table {
   readonly name: string
-  /** The columns that are stored, without computed columns. */
+  /** The stored columns, without generated ones. */
   readonly columns: ReadonlyArray<string>
   /** The tables to which the foreign keys of this table refer. */
   readonly refers_to: ReadonlyArray<string>

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Partition, Table } from "./catalog.ts"
 
-/** How much of a table to hold in memory at a time. The size of the next rows is an estimate. */
+/** The maximum size of the rows in memory. The size of the next rows is an estimate. */
 const batchBytes = 2 * 1024 * 1024
 
 const firstBatch = 50
@@ -10,8 +10,8 @@ const firstBatch = 50
 const largestBatch = 5_000
 
 /**
- * Copies the rows as text of the database, so that no conversion can change a value. Both databases
- * must be in a transaction. Returns the number of rows.
+ * Copies the rows in PostgreSQL's text format, so that no conversion can change a value. Both
+ * databases must be in a transaction. Returns the number of rows.
  */
 export const copyTable = Effect.fnUntraced(function* (
   from: SqlClient.SqlClient,
@@ -19,7 +19,7 @@ export const copyTable = Effect.fnUntraced(function* (
   { columns, has_triggers, name }: Table
 ) {
   const fields = columns.map((column) => to`(whole).${to(column)}`)
-  // Triggers are off, because the rows that they created in the source are copied too.
+  // Triggers are disabled, because the rows that they created in the source are copied too.
   if (has_triggers) yield* to`ALTER TABLE ${to(name)} DISABLE TRIGGER USER`
   yield* from`
     DECLARE moving NO SCROLL CURSOR FOR
@@ -50,7 +50,7 @@ export const copyTable = Effect.fnUntraced(function* (
   return copied
 })
 
-/** Gives the target the same partitions as the source, with the same bounds. */
+/** Creates the same partitions in the target as in the source, with the same bounds. */
 export const copyPartitions = Effect.fnUntraced(function* (
   to: SqlClient.SqlClient,
   wanted: ReadonlyArray<Partition>,
@@ -79,7 +79,9 @@ export const copySequence = Effect.fnUntraced(function* (
   yield* to`SELECT setval(${name}::regclass, ${at.last_value}::bigint, ${at.is_called})`
 })
 
-/** A checksum of a table. It is equal in two databases if the rows are equal, in any order. */
+/**
+ * Computes a checksum of a table. It is equal in two databases if the rows are equal, in any order.
+ */
 export const fingerprint = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
   const [found] = yield* sql<{ readonly print: string }>`
     SELECT count(*) || ' rows ' ||

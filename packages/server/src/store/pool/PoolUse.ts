@@ -1,9 +1,7 @@
 import { Effect, type Scope, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 
-/**
- * Counts the connections of a node to the database, and lets transactions wait for a connection.
- */
+/** Counts a node's connections to the database, and lets transactions wait for a connection. */
 export class PoolUse {
   /** The number of open connections, including those of the engine. */
   connections = 0
@@ -13,9 +11,9 @@ export class PoolUse {
   readonly size: number
   readonly #permits: Semaphore.Semaphore
 
-  constructor(size: number, transactionsAtOnce: number) {
+  constructor(size: number, maxTransactions: number) {
     this.size = size
-    this.#permits = Semaphore.makeUnsafe(transactionsAtOnce)
+    this.#permits = Semaphore.makeUnsafe(maxTransactions)
   }
 
   countConnection<Socket extends Duplex>(socket: Socket): Socket {

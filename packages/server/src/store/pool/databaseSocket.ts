@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net"
 
 /**
- * Opens the driver's connection to the server, which closes when the server is silent for too long.
- * After a power cut, or behind a firewall that forgot the connection, Linux resends for 15 minutes,
- * and all statements on the connection wait. PostgreSQL ends a statement within its
+ * Opens the driver's connection to the server, and closes it when the server is silent for too
+ * long. After a power failure, or behind a firewall that forgot the connection, Linux resends for
+ * 15 minutes, and all statements on the connection wait. PostgreSQL ends a statement within its
  * `statement_timeout`, so a longer silence means that the server is gone. A connection that was
  * unused for that time is closed too, because it may be dead and a new connection costs only
  * milliseconds.
@@ -19,7 +19,7 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
   })
   let read = 0
   let written = 0
-  /** The number of checks since the last received byte, or since the first sent byte after that. */
+  /** The number of checks since the last received byte, or since the first byte sent after that. */
   let silentChecks = 0
   let asked = false
   const watch = setInterval(() => {
@@ -43,14 +43,14 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
 // ---------------------------------------------------------------------------
 
 /**
- * The number of checks in which a silence is measured. A process that was suspended finds only one
- * check overdue, and reads from the socket before the next check.
+ * The number of checks during a silence. A suspended process finds only one check overdue, and
+ * reads from the socket before the next check.
  */
 const checks = 5
 
 /**
- * Reads the address from the URL as the driver does: parameters override the host and port, and a
- * host can be a directory.
+ * Parses the address in the URL like the driver: parameters override the host and port, and a host
+ * can be a directory.
  */
 const addressOf = (url: URL) => {
   const host =

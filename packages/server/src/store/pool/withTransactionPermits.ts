@@ -5,7 +5,7 @@ import type { PoolUse } from "./PoolUse.ts"
 /**
  * Gives each transaction a connection of its own, and limits the number of transactions. A
  * transaction keeps its connection until its last statement, 0.2 s on a busy node. On a shared
- * connection, single statements would wait that long.
+ * connection, other statements would wait that long.
  */
 export const withTransactionPermits = <Client extends SqlClient.SqlClient>(
   sql: Client,
@@ -31,7 +31,8 @@ const control = (on: SqlConnection.Connection, statement: string) =>
   Effect.asVoid(on.execute(statement, [], undefined))
 
 /**
- * Fails if PostgreSQL answers `ROLLBACK`, as it does after a statement of the transaction failed.
+ * Fails if PostgreSQL responds with `ROLLBACK`, as it does after a statement of the transaction has
+ * failed.
  */
 const commit = (on: SqlConnection.Connection) =>
   Effect.flatMap(on.executeRaw("COMMIT", []), (answer) =>

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { askServer } from "../../../src/controlSocket.ts"
+import { sendCommand } from "../../../src/controlSocket.ts"
 import { follow } from "../../live/streams.ts"
 import { dataDirectory } from "../../support/dataDirectory.ts"
 import { call, eventually, newUser, startServer } from "../../support/ServerProcess.ts"
@@ -32,7 +32,7 @@ const typed = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
 /** Sends the command as the program does, without starting the program. */
 const account = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   Effect.map(
-    Effect.promise(() => askServer(DATA_DIR, words)),
+    Effect.promise(() => sendCommand(DATA_DIR, words)),
     ({ ok, text }) => ({ code: ok ? 0 : 1, out: ok ? text : "", err: ok ? "" : text })
   )
 
@@ -57,7 +57,7 @@ describe("npm run account", () => {
         const env = yield* store
         const before = yield* typed(env.DATA_DIR, "list")
         assert.strictEqual(before.code, 1)
-        assert.include(before.err, "no server answers")
+        assert.include(before.err, "no server responds")
 
         const server = yield* startServer({ ...env, REGISTRATION: "closed", RUNNER: "off" })
         const post = (at: string, body: unknown) =>
@@ -157,10 +157,10 @@ describe("npm run account", () => {
           call(server, "PATCH", workspace, { token, body: { name: "ours" } })
         )
         const verified = yield* account(env.DATA_DIR, "verify-audit")
-        assert.match(verified.out, /^\d+ events are unchanged\. The last event/, verified.err)
+        assert.match(verified.out, /^\d+ events are intact\. The last event/, verified.err)
         const hash = verified.out.slice(-43)
         const compared = yield* account(env.DATA_DIR, "verify-audit", hash)
-        assert.match(compared.out, /^\d+ events are unchanged\./, compared.err)
+        assert.match(compared.out, /^\d+ events are intact\./, compared.err)
         const missing = yield* account(env.DATA_DIR, "verify-audit", "x".repeat(43))
         assert.match(missing.err, /^no event has the hash x{43}: /)
         const id = workspace.split("/").at(-1) ?? ""

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { askServer } from "../../../src/controlSocket.ts"
+import { sendCommand } from "../../../src/controlSocket.ts"
 import { dataDirectory } from "../../support/dataDirectory.ts"
 import { call, newUser, startServer, temporaryFolder } from "../../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
@@ -22,7 +22,7 @@ const restore = (DATA_DIR: string, from: string) =>
   )
 
 const backup = (dataDir: string, to: string) =>
-  Effect.promise(() => askServer(dataDir, ["backup", to]))
+  Effect.promise(() => sendCommand(dataDir, ["backup", to]))
 
 describe("npm run backup", () => {
   it.live.skipIf(testDatabaseUrl !== undefined)(

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Users and how they log in, workspaces, members, API keys, and the audit log. */
+/** Users and their login methods, workspaces, members, API keys, and the audit log. */
 export const accounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -13,9 +13,9 @@ export const accounts = Effect.gen(function* () {
       created_at timestamptz NOT NULL
     )`
 
-  // `lane` decides whose turn it is when many runs wait: see ADR 19. `disabled_at` is set when an
-  // operator locks the account. `pending_email` replaces `email` when its owner has opened a link.
-  // A service account is a user with a workspace, and without an email and a password.
+  // Runs take turns by `lane`: see ADR 19. `disabled_at` is set when an operator disables the
+  // account. `pending_email` replaces `email` when its owner has opened a link. A service account
+  // is a user with a workspace, and without an email and a password.
   yield* sql`
     CREATE TABLE users (
       id uuid PRIMARY KEY,
@@ -47,10 +47,10 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX service_accounts_by_maker ON service_accounts (created_by)`
 
-  // The refresh token of a session is a signed JWT that carries the generation. A rotation is one
-  // compare-and-set on this number, and the database holds nothing that could be replayed. `lane`
-  // is a copy of the user's lane, so that a request learns the limits of its account from the row
-  // that it reads anyway.
+  // The refresh token of a session is a signed JWT that contains the generation. A rotation is one
+  // compare-and-set on this number, and the database contains nothing that could be replayed.
+  // `lane` is a copy of the user's lane, so that a request gets the limits of its account from the
+  // row that it reads anyway.
   yield* sql`
     CREATE TABLE sessions (
       id uuid PRIMARY KEY,
@@ -75,7 +75,7 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX login_throttle_by_end ON login_throttle (window_ends_at)`
 
-  // `last_step` is the time step of the last code that was used, so that each code works once.
+  // `last_step` is the time step of the last used code, so that each code works only once.
   yield* sql`
     CREATE TABLE totp (
       user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
@@ -92,8 +92,8 @@ export const accounts = Effect.gen(function* () {
     )`
 
   // Links that reset a password or verify an email. `token_hash` is a MAC of the token, which is
-  // not stored. `mailed` says that the token was sent by mail, so that its use proves the email. A
-  // token that an operator hands over proves nothing.
+  // not stored. `mailed` means that the token was sent by mail, so that using it verifies the
+  // email. A token from an operator verifies nothing.
   yield* sql`
     CREATE TABLE user_links (
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -104,8 +104,8 @@ export const accounts = Effect.gen(function* () {
       PRIMARY KEY (user_id, purpose)
     )`
 
-  // The lane of a row is copied by a trigger, because rows are inserted in many places and a wrong
-  // lane would go unnoticed.
+  // A trigger copies the lane into a row, because rows are inserted in many places and a wrong lane
+  // would go unnoticed.
   yield* sql`
     CREATE FUNCTION lane_of_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -126,8 +126,8 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX memberships_by_workspace ON memberships (workspace_id)`
 
-  // `token_hash` is a MAC of the token that the invited person has. An invitation is deleted with
-  // the membership of the person who created it.
+  // `token_hash` is a MAC of the invited person's token. An invitation is deleted with the
+  // membership of the user who created it.
   yield* sql`
     CREATE TABLE invitations (
       id uuid PRIMARY KEY,
@@ -194,10 +194,10 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX signing_secrets_by_workspace ON signing_secrets (workspace_id, id DESC)`
 
-  // The events of the whole service form one chain. An event has a MAC from the moment it is
+  // The events of the whole service form one hash chain. An event has a MAC as soon as it is
   // written, and is linked into the chain within a second. `details_salt` is deleted together with
   // the details, so that their hash reveals nothing about them. There are no foreign keys, because
-  // events stay on record when their subjects are deleted.
+  // events are kept when their subjects are deleted.
   yield* sql`
     CREATE TABLE audit_events (
       id uuid PRIMARY KEY,
@@ -234,10 +234,10 @@ export const accounts = Effect.gen(function* () {
   yield* sql`
     CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events (ordinal)
     WHERE ordinal IS NOT NULL`
-  // What a definition was before a change: replaced has the fields that the next version of the
-  // record has with other values, as they are stored, with their credentials. shown has those
-  // fields as the API showed them, or null if that is the same. The present definition is in the
-  // record alone. A trigger of each table with definitions removes the versions of a deleted record.
+  // Previous versions of definitions. `replaced` contains the fields that the next version changed,
+  // as they are stored, with their credentials. `shown` contains those fields as the API showed them,
+  // or null if that is the same. The current definition is only in its record. A trigger of each
+  // table with definitions removes the versions of a deleted record.
   yield* sql`
     CREATE TABLE definition_versions (
       subject_id uuid NOT NULL,
@@ -262,7 +262,7 @@ export const accounts = Effect.gen(function* () {
       RETURN NULL;
     END
     $$`
-  // The last event of the chain. The row has a MAC of its own.
+  // The head of the chain: its last event. The row has a MAC of its own.
   yield* sql`
     CREATE TABLE audit_head (
       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -271,6 +271,6 @@ export const accounts = Effect.gen(function* () {
       at timestamptz,
       mac text NOT NULL
     )`
-  // Workspaces and accounts that are deleted, but whose events still contain names.
+  // Deleted workspaces and accounts whose events still contain names.
   yield* sql`CREATE TABLE audit_erasures (owner_id uuid PRIMARY KEY)`
 })

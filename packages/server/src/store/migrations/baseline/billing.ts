@@ -5,11 +5,11 @@ import { SqlClient } from "effect/sql"
 export const billing = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The usage of a workspace on a day of UTC. `executions` has executions up to `counted_up_to` of
+  // The usage of a workspace on a UTC day. `executions` counts executions up to `counted_up_to` of
   // execution_stats_progress. Later executions are counted as rows. A row has seats only if members
-  // came or went that day: the highest number after a change, and the number after the last change.
-  // The columns of monitors work alike. There is no reference to workspaces, because the statement
-  // that counts would wait for a workspace that is being deleted.
+  // were added or removed that day: the highest number after a change, and the number after the
+  // last change. The columns of monitors work alike. There is no reference to workspaces, because
+  // the statement that counts would wait for a workspace that is being deleted.
   yield* sql`
     CREATE TABLE usage_days (
       workspace_id uuid NOT NULL,
@@ -24,10 +24,10 @@ export const billing = Effect.gen(function* () {
     ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX usage_days_by_day ON usage_days (day)`
 
-  // The last known state of a workspace's subscription at the payment provider, which is asked
+  // The last known state of a workspace's subscription at the payment provider, which is fetched
   // again at `sync_at`. There is no reference to workspaces: the subscription of a deleted
-  // workspace has to be cancelled first. `held_until` is the lease of the request that changes the
-  // subscription now.
+  // workspace has to be cancelled first. `held_until` is the lease of the request that is changing
+  // the subscription.
   yield* sql`
     CREATE TABLE subscriptions (
       workspace_id uuid PRIMARY KEY,
@@ -46,7 +46,7 @@ export const billing = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX subscriptions_by_sync ON subscriptions (sync_at)`
 
-  // Webhooks that were received, because the provider may send a webhook more than once.
+  // Received webhooks, because the provider may send a webhook more than once.
   yield* sql`
     CREATE TABLE billing_events (
       id text PRIMARY KEY,

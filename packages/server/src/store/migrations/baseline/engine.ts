@@ -1,16 +1,16 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Runs that have not finished, and the nodes that execute them. */
+/** Unfinished runs, and the nodes that execute them. */
 export const engine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The table has only runs that have not finished, so that it stays small however long the history
-  // is. It has no foreign keys, because each key would lock a row per run, and the start guard
+  // The table contains only unfinished runs, so that it stays small regardless of the length of the
+  // history. It has no foreign keys, because each would lock a row per run, and the start guard
   // checks the task anyway. `engine/RunState.ts` has the states and their transitions.
   //
-  // Columns that change together are neighbours, because the WAL of an update leaves out the equal
-  // bytes before and after the change.
+  // Columns that change together are neighbours, because the WAL of an update omits the equal bytes
+  // before and after the change.
   yield* sql`
     CREATE TABLE runs (
       workspace_id uuid NOT NULL,
@@ -93,15 +93,15 @@ export const engine = Effect.gen(function* () {
       autovacuum_analyze_scale_factor = 0,
       autovacuum_analyze_threshold = 5000
     )`
-  // The index is by second and then by lane. A search for work hops over the backlog of a lane in
-  // one step per second of the backlog. Equal keys share space, so this index is smaller than an
-  // index by due_at.
+  // The index is by second and then by lane. A search for work skips the backlog of a lane in one
+  // step per second of the backlog. Equal keys share space, so this index is smaller than an index
+  // by due_at.
   yield* sql`
     CREATE INDEX runs_by_due ON runs (date_bin('1 second', due_at, timestamptz 'epoch'), lane)
     WHERE phase = 'ready' AND run_on IS NULL`
-  // Runs for workers have indexes of their own, so that the service's search for work never meets
-  // them, however many wait for a worker that is offline. The first index finds the runs of a
-  // worker, the second finds due runs, and `runs_unclaimed` finds runs that no worker took in time.
+  // Runs for workers have separate indexes, so that the service's search for work never meets them,
+  // even if many wait for a worker that is offline. The first index finds the runs of a worker, the
+  // second finds due runs, and `runs_unclaimed` finds runs that no worker claimed in time.
   yield* sql`
     CREATE INDEX runs_for_workers ON runs
       (workspace_id, run_on, date_bin('1 second', due_at, timestamptz 'epoch'))
@@ -109,8 +109,8 @@ export const engine = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX runs_for_workers_by_due ON runs (due_at)
     WHERE phase = 'ready' AND run_on IS NOT NULL`
-  // The function is declared immutable, which PostgreSQL cannot know: adding seconds gives the same
-  // time in every time zone.
+  // The function is declared immutable, which PostgreSQL cannot infer: adding seconds gives the
+  // same time in every time zone.
   yield* sql`
     CREATE FUNCTION seconds_after(since timestamptz, seconds integer) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -139,7 +139,7 @@ export const engine = Effect.gen(function* () {
     WHERE chain_run_id IS NOT NULL`
 
   // Tasks that were paused or deleted, and workspaces that were deleted. Their runs up to this
-  // ordinal do not start. A row stays until these runs are removed.
+  // ordinal do not start. A row is kept until these runs are removed.
   yield* sql`
     CREATE TABLE stops (
       id uuid PRIMARY KEY,
@@ -148,8 +148,8 @@ export const engine = Effect.gen(function* () {
     )`
 
   // A node is alive while its session holds the advisory lock of its id. On the embedded store,
-  // which has no session locks, it is alive until `lease_until`. The row of a dead node stays for a
-  // day, so that runs that a frozen process still leases in its name are found and taken back. The
+  // which has no session locks, it is alive until `lease_until`. The row of a dead node is kept for
+  // a day, so that runs that are still leased to a frozen process are found and recovered. The
   // session of a worker's agent is a row too, so that its leases work like the leases of a node.
   yield* sql`
     CREATE TABLE nodes (
@@ -162,8 +162,8 @@ export const engine = Effect.gen(function* () {
       started_at timestamptz NOT NULL DEFAULT now()
     ) WITH (fillfactor = 50)`
 
-  // Periods in which no node was there. The row without an end is the next period: as long as a
-  // node is there, its `began_at` is moved on.
+  // Periods in which no node was up. The row without an end is the next period: as long as a node
+  // is up, its `began_at` is moved on.
   yield* sql`
     CREATE TABLE absences (
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -177,8 +177,8 @@ export const engine = Effect.gen(function* () {
     CREATE INDEX absences_by_end ON absences (ended_at)
     WHERE ended_at IS NOT NULL`
 
-  // The row is written when the clock of the database was set back: slots until this time may have
-  // fired before that.
+  // The row is written when the database clock was set back: slots until this time may have fired
+  // before that.
   yield* sql`
     CREATE TABLE fired_ahead (
       is_row boolean PRIMARY KEY DEFAULT true CHECK (is_row),

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Events on their way to notifications and callbacks. */
+/** Events that may lead to notifications and callbacks. */
 export const events = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // Events that are not routed yet. An event is written in the transaction of the change that it is
   // about. There are no foreign keys, because the deletion of a workspace must not fail the
-  // statement that settles runs of all workspaces. An event with a `callback_url` goes to that URL
-  // only, whatever the rules of the workspace say.
+  // statement that settles runs of all workspaces. An event with a `callback_url` is sent to that
+  // URL only, regardless of the rules of the workspace.
   yield* sql`
     CREATE TABLE outbox (
       ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

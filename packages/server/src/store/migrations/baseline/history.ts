@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Runs that have finished, and the statistics about them. */
+/** Finished runs and their statistics. */
 export const history = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The time in the first 48 bits of a UUID v7: when the run of an execution was due.
+  // The timestamp in the first 48 bits of a UUID v7: when the run of an execution was due.
   yield* sql`
     CREATE FUNCTION time_of_id(id uuid) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -13,19 +13,18 @@ export const history = Effect.gen(function* () {
       ('x' || replace(left(id::text, 13), '-', ''))::bit(48)::bigint::float8 / 1000
     )`
 
-  // The order in which executions are recorded. Statistics count them in this order and not by a
+  // The order in which executions are recorded. Statistics count them in this order and not by
   // time, because a clock may be set back and two executions may have the same time.
   yield* sql`CREATE SEQUENCE execution_ordinals`
 
-  // One partition per day. The ids contain the time that a run was due, so a day is a range of ids.
-  // A search by id reads one partition, and a page of the newest reads the partitions in turn. The
-  // last attempt is in the row of its execution, if the end of the attempt was seen. Most
-  // executions have no other attempt, and a row for each attempt made writing a result a third more
-  // expensive.
+  // One partition per day. The ids contain the time at which a run was due, so a day is a range of
+  // ids. A search by id reads one partition, and a page of the newest reads the partitions in turn.
+  // The last attempt is stored in the row of its execution, if its result is known. Most executions
+  // have no other attempt, and a row for each attempt made writing a result a third more expensive.
   //
   // An execution is `stray` if the time in its id is not the one at which it was due: its slot was
-  // missed, or the clock of its node was wrong. Queries for a range of times look for these
-  // separately. See `idRange.ts`.
+  // missed, or the clock of its node was wrong. Queries for a time range look for these separately.
+  // See `idRange.ts`.
   yield* sql`
     CREATE TABLE executions (
       id uuid NOT NULL,
@@ -67,7 +66,7 @@ export const history = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX executions_by_chain_run ON executions (chain_run_id)
     WHERE chain_run_id IS NOT NULL`
-  // The first step of a chain run has the run's own id.
+  // The first step of a chain run has the id of the chain run.
   yield* sql`
     CREATE INDEX executions_chain_runs ON executions (task_id, id DESC)
     WHERE id = chain_run_id`
@@ -94,9 +93,9 @@ export const history = Effect.gen(function* () {
       PRIMARY KEY (execution_id, number)
     ) PARTITION BY RANGE (execution_id)`
 
-  // These partitions hold ids whose day has no partition yet, above all executions that were
-  // cancelled long before they were due. Their rows move out when the day is created, so that
-  // nothing collects here.
+  // These partitions contain ids whose day has no partition yet, above all executions that were
+  // cancelled long before they were due. Their rows are moved when the day is created, so that the
+  // partitions stay small.
   yield* sql`
     CREATE TABLE executions_ahead PARTITION OF executions
     FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
@@ -116,8 +115,7 @@ export const history = Effect.gen(function* () {
     FROM executions
     WHERE attempt_started_at IS NOT NULL`
 
-  // The last lines of progress that the job of a run has reported, kept until the history of the
-  // run is deleted.
+  // The last progress lines of a run's job, kept until the history of the run is deleted.
   yield* sql`
     CREATE TABLE progress (
       execution_id uuid PRIMARY KEY,
@@ -126,8 +124,8 @@ export const history = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX progress_by_workspace ON progress (workspace_id)`
 
-  // The inputs of runs that people started, kept like progress. The id is that of the execution, or of
-  // the run of its chain, which all steps share.
+  // The inputs of manual runs, kept like progress. The id is that of the execution, or of the chain
+  // run, which all steps share.
   yield* sql`
     CREATE TABLE run_inputs (
       id uuid PRIMARY KEY,
@@ -136,12 +134,12 @@ export const history = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX run_inputs_by_workspace ON run_inputs (workspace_id)`
 
-  // Deleted workspaces whose history still has to be deleted.
+  // Deleted workspaces whose history has not been deleted yet.
   yield* sql`CREATE TABLE removed_workspaces (id uuid PRIMARY KEY)`
 
-  // Executions, counted per hour of scheduled_for and per task. Rows without task_id count all
-  // tasks together. The arrays are histograms: the buckets that are not empty, and their counts.
-  // Rows grow while their hour lasts, and their pages have space for that.
+  // Executions, counted per task and hour of scheduled_for. Rows without task_id are totals of all
+  // tasks. The arrays are histograms: the non-empty buckets and their counts. Rows grow during
+  // their hour, and their pages have space for that.
   yield* sql`
     CREATE TABLE execution_stats (
       workspace_id uuid NOT NULL,
@@ -160,7 +158,7 @@ export const history = Effect.gen(function* () {
   yield* sql`CREATE INDEX execution_stats_by_hour ON execution_stats (hour)`
 
   // Executions up to the ordinal `rolled_up_to` are in execution_stats, and executions up to
-  // `counted_up_to` are in usage_days. Later executions are in neither. Plans that limit a month
+  // `counted_up_to` are in usage_days. Later executions are in neither. Plans with a monthly limit
   // need the usage within seconds. Statistics cost more to update, and can lag further behind.
   yield* sql`
     CREATE TABLE execution_stats_progress (

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Requests that carried an idempotency key. */
+/** Requests that were sent with an idempotency key. */
 export const http = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 

@@ -6,9 +6,9 @@ export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The columns that all kinds have. A row is written when a user changes the monitor and when its
-  // status changes, but not with each ping or report, which update a narrow row of the kind. Its own
-  // `version` shows whether a decision that was based on an earlier read still holds.
-  // `late` is not stored, because a monitor becomes late by the passing of time.
+  // status changes, but not by each ping or report, which updates a narrow row of the kind. The
+  // `version` of that row shows whether a decision that was based on an earlier read still holds.
+  // `late` is not stored, because a monitor becomes late when time passes.
   yield* sql`
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
@@ -37,8 +37,8 @@ export const monitoring = Effect.gen(function* () {
     WHERE owner IS NOT NULL`
 
   // `check_at` is when to check the monitor, and never later than its deadline `alert_at`. A ping
-  // moves the deadline alone, so that it touches no index. `runs` are the job runs that have
-  // started and not finished.
+  // moves only the deadline, so that it writes no index. `runs` are the job runs that have started
+  // and not finished.
   yield* sql`
     CREATE TABLE heartbeats (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -69,9 +69,9 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX heartbeats_by_check ON heartbeats (check_at)
     WHERE check_at IS NOT NULL`
 
-  // A ping needs no credential but its URL. A row is found by a keyed hash of the id in the URL,
-  // and the id is sealed so that it can be shown again. `lane` is a copy of the account's lane: see
-  // `sessions`.
+  // A ping needs no credential except its URL. A row is found by a keyed hash of the id in the URL,
+  // and the id is encrypted so that it can be shown again. `lane` is a copy of the account's lane:
+  // see `sessions`.
   yield* sql`
     CREATE TABLE ping_urls (
       monitor_id uuid PRIMARY KEY REFERENCES heartbeats ON DELETE CASCADE,
@@ -84,9 +84,9 @@ export const monitoring = Effect.gen(function* () {
     CREATE TRIGGER ping_urls_lane BEFORE INSERT ON ping_urls
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
 
-  // `check_at` is when to check the certificate next. While a node checks the certificate,
-  // `check_at` is the end of its lease. `seen` are the certificates that the host showed lately,
-  // each with the number of days that were left when the workspace was last notified about it.
+  // `check_at` is when to check the certificate next. While a node is checking the certificate,
+  // `check_at` is the end of its lease. `seen` contains the certificates that the host presented
+  // recently, each with its remaining days when the workspace was last notified about it.
   yield* sql`
     CREATE TABLE ssl_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -110,10 +110,10 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX ssl_monitors_by_check ON ssl_monitors (check_at)
     WHERE check_at IS NOT NULL`
 
-  // Monitors whose targets are checked at an interval, of all such kinds. `target` has the settings
+  // Monitors of all kinds whose targets are checked at an interval. `target` contains the settings
   // of the kind. `check_at` is when to check next. A check that begins moves it to the time after
-  // which the next one may begin, mostly the next regular one, so that an ordinary result writes no
-  // index. `recorded_at` is when a check was last written to the events.
+  // which the next one may begin, usually the next regular one, so that an ordinary result writes
+  // no index. `recorded_at` is when a check was last written to the events.
   yield* sql`
     CREATE TABLE checked_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -175,7 +175,7 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX process_monitors_by_labels ON process_monitors (workspace_id)
     WHERE labels IS NOT NULL`
 
-  // The last report of each worker, and since when the worker breaks a rule by itself.
+  // The last report of each worker, and since when the worker itself has violated a rule.
   yield* sql`
     CREATE TABLE process_reports (
       monitor_id uuid NOT NULL REFERENCES process_monitors ON DELETE CASCADE,
@@ -189,7 +189,7 @@ export const monitoring = Effect.gen(function* () {
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX process_reports_by_worker ON process_reports (worker_id)`
 
-  // One row for each time that a monitor is down. A monitor has at most one open incident.
+  // One row for each outage of a monitor. A monitor has at most one open incident.
   yield* sql`
     CREATE TABLE incidents (
       id uuid PRIMARY KEY,
@@ -224,9 +224,8 @@ export const monitoring = Effect.gen(function* () {
     CREATE TABLE monitor_events_ahead PARTITION OF monitor_events
     FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
 
-  // How each monitor did in each five minutes, hour and day. Rows are only added to: by the checks
-  // that end in them, and by times that the monitor was down or not watched, once such a time is
-  // over. `latencies` counts the checks that succeeded by their time, see `latencyBucket`.
+  // Deleted monitors whose events have not been deleted yet. A trigger inserts them, because
+  // monitors are also deleted with their workspace, by cascade.
   yield* sql`
     CREATE TABLE uptime_buckets (
       monitor_id uuid NOT NULL,

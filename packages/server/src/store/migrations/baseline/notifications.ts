@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 export const notifications = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `config` has no secrets. The secrets of a channel are sealed. `by_membership` says that an
-  // email channel was confirmed not by a link, but because the address belongs to a member. The
-  // confirmation ends with the membership. The columns from `held_until` on belong to the sender:
-  // nothing is sent to the channel before `held_until`.
+  // `config` contains no secrets. The secrets of a channel are encrypted. `by_membership` means
+  // that an email channel was confirmed not by a link, but because the address belongs to a member.
+  // The confirmation ends with the membership. The columns from `held_until` on belong to the
+  // sender: nothing is sent to the channel before `held_until`.
   yield* sql`
     CREATE TABLE notification_channels (
       id uuid PRIMARY KEY,
@@ -46,8 +46,9 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notification_channels_by_owner ON notification_channels (workspace_id, owner)
     WHERE owner IS NOT NULL`
-  // Addresses that refused further mails from a workspace, whatever becomes of the channels to
-  // them. Only a MAC of the address is stored. `asked_at` is when the address was asked once more.
+  // Addresses that have unsubscribed from the mails of a workspace, even if the channels to them
+  // are deleted. Only a MAC of the address is stored. `asked_at` is when the address was asked to
+  // confirm once more.
   yield* sql`
     CREATE TABLE notification_refusals (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -65,9 +66,9 @@ export const notifications = Effect.gen(function* () {
       updated_at timestamptz NOT NULL
     )`
 
-  // Tasks and monitors that fail or are down now. `notified_at` is null until the failures are
-  // enough for a notification. `check_at` is when to check whether a run of the task has succeeded
-  // since, in case the event of the recovery was lost.
+  // Tasks that are failing and monitors that are down. `notified_at` is null until there are enough
+  // failures for a notification. `check_at` is when to check whether a run of the task has
+  // succeeded since, in case the event of the recovery was lost.
   yield* sql`
     CREATE TABLE problems (
       subject_id uuid PRIMARY KEY,
@@ -89,8 +90,8 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX problems_to_check ON problems (check_at)
     WHERE check_at IS NOT NULL`
 
-  // The channels that were notified of a problem, and the key of the incident at channels that keep
-  // incidents.
+  // The channels that were notified of a problem, and the key of the incident at channels that
+  // track incidents.
   yield* sql`
     CREATE TABLE notified_channels (
       channel_id uuid NOT NULL REFERENCES notification_channels ON DELETE CASCADE,
@@ -103,13 +104,13 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX notified_channels_by_incident ON notified_channels (channel_id, incident_key)`
 
   // One message to a channel, or to the `target` of a task's callback, which has no channel.
-  // `shown` are the first of the events that the message is about. `after` are the deliveries of
-  // this channel that have to finish first, because they are about the same problem. There is no
-  // foreign key to the channel, because messages stay on record when their channel is deleted.
-  // `next_at` is when a node may claim the delivery and, while the delivery is being sent, the end
-  // of its lease. Only one delivery of a channel has a `next_at`, so a channel gets one message at
-  // a time, and a slow or dead channel delays only itself. Callbacks have no channel and no order,
-  // so each has a `next_at`.
+  // `shown` contains the first of the message's events. `after` contains the deliveries of this
+  // channel that have to finish first, because they are about the same problem. There is no foreign
+  // key to the channel, because deliveries are kept when their channel is deleted. `next_at` is
+  // when a node may claim the delivery and, while the delivery is being sent, the end of its lease.
+  // Only one delivery of a channel has a `next_at`, so a channel gets one message at a time, and a
+  // slow or dead channel delays only itself. Callbacks have no channel and no order, so each has a
+  // `next_at`.
   yield* sql`
     CREATE TABLE notification_deliveries (
       id uuid PRIMARY KEY,
@@ -149,8 +150,9 @@ export const notifications = Effect.gen(function* () {
     CREATE INDEX notification_deliveries_unfinished
     ON notification_deliveries (channel_id, ordinal)
     WHERE status IN ('queued', 'sending') AND channel_id IS NOT NULL`
-  // Deliveries to send. Lanes come first, so that a search for work hops from lane to lane, however
-  // much one lane has to send. Callbacks are apart, so that no alert waits behind them.
+  // Deliveries to send. The lane is the first column, so that a search for work skips from lane to
+  // lane, regardless of the number of deliveries in a lane. Callbacks have a separate index, so
+  // that no alert waits behind them.
   yield* sql`
     CREATE INDEX notification_deliveries_next ON notification_deliveries (lane, next_at)
     WHERE next_at IS NOT NULL AND channel_id IS NOT NULL`
@@ -175,8 +177,8 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE TRIGGER notification_deliveries_lane BEFORE INSERT ON notification_deliveries
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
-  // The deliveries that are about an incident. There is no foreign key to incidents, because the
-  // deletion of a monitor must not keep other deliveries from being written.
+  // The deliveries about an incident. There is no foreign key to incidents, because the deletion of
+  // a monitor must not prevent other deliveries from being written.
   yield* sql`
     CREATE TABLE incident_deliveries (
       incident_id uuid NOT NULL,

@@ -2,18 +2,19 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * What a workspace can be searched for. Triggers keep it, so that no way of changing a record leaves it
- * behind. It is a table of its own because a task changes with each run: an index over its name and URL
- * would be written every time.
+ * The searchable text of a workspace's records. Triggers keep it up to date, so that every change
+ * of a record is covered. It is a separate table because a task changes with each run: an index on
+ * its name and URL would be written every time.
  *
- * A search reads all entries of a workspace in the index, which has nothing else in it: 100,000 of them
- * take a few hundredths of a second. A trigram index would make the creation of a task much slower.
+ * A search reads all entries of a workspace in the index, which contains nothing else: 100,000 of
+ * them take a few hundredths of a second. A trigram index would make the creation of a task much
+ * slower.
  */
 export const search = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `text` has the name, the key, the tags and the target in lower case, with a line break before and after each.
-  // An entry of an index may have 2,700 bytes at most.
+  // `text` contains the name, the key, the tags and the target in lower case, with a line break
+  // before and after each. An index entry may have at most 2,700 bytes.
   yield* sql`
     CREATE TABLE search_entries (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -52,7 +53,10 @@ export const search = Effect.gen(function* () {
     END
     $$`
 
-  /** Keeps the entries of a table. `when` says which changes matter, and `entry` what is written. */
+  /**
+   * Creates the triggers that update the entries of a table. `of` lists the columns that matter,
+   * and `entry` is the row to write.
+   */
   const keep = (
     table: string,
     {
@@ -89,7 +93,7 @@ export const search = Effect.gen(function* () {
         FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries()`
     })
 
-  // Most delayed tasks are nameless and soon over. They are found by their ids.
+  // Most delayed tasks have no name and finish soon. They are found by id.
   yield* keep("tasks", {
     of: "name, key, tags, url, version_id",
     isSearched: "NEW.kind <> 'delayed' OR NEW.name IS NOT NULL OR NEW.key IS NOT NULL",
@@ -97,7 +101,8 @@ export const search = Effect.gen(function* () {
       NEW.url, (SELECT string_agg(DISTINCT url, ' ') FROM chain_steps WHERE version_id = NEW.version_id)
     )`
   })
-  // What a monitor watches is in the table of its kind, whose row is written after that of the monitor.
+  // The target of a monitor is in the table of its kind, whose row is written after that of the
+  // monitor.
   yield* sql`
     CREATE FUNCTION target_of_monitor(monitor uuid) RETURNS text
     LANGUAGE sql

@@ -19,7 +19,7 @@ export const secrets = Effect.gen(function* () {
       UNIQUE (workspace_id, name)
     )`
   yield* sql`CREATE INDEX secrets_by_workspace ON secrets (workspace_id, id DESC)`
-  // The names of the secrets that a text refers to, or null if there are none.
+  // Returns the names of the secrets that a text refers to, or null if there are none.
   yield* sql`
     CREATE FUNCTION secret_names_in(source text) RETURNS text[]
     LANGUAGE sql
@@ -33,8 +33,8 @@ export const secrets = Effect.gen(function* () {
       END
     $$`
 
-  // The id is a keyed hash of the request for the token. Until `asking_until`, one node asks for a token, or
-  // none does because the last request has failed, for the reason in `error`.
+  // The id is a keyed hash of the token request. Until `asking_until`, one node is requesting a
+  // token, or no node is because the last request failed, for the reason in `error`.
   yield* sql`
     CREATE TABLE access_tokens (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,

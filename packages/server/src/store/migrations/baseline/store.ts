@@ -5,7 +5,8 @@ import { SqlClient } from "effect/sql"
 export const store = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // One row. `check_value` is derived from APP_SECRET, so that a node with another secret notices.
+  // A single row. `check_value` is derived from APP_SECRET, so that a node with another secret
+  // detects the mismatch.
   yield* sql`
     CREATE TABLE app_secret (
       is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),

@@ -1,13 +1,14 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Definitions of users: cron tasks, delayed tasks, chains, queues and calendars. */
+/** Users' definitions: cron tasks, delayed tasks, chains, queues and calendars. */
 export const tasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The steps of chains never change: a chain whose steps change gets a new version, and runs keep
-  // the version that they started with. So a run of a chain with a megabyte of steps costs no more
-  // than another run. `replaced_at` is set once the chain has a newer version or is deleted.
+  // The steps of chains are immutable: a chain whose steps change gets a new version, and runs keep
+  // the version with which they started. A run of a chain with a megabyte of steps therefore costs
+  // no more than another run. `replaced_at` is set once the chain has a newer version or is
+  // deleted.
   yield* sql`
     CREATE TABLE chain_versions (
       id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -19,10 +20,10 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX chain_versions_replaced ON chain_versions (id)
     WHERE replaced_at IS NOT NULL`
-  // `uses` are the indexes of the earlier steps whose responses the call uses, and -1 if it uses the
-  // input of its run. `weight` is the
-  // largest size of the call in bytes, with these responses filled in. `call_options` are options
-  // that few calls have: what counts as a success, and how long to wait before the next attempt.
+  // `uses` contains the indexes of the earlier steps whose responses the call uses, and -1 if it
+  // uses the input of its run. `weight` is the maximum size of the call in bytes, with these
+  // responses filled in. `call_options` are options that few calls have, such as the criteria of
+  // success and the retry delays.
   yield* sql`
     CREATE TABLE chain_steps (
       version_id uuid NOT NULL REFERENCES chain_versions ON DELETE CASCADE,
@@ -49,9 +50,9 @@ export const tasks = Effect.gen(function* () {
   // `owner` is the label of the document that defines the record; see `definitions`. The tables of
   // tasks, monitors and channels have the same column.
   //
-  // A queue limits how many runs are under way at once and how often one starts. `next_at` is when
-  // the next run may start. `held_until` has a time for each slot of a call that was lost with its
-  // node: until that time the call may still go on.
+  // A queue limits how many runs are in progress at the same time and how often one starts.
+  // `next_at` is when the next run may start. `held_until` contains a time for each slot of a call
+  // that was lost with its node: until then, the call may still be in progress.
   yield* sql`
     CREATE TABLE queues (
       id uuid PRIMARY KEY,
@@ -80,10 +81,10 @@ export const tasks = Effect.gen(function* () {
     CREATE INDEX queues_by_owner ON queues (workspace_id, owner)
     WHERE owner IS NOT NULL`
 
-  // Calendars whose days schedules exclude, once for each workspace. Tasks name a calendar by its
+  // Calendars whose days schedules exclude, once per workspace. Tasks refer to a calendar by its
   // URL, in `firing_options`. `days` come from the last good copy. `is_applied` is false until the
   // next firings of the tasks are computed from the changed days. `used_at` is when a task was last
-  // saved with the calendar, so that a calendar in use is not removed.
+  // saved with the calendar, so that a calendar in use is not deleted.
   yield* sql`
     CREATE TABLE calendars (
       id uuid PRIMARY KEY,
@@ -101,14 +102,15 @@ export const tasks = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX calendars_by_check ON calendars (check_at)`
 
-  // One table for the three kinds. `version` grows with each change that a person would notice. A cron or delayed task has the columns of a call, a chain has a
-  // version of its steps. `next_fire_at` is null while the task is paused or without a schedule.
-  // `fired_until` is the last slot that has fired. No change to the task lets that slot fire again.
-  // `run_on` of a chain is copied from its first step. `firing_options` are options that few
-  // schedules have, and `ending_options` say who is notified when a run has finished. `bytes`
-  // limits the pages of lists, because a hundred chains may have a hundred megabytes, and the calls
-  // in memory. `ended_at` is when the run of a delayed task finished, which may be long after it
-  // was due. `updated_by` is null until the first change, and the author is that of the creation.
+  // One table for the three kinds. `version` is incremented by each change that a user would
+  // notice. A cron or delayed task has the columns of a call, a chain has a version of its steps.
+  // `next_fire_at` is null while the task is paused or without a schedule. `fired_until` is the
+  // last slot that has fired. No change to the task makes that slot fire again. `run_on` of a chain
+  // is copied from its first step. `firing_options` are options that few schedules have, and
+  // `ending_options` define who is notified when a run has finished. `bytes` limits the pages of
+  // lists, because a hundred chains may have a hundred megabytes, and the calls in memory.
+  // `ended_at` is when the run of a delayed task finished, which may be long after it was due.
+  // `updated_by` is null until the first change.
   yield* sql`
     CREATE TABLE tasks (
       id uuid PRIMARY KEY,
@@ -190,13 +192,13 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX tasks_by_queue ON tasks (queue_id)
     WHERE queue_id IS NOT NULL`
-  // An index of pending tasks alone, because most delayed tasks have finished.
+  // Contains only pending tasks, because most delayed tasks have finished.
   yield* sql`CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC) WHERE status = 'pending'`
-  // The next runs of a workspace, of all kinds.
+  // For the next runs of a workspace, of all kinds.
   yield* sql`
     CREATE INDEX tasks_upcoming ON tasks (workspace_id, coalesce(next_fire_at, run_at))
     WHERE next_fire_at IS NOT NULL OR status = 'pending'`
-  // The lane lets a statement hop from lane to lane among the thousands of tasks of one minute.
+  // With the lane, a query can skip from lane to lane among the thousands of tasks of one minute.
   yield* sql`
     CREATE INDEX tasks_by_next_fire ON tasks (next_fire_at, lane)
     WHERE next_fire_at IS NOT NULL`
@@ -205,8 +207,8 @@ export const tasks = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX tasks_with_ending_options ON tasks (id)
     WHERE ending_options IS NOT NULL`
-  // The calls that tasks had before they were changed or deleted, so that an attempt still shows what
-  // it sent. The last ten of a task are kept, as long as its history.
+  // The previous calls of changed or deleted tasks, so that an attempt still shows what it sent.
+  // The last ten of a task are kept, for as long as its history.
   yield* sql`
     CREATE TABLE replaced_calls (
       task_id uuid NOT NULL,
@@ -221,7 +223,7 @@ export const tasks = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX replaced_calls_by_workspace ON replaced_calls (workspace_id)`
   yield* sql`CREATE INDEX replaced_calls_by_time ON replaced_calls (replaced_at)`
-  // A workspace that is being deleted has no row any more when its tasks are.
+  // When a workspace is deleted, its own row is deleted before its tasks.
   yield* sql`
     CREATE FUNCTION keep_replaced_call() RETURNS trigger
     LANGUAGE plpgsql

@@ -5,9 +5,9 @@ import { SqlClient } from "effect/sql"
 export const workers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // `node_id` is the session of the agent that runs now, a row of `nodes`. The agent's last report
-  // about itself stays when the agent is gone. `missed_at` is when the workspace is notified that
-  // the agent is gone, and `is_missed` says that the workspace was notified.
+  // `node_id` is the session of the running agent, a row of `nodes`. The agent's last report about
+  // itself is kept when the agent disconnects. `missed_at` is when the workspace is to be notified
+  // that the agent is offline, and `is_missed` whether it was notified.
   yield* sql`
     CREATE TABLE workers (
       id uuid PRIMARY KEY,
@@ -34,7 +34,7 @@ export const workers = Effect.gen(function* () {
     CREATE INDEX workers_missed ON workers (missed_at)
     WHERE missed_at IS NOT NULL`
 
-  // The token in use and, for a while after a rotation, the previous token.
+  // The current token and, for a while after a rotation, the previous one.
   yield* sql`
     CREATE TABLE worker_tokens (
       token_hash text PRIMARY KEY,
