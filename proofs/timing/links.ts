@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { askServer } from "../../packages/server/src/controlSocket.ts"
+import { sendCommand } from "../../packages/server/src/controlSocket.ts"
 import { call, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 import {
   replaceLastCharacter,
@@ -16,7 +16,7 @@ const tokensOfEach = 20
 const unknownToken = () => randomBytes(32).toString("base64url")
 
 const made = async (dataDir: string, command: string, email: string) => {
-  const { ok, text } = await askServer(dataDir, [command, email])
+  const { ok, text } = await sendCommand(dataDir, [command, email])
   if (!ok) throw new Error(text)
   return text.split("\n")[0] ?? ""
 }

@@ -44,9 +44,9 @@ const released = Effect.gen(function* () {
   const created: Record<string, ReadonlyArray<string>> = {}
   for (const [name, migration] of Object.entries(migrations))
     created[name] = yield* recorded(migration)
-  const before = (yield* rowsOf(sql)).filter(({ lines }) => lines.length > 0)
+  const before = (yield* rowReader(sql)).filter(({ lines }) => lines.length > 0)
   for (const statement of rowsForAllTables(new Date("2026-01-15"))) yield* sql.unsafe(statement)
-  const rows = (yield* rowsOf(sql)).filter(
+  const rows = (yield* rowReader(sql)).filter(
     ({ table }) => !before.some((one) => one.table === table)
   )
   const empty = rows.find(({ lines }) => lines.length === 0)
@@ -58,7 +58,7 @@ const released = Effect.gen(function* () {
   return { migrations: created, rows } satisfies Released
 })
 
-const rowsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+const rowReader = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const all: Array<Released["rows"][number]> = []
   for (const { columns, name } of sortByReferences(yield* listTables(sql))) {
     const found = yield* sql<{ readonly line: string }>`

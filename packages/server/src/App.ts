@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccountsLayer } from "./accounts/index.ts"
 import { BillingLayer } from "./billing/index.ts"
 import { CoreLayer, NodeLayer } from "./core/index.ts"
-import { completionsOr, EngineLayer } from "./engine/index.ts"
+import { withCompletionRoute, EngineLayer } from "./engine/index.ts"
 import { DefinitionsLayer } from "./definitions/index.ts"
 import { EventsLayer } from "./events/index.ts"
 import {
@@ -66,7 +66,7 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 
 const makeAnswer = Effect.map(HttpRouter.HttpRouter, (router) => router.asHttpEffect()).pipe(
   Effect.flatMap(answerPingsOr),
-  Effect.flatMap(completionsOr),
+  Effect.flatMap(withCompletionRoute),
   Effect.flatMap(answerClaimsOr)
 )
 

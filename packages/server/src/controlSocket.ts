@@ -12,7 +12,10 @@ export interface ControlAnswer {
 }
 
 /** Sends a command to the running server that uses the data directory. */
-export const sendCommand = (dataDir: string, words: ReadonlyArray<string>): Promise<ControlAnswer> =>
+export const sendCommand = (
+  dataDir: string,
+  words: ReadonlyArray<string>
+): Promise<ControlAnswer> =>
   new Promise((resolve, reject) => {
     let text = ""
     const socket = net.connect(controlSocketPath(dataDir), () =>

@@ -5,7 +5,7 @@ import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { actingAs, AuditLog, ChangeLog, currentAuthor } from "../accounts/index.ts"
 import { TaskId } from "@scheduling/domain/executions/Execution"
-import { AppConfig, loop, runAllInTurn, shortMessage } from "../core/index.ts"
+import { AppConfig, loop, runAllInSequence, shortMessage } from "../core/index.ts"
 import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
 import type { RunQueue } from "../engine/index.ts"
@@ -213,7 +213,7 @@ export class PlanEnforcement extends Context.Service<
         enforceMonths: Effect.fn("PlanEnforcement.enforceMonths")(function* (workspaceIds) {
           const now = yield* DateTime.nowAsDate
           const using = yield* listUsing(now, workspaceIds)
-          yield* runAllInTurn(
+          yield* runAllInSequence(
             using.flatMap(({ executions, workspace_id }) => [
               nameWorkspace(workspace_id, notifyOfUsage(workspace_id, executions, now)),
               nameWorkspace(workspace_id, enforceIfUsedUp(workspace_id))
@@ -226,7 +226,7 @@ export class PlanEnforcement extends Context.Service<
           const using = yield* listUsing(now)
           const paused = yield* repo.listWorkspaces
           const all = new Set([...using.map(({ workspace_id }) => workspace_id), ...paused])
-          yield* runAllInTurn([
+          yield* runAllInSequence([
             ...using.map(({ executions, workspace_id }) =>
               nameWorkspace(workspace_id, notifyOfUsage(workspace_id, executions, now))
             ),

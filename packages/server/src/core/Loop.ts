@@ -114,7 +114,7 @@ const makeReporter = (health: LoopFailures, name: string, then: string) => ({
  * Runs all effects in sequence, even if some fail or die. Fails at the end if any effect failed.
  * `Effect.validate` would stop at a defect.
  */
-export const runAllInTurn = <E, R>(
+export const runAllInSequence = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 

@@ -20,7 +20,7 @@ export const bearerKeys = (prefix: string, label: string) => {
 const prefixLength = 12
 
 /** Returns the part of a key that lists show. */
-export const shownPrefix = (key: Redacted.Redacted): string =>
+export const displayPrefix = (key: Redacted.Redacted): string =>
   Redacted.value(key).slice(0, prefixLength)
 
 /**

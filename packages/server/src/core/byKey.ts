@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 
 /** The result of a PUT by key. */
-export interface Upserted<Record> {
+export interface UpsertResult<Record> {
   readonly isNew: boolean
   readonly record: Record
   /** The record before the change. Undefined if the record is new or nothing changed. */
@@ -39,7 +39,7 @@ export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record,
     readonly lock: (row: Row) => Effect.Effect<Option.Option<Locked>, E, R>
     readonly change: (locked: Locked) => Effect.Effect<Record, E | Stale, R>
   }
-): Effect.Effect<Upserted<Record>, E | Conflict | Stale, R> =>
+): Effect.Effect<UpsertResult<Record>, E | Conflict | Stale, R> =>
   Effect.gen(function* () {
     const known = yield* steps.find
     if (Option.isNone(known)) {
@@ -50,7 +50,7 @@ export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record,
     yield* checkVersion(row, version)
     if (yield* steps.isDefined(row)) return { isNew: false, record: yield* steps.show(row) }
     const before = yield* steps.show(row)
-    const locked = yield* stillUnder({ key, resource }, steps.lock(row))
+    const locked = yield* ifKeyUnchanged({ key, resource }, steps.lock(row))
     yield* checkVersion(locked, version)
     return { isNew: false, record: yield* steps.change(locked), before }
   })
@@ -68,7 +68,7 @@ export const checkVersion = (
  * Returns whether all fields of the definition have the same values in the row. Other fields of the
  * row do not count.
  */
-export const isDefinedAs = (row: object, definition: object): boolean => {
+export const matchesDefinition = (row: object, definition: object): boolean => {
   const fields = new Map<string, unknown>(Object.entries(row))
   return Object.entries(definition).every(([name, value]) =>
     isDeepStrictEqual(fields.get(name), value)
@@ -79,11 +79,11 @@ export const isDefinedAs = (row: object, definition: object): boolean => {
  * Retries the upsert if another request created, changed or removed the record at the same time.
  * The transaction must be inside, so that each try begins a new one.
  */
-export const againIfOvertaken = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const retryOnConflict = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })
 
 /** Returns the locked row if it still has the key by which it was found. */
-const stillUnder = <Row extends Keyed, E, R>(
+const ifKeyUnchanged = <Row extends Keyed, E, R>(
   { key, resource }: KeyOf,
   locked: Effect.Effect<Option.Option<Row>, E, R>
 ): Effect.Effect<Row, E | Conflict, R> =>
@@ -103,7 +103,7 @@ const stillUnder = <Row extends Keyed, E, R>(
  * Turns a violation of a unique key into a conflict. `noun` is the kind of record with its article,
  * at the start of a sentence.
  */
-export const keyIsTaken =
+export const failIfKeyTaken =
   (resource: Resource, noun: string, key: string | null | undefined) =>
   <A, E, R>(write: Effect.Effect<A, E | SqlError.SqlError, R>) =>
     Effect.catchReason(write, "SqlError", "UniqueViolation", () =>
@@ -120,7 +120,7 @@ export const keyIsTaken =
  * Adds the id of the record that already has the key to the conflict. Wrap it around the
  * transaction of the write, which cannot read anything after the violation.
  */
-export const namingHolder =
+export const withExistingId =
   (
     key: string | null | undefined,
     find: (key: string) => Effect.Effect<Option.Option<{ readonly id: string }>>

@@ -15,7 +15,7 @@ export {
   LoopHealth,
   reportFailures,
   restartIfStuck,
-  runAllInTurn,
+  runAllInSequence,
   shortMessage,
   Waker
 } from "./Loop.ts"
@@ -47,15 +47,15 @@ export {
   type Tracer,
   Tracing
 } from "./Tracing.ts"
-export { bearerKeys, hashesOf, hashKey, shownPrefix } from "./bearerKeys.ts"
+export { bearerKeys, hashesOf, hashKey, displayPrefix } from "./bearerKeys.ts"
 export {
-  againIfOvertaken,
+  retryOnConflict,
   checkVersion,
-  isDefinedAs,
-  keyIsTaken,
-  namingHolder,
+  matchesDefinition,
+  failIfKeyTaken,
+  withExistingId,
   upsertByKey,
-  type Upserted
+  type UpsertResult
 } from "./byKey.ts"
 export { AppConfig, InvalidConfig, isMetered, settingNames } from "./config/Config.ts"
 export { isLoopback } from "./config/hostNames.ts"
@@ -76,7 +76,14 @@ export {
   refuseFurtherUpgradeListeners,
   withText
 } from "./libraryInternals.ts"
-export { cut, cutBytes, escapeHtml, escapeMarkdown, oneLine, withoutMentions } from "./text.ts"
+export {
+  truncate,
+  truncateBytes,
+  escapeHtml,
+  escapeMarkdown,
+  oneLine,
+  withoutMentions
+} from "./text.ts"
 export { version } from "./version.ts"
 export { onRunnerNodes } from "./onRunnerNodes.ts"
 

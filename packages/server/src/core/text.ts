@@ -6,11 +6,11 @@ export const oneLine = (text: string): string =>
     .trim()
 
 /** Truncates text to a number of UTF-16 units, without splitting a character. */
-export const cut = (text: string, max: number): string =>
+export const truncate = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalf(text.slice(0, max - 1))}…`
 
 /** Truncates text to a number of bytes in UTF-8. */
-export const cutBytes = (text: string, max: number): string => {
+export const truncateBytes = (text: string, max: number): string => {
   if (Buffer.byteLength(text) <= max) return text
   const bytes = Buffer.from(text).subarray(0, max - 3)
   return `${new TextDecoder().decode(bytes, { stream: true })}…`

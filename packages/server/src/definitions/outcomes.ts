@@ -18,7 +18,7 @@ import type { KeyedKind } from "@scheduling/domain/shared/requests/OwnKey"
 import type { ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import type { Upserted } from "../core/index.ts"
+import type { UpsertResult } from "../core/index.ts"
 import type { DefinitionFailure } from "../http/index.ts"
 import { definitionOf, type DefinitionFields } from "./definitionOf.ts"
 import type { KeyedRow } from "./DefinitionsRepo.ts"
@@ -41,7 +41,7 @@ interface Owners {
 
 export const outcomeOf = (
   { key, kind, section }: Item,
-  { before, isNew, record }: Upserted<object>,
+  { before, isNew, record }: UpsertResult<object>,
   { other, owner }: Owners
 ): Outcome => {
   const fields = before === undefined ? [] : changesBetween(kind, before, record)

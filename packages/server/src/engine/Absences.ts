@@ -4,10 +4,10 @@ import type { SqlClient, Statement } from "effect/sql"
 /**
  * Nodes record that they are up every few seconds. A longer gap counts as downtime of the service.
  */
-const awayAfterSeconds = 15
+const downtimeAfterSeconds = 15
 
 /** The interval of those records, and therefore the precision of the start of an absence. */
-const seenEverySeconds = 5
+const recordEverySeconds = 5
 
 /** How long absences are kept. No deadline that an absence extends is further away than this. */
 const keptDays = 30
@@ -18,11 +18,11 @@ const keptDays = 30
  */
 const isAbsence = `(
   absences.ended_at IS NOT NULL
-  OR absences.began_at < now() - interval '${awayAfterSeconds} seconds'
+  OR absences.began_at < now() - interval '${downtimeAfterSeconds} seconds'
 )`
 
 /** SQL for how long the service has been down since `time`. */
-export const awaySince = (time: string) => `coalesce((
+export const downtimeSince = (time: string) => `coalesce((
   SELECT sum(coalesce(absences.ended_at, now()) - greatest(absences.began_at, ${time}))
   FROM absences
   WHERE (absences.ended_at > ${time} OR absences.ended_at IS NULL)
@@ -33,7 +33,7 @@ export const awaySince = (time: string) => `coalesce((
  * CTEs that record that the service is up, and close the last absence. Only one node at a time may
  * run them.
  */
-export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) => sql`
+export const recordUptime = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) => sql`
     returned AS (
       UPDATE absences
       SET ended_at = now()
@@ -46,7 +46,7 @@ export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) =
       SET began_at = now()
       WHERE ended_at IS NULL
         AND NOT ${sql.literal(isAbsence)}
-        AND began_at < now() - ${seenEverySeconds} * interval '1 second'
+        AND began_at < now() - ${recordEverySeconds} * interval '1 second'
         AND ${mayWrite}
     ), to_come AS (
       INSERT INTO absences (began_at)
@@ -63,7 +63,7 @@ export const attend = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragment) =
  * Returns when the last absence ended, on the database clock. Returns the current time if no node
  * has recorded anything yet.
  */
-export const findLastAway = (sql: SqlClient.SqlClient) =>
+export const findLastDowntimeEnd = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ readonly at: Date | null }>`
       SELECT max(coalesce(ended_at, now())) AS at

@@ -1,4 +1,4 @@
-import { awaySince } from "./Absences.ts"
+import { downtimeSince } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 
 /** SQL for runs that wait for a worker, as in the predicates of their indexes. */
@@ -10,7 +10,7 @@ export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
  */
 export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now()
-        AND seconds_after(due_at, worker_wait_seconds) < now() - ${awaySince("runs.due_at")}`
+        AND seconds_after(due_at, worker_wait_seconds) < now() - ${downtimeSince("runs.due_at")}`
 
 /** SQL for cancelled runs that no worker holds. */
 export const isAbandoned = `${isForWorkers} AND cancel_requested`

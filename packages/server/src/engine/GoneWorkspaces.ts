@@ -7,7 +7,7 @@ const removeBatch = 5_000
  * Deletes the history of deleted workspaces that have no unfinished runs, in small batches with
  * short locks.
  */
-export const removeHistoryOfGoneWorkspaces = Effect.fnUntraced(function* (
+export const deleteHistoryOfDeletedWorkspaces = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient
 ) {
   const gone = yield* sql<{ readonly id: string }>`

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { attend } from "./Absences.ts"
+import { recordUptime } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
-import { isTrusted } from "./lanesInTurns.ts"
+import { isTrusted } from "./laneTurns.ts"
 import { completionDueInMs, isOverdue, type NodeUptime } from "./completions/awaitingRuns.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
@@ -11,7 +11,7 @@ import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 export const nodeLocks = 0x5c4ed
 
 /** Held by the node that checks the others, so that only one node checks at a time. */
-const judgeLock = 0x5c4ee
+const nodeCheckLock = 0x5c4ee
 
 /**
  * How long a node may be without its advisory lock. A node whose session breaks takes the lock
@@ -35,7 +35,7 @@ export const agentLeaseMs = 15_000
 /**
  * How long agents may take to reconnect after the service was down. Agents retry with a backoff.
  */
-export const agentsBackMs = 10_000
+export const agentReconnectMs = 10_000
 
 /**
  * Adds a node. A node without advisory locks (on the embedded store) has the data to itself and
@@ -71,7 +71,7 @@ export const unregister = (sql: SqlClient.SqlClient, node: number) =>
     DELETE FROM nodes
     WHERE id = ${node}`
 
-export interface Pulse {
+export interface RenewalResult {
   /** False if this node was declared dead and other nodes have taken its runs. */
   readonly alive: boolean
   /** Runs of this node that were asked to cancel. */
@@ -79,8 +79,8 @@ export interface Pulse {
 }
 
 /** Renews the lease of a node. Always returns one row. */
-export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number) =>
-  sql<Pulse>`
+export const renewLease = (sql: SqlClient.SqlClient, node: number, leaseMs: number) =>
+  sql<RenewalResult>`
     WITH renewed AS (
       UPDATE nodes
       SET lease_until = now() + ${leaseMs} * interval '1 millisecond'
@@ -106,14 +106,14 @@ export const renewal = (sql: SqlClient.SqlClient, node: number, leaseMs: number)
  * Returns whether dead nodes hold runs, whether parked runs exist, whether runs have waited for a
  * worker too long, whether a completion is overdue, and when the next completion is due.
  */
-export const judge = Effect.fnUntraced(function* (
+export const checkNodes = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   uptime: NodeUptime = { forMs: 0, isLong: false }
 ) {
   const agentsToo = uptime.isLong
-  const [row] = yield* sql<Judgement>`
+  const [row] = yield* sql<NodeCheckResult>`
     WITH judge AS MATERIALIZED (
-      SELECT ${isTrusted(sql, uptime)} AND pg_try_advisory_xact_lock(${judgeLock}) AS yes
+      SELECT ${isTrusted(sql, uptime)} AND pg_try_advisory_xact_lock(${nodeCheckLock}) AS yes
     ), present AS MATERIALIZED (
       SELECT objid::integer AS id
       FROM pg_locks
@@ -152,7 +152,7 @@ export const judge = Effect.fnUntraced(function* (
             AND other.phase NOT IN ('parked', 'blocked')
         )`
       )}
-    ), ${attend(sql, sql`(SELECT yes FROM judge)`)}
+    ), ${recordUptime(sql, sql`(SELECT yes FROM judge)`)}
     SELECT
       date_part('epoch', now()) * 1000 AS now_ms,
       EXISTS (SELECT FROM released) AS released,
@@ -173,7 +173,7 @@ export const judge = Effect.fnUntraced(function* (
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 
-interface Judgement {
+interface NodeCheckResult {
   readonly now_ms: number
   readonly to_take_back: boolean
   readonly released: boolean

@@ -62,10 +62,10 @@ export type RunCall = Pick<
  * Headers and body up to this size are returned with the start of a run. Larger ones are read
  * separately.
  */
-export const givenBytes = 8 * 1024
+export const inlineCallBytes = 8 * 1024
 
 /** The largest body, plus headers and a URL. */
-export const heaviestCall = maxBodyBytes + 32 * 1024
+export const maxCallBytes = maxBodyBytes + 32 * 1024
 
 /** The position of a step in its chain run. */
 export interface StepPosition {

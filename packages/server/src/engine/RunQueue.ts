@@ -4,7 +4,7 @@ import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock, transactionOf } from "../store/index.ts"
-import { cancelRun, type Stopped } from "./transitions/cancel.ts"
+import { cancelRun, type StopResult } from "./transitions/cancel.ts"
 import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
 import { EndSignals, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
@@ -13,7 +13,7 @@ import { moveRuns, moveToQueue } from "./transitions/move.ts"
 import type { EndedRun } from "./transitions/rerun.ts"
 import type { QueuedRun, TaskOfRun } from "./Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
-import { clearSome, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
+import { clearBatch, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
  * The only way in which services that define tasks change the queue. Each method writes in the open
@@ -36,7 +36,9 @@ export class RunQueue extends Context.Service<
      * Does the same as `enqueue` with one statement, which also locks the task. Returns null if
      * only `enqueue` can tell whether the task exists and has room for the run.
      */
-    readonly enqueueAtOnce: (run: ManualRun) => Effect.Effect<QueuedRun | null, QuotaExceeded>
+    readonly enqueueInOneStatement: (
+      run: ManualRun
+    ) => Effect.Effect<QueuedRun | null, QuotaExceeded>
 
     /**
      * Adds a run for each of these finished runs, regardless of the status of its task and of other
@@ -163,14 +165,14 @@ export class RunQueue extends Context.Service<
         requested,
         settled,
         settlements
-      }: Stopped) {
+      }: StopResult) {
         yield* sql.afterCommit(afterSettled(settlements, settled))
         if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
       })
 
       /** Stops the first batch. The others are stopped after the request. */
       const stopAll = Effect.fnUntraced(function* (stop: Stop) {
-        yield* afterStopped(yield* clearSome(sql, stop))
+        yield* afterStopped(yield* clearBatch(sql, stop))
         yield* sql.afterCommit(signals.stop)
       })
 

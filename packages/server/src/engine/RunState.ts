@@ -98,12 +98,12 @@ export const isInPhase = (phase: Phase, table = "runs") => `${table}.phase = '${
 export const hasBegun = (table = "runs") => `${table}.state IN ('running', 'awaiting')`
 
 /** SQL for the status that the API shows for a row of `runs`. */
-export const shownStatus = (table = "runs") =>
+export const apiStatus = (table = "runs") =>
   `CASE WHEN ${hasBegun(table)} THEN 'running' ELSE 'queued' END`
 
 /**
  * SQL for the state in which a row of `runs` waits for its next attempt: `parked` if it has a
  * queue. A run that is to be cancelled needs no slot.
  */
-export const nextTurn = (table = "runs") =>
+export const waitingState = (table = "runs") =>
   `CASE WHEN ${table}.queue_id IS NULL OR ${table}.cancel_requested THEN 'ready' ELSE 'parked' END`

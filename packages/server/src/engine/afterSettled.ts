@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import { EndSignals, LiveChanges, OutboxWaker, Signals } from "../events/index.ts"
 import type { Settlement } from "./Run.ts"
 import { notifySettled } from "./notifyChanges.ts"
-import type { Settled } from "./Settled.ts"
+import type { SettleResult } from "./SettleResult.ts"
 
 /** Notifies requests that wait for a result, subscribers of the workspace, and the router. */
 export const makeNotifyFinished = Effect.gen(function* () {
   const changes = yield* LiveChanges
   const endSignals = yield* EndSignals
   const outboxWaker = yield* OutboxWaker
-  return (settlements: ReadonlyArray<Settlement>, settled: Settled): void => {
+  return (settlements: ReadonlyArray<Settlement>, settled: SettleResult): void => {
     endSignals.send(settled.finished)
     notifySettled(changes, settlements, settled)
     if (settled.announced) outboxWaker.wake()
@@ -24,12 +24,15 @@ export const makeNotifyFinished = Effect.gen(function* () {
 export const makeAfterSettled = Effect.gen(function* () {
   const signals = yield* Signals
   const notifyFinished = yield* makeNotifyFinished
-  return Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>, settled: Settled) {
+  return Effect.fnUntraced(function* (
+    settlements: ReadonlyArray<Settlement>,
+    settled: SettleResult
+  ) {
     notifyFinished(settlements, settled)
-    const isMoreDue = settled.released || settled.next.length > 0 || settlements.some(isTriedAgain)
+    const isMoreDue = settled.released || settled.next.length > 0 || settlements.some(willRetry)
     if (isMoreDue) yield* signals.wake
     if (settled.queues.length > 0) yield* signals.admit(settled.queues)
   })
 })
 
-const isTriedAgain = ({ status }: Settlement) => status === null
+const willRetry = ({ status }: Settlement) => status === null

@@ -19,11 +19,11 @@ import { Completions } from "./completions/Completions.ts"
 import { CompletionsRepo } from "./completions/CompletionsRepo.ts"
 import { Runner } from "./runner/Runner.ts"
 import { SigningSecrets } from "./signing/SigningSecrets.ts"
-import { GivenRuns } from "./workers/GivenRuns.ts"
+import { AgentRuns } from "./workers/AgentRuns.ts"
 
-export { findLastAway } from "./Absences.ts"
+export { findLastDowntimeEnd } from "./Absences.ts"
 export { type Depth, findDepth, noDepth } from "./Depth.ts"
-export { agentLeaseMs, agentsBackMs, declareAllDead } from "./Nodes.ts"
+export { agentLeaseMs, agentReconnectMs, declareAllDead } from "./Nodes.ts"
 export {
   type QueuedRun,
   type RunCall,
@@ -34,17 +34,17 @@ export {
 export { parseExchangeText } from "./history/exchangeText.ts"
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
-export { hasBegun, isInPhase, shownStatus } from "./RunState.ts"
+export { hasBegun, isInPhase, apiStatus } from "./RunState.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
 export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
-export { resultWithout } from "./calling/Execute.ts"
+export { resultOfUnmadeCall } from "./calling/Execute.ts"
 export {
   cannotCall,
   type FilledCall,
-  type Filling,
+  type CallValues,
   makeFillCall,
-  makeOpenTogether
+  makeDecryptBatch
 } from "./calling/fillCall.ts"
 export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
 export { AccessTokens, CallSecrets }
@@ -53,17 +53,17 @@ export { makeSecretsCache } from "./calling/secretsCache.ts"
 export { insertVersion, removeReplaced, type StoredStep } from "./chains/ChainVersions.ts"
 export { asksForCallback, CompletionUrls } from "./completions/CompletionUrls.ts"
 export { handBack } from "./transitions/handBack.ts"
-export { lostSettlement, recover } from "./transitions/recover.ts"
-export { makeSettleAlone } from "./settleAlone.ts"
+export { settlementOfLostRun, recover } from "./transitions/recover.ts"
+export { makeSettleRuns } from "./settleRuns.ts"
 export { classifyResult } from "./calling/classifyResult.ts"
 export { calendarDaysOf, findCalendars } from "./firing/calendarDays.ts"
 export { cannotSign, SigningSecrets } from "./signing/SigningSecrets.ts"
 export { start } from "./transitions/start.ts"
 export { notifyStarted } from "./notifyChanges.ts"
-export { GivenRuns } from "./workers/GivenRuns.ts"
+export { AgentRuns } from "./workers/AgentRuns.ts"
 export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers/WorkerClaim.ts"
-export { findHeld, type GivenRun, type HeldRun } from "./workers/WorkerHeld.ts"
-export { completionsOr } from "./completions/completionRoute.ts"
+export { findHeld, type AgentRun, type HeldRun } from "./workers/WorkerHeld.ts"
+export { withCompletionRoute } from "./completions/completionRoute.ts"
 
 /** A node with `RUNNER=off` serves the API and learns from other nodes which runs have finished. */
 const RunnerLayer = Layer.unwrap(
@@ -80,7 +80,7 @@ const RunnerLayer = Layer.unwrap(
 
 export const EngineLayer = RunnerLayer.pipe(
   Layer.provideMerge(Completions.layer),
-  Layer.provideMerge(Layer.mergeAll(RunQueue.layer, CompletionUrls.layer, GivenRuns.layer)),
+  Layer.provideMerge(Layer.mergeAll(RunQueue.layer, CompletionUrls.layer, AgentRuns.layer)),
   Layer.provide([Partitions.layer, CompletionsRepo.layer]),
   Layer.provideMerge(AccessTokens.layer),
   Layer.provideMerge(Layer.mergeAll(Call.layer, CallSecrets.layer, SigningSecrets.layer)),

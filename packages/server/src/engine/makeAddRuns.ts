@@ -49,7 +49,7 @@ export const makeAddRuns = Effect.gen(function* () {
       Effect.catchTag("SqlError", Effect.die)
     ),
 
-    enqueueAtOnce: Effect.fn("RunQueue.enqueueAtOnce")(
+    enqueueInOneStatement: Effect.fn("RunQueue.enqueueInOneStatement")(
       function* (task: ManualRun) {
         const { kind, task_id, workspace_id } = task
         if (!(yield* limits.takeOneOfMany(workspace_id, "unfinished_runs"))) return null

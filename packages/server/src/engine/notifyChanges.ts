@@ -3,7 +3,7 @@ import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { type Change, type Changes, taskChange } from "../events/index.ts"
-import type { Settled } from "./Settled.ts"
+import type { SettleResult } from "./SettleResult.ts"
 import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 
 /**
@@ -12,7 +12,7 @@ import type { QueuedRun, SettledRun, Settlement, StartedRun } from "./Run.ts"
 export const notifySettled = (
   changes: Changes,
   settlements: ReadonlyArray<Settlement>,
-  settled: Pick<Settled, "ids" | "paused" | "lastSteps">
+  settled: Pick<SettleResult, "ids" | "paused" | "lastSteps">
 ): void => {
   if (changes.isIdle) return
   for (const { workspace_id, ...task } of settled.paused) {

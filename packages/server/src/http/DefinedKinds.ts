@@ -11,7 +11,7 @@ import type {
 } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { Upserted } from "../core/index.ts"
+import type { UpsertResult } from "../core/index.ts"
 
 export type DefinitionFailure =
   | Conflict
@@ -39,7 +39,7 @@ export interface DefinedKind {
     workspaceId: AuthorizedWorkspaceId,
     key: string,
     definition: never
-  ) => Operation<Upserted<object>>
+  ) => Operation<UpsertResult<object>>
   readonly get: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<object>
   readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<void>
 }

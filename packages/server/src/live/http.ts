@@ -17,7 +17,7 @@ export const EventsHandlers = implement(
           return yield* streams.open({
             workspaceId,
             principal: yield* Principal,
-            isAdmitted: stillAdmitted(yield* makeAccessCheck(auth, endpoint)),
+            isAdmitted: isStillAdmitted(yield* makeAccessCheck(auth, endpoint)),
             after: headers["last-event-id"]
           })
         })
@@ -27,7 +27,7 @@ export const EventsHandlers = implement(
 )
 
 /** An unreachable database does not end a stream, because it says nothing about access. */
-const stillAdmitted = (decision: Effect.Effect<void, Denial>) =>
+const isStillAdmitted = (decision: Effect.Effect<void, Denial>) =>
   decision.pipe(
     Effect.as(true),
     Effect.catch(() => Effect.succeed(false)),

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createTransport, type SentMessageInfo } from "nodemailer"
-import { AppConfig, cut, oneLine } from "../core/index.ts"
+import { AppConfig, truncate, oneLine } from "../core/index.ts"
 import type { Mail, SendResult } from "./Mail.ts"
 
 export class Mailer extends Context.Service<
@@ -60,7 +60,7 @@ export class Mailer extends Context.Service<
                 from: mailFrom,
                 // An object, because a comma in a text would add a second recipient.
                 to: { name: "", address: to },
-                subject: cut(oneLine(subject), 200),
+                subject: truncate(oneLine(subject), 200),
                 text,
                 html,
                 messageId: idOf(id),
@@ -95,7 +95,7 @@ const needsTls = (text: string): boolean => {
 const delivered = ({ response }: SentMessageInfo): SendResult => ({
   outcome: "delivered",
   status_code: codeIn(response),
-  response: cut(oneLine(String(response ?? "")), 300),
+  response: truncate(oneLine(String(response ?? "")), 300),
   error: null,
   after_seconds: null,
   gone: false
@@ -133,7 +133,7 @@ const classifyError = (error: unknown): SendResult => {
   if (status === null || (code !== "EENVELOPE" && code !== "EMESSAGE")) {
     return failed("again", unreachable, null)
   }
-  const said = `answered ${cut(oneLine(String(response ?? status)), 300)}`
+  const said = `answered ${truncate(oneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
   // 530, 535 and 538 are about our login. 5.4.4 is a name that DNS does not know at the moment.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {

@@ -19,14 +19,14 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
-  againIfOvertaken,
+  retryOnConflict,
   checkVersion,
   Ids,
-  isDefinedAs,
+  matchesDefinition,
   orNotFound,
-  namingHolder,
+  withExistingId,
   upsertByKey,
-  type Upserted
+  type UpsertResult
 } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import { issuesIn } from "../http/index.ts"
@@ -74,7 +74,7 @@ export interface KindMonitors<Types extends KindTypes> {
     key: string,
     definition: Types["Input"]
   ) => Effect.Effect<
-    Upserted<Types["Monitor"]>,
+    UpsertResult<Types["Monitor"]>,
     NotFound | Conflict | QuotaExceeded | Stale | ValidationFailed
   >
   readonly update: (
@@ -227,7 +227,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       settings: Partial<Types["Columns"]>,
       paused: boolean = isPaused(row)
     ) {
-      const isSame = isDefinedAs(row, { ...namedIn(named), ...settings })
+      const isSame = matchesDefinition(row, { ...namedIn(named), ...settings })
       if (isSame && paused === isPaused(row)) return
       const at = yield* now
       const updated_by = (yield* currentAuthor).actor
@@ -281,7 +281,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       get,
 
       create: Effect.fn("Monitors.create")(create, transaction, (write, workspaceId, { key }) =>
-        namingHolder(key, (taken) => rows.findByKey(workspaceId, taken))(write)
+        withExistingId(key, (taken) => rows.findByKey(workspaceId, taken))(write)
       ),
 
       upsert: Effect.fn("Monitors.upsert")(
@@ -302,7 +302,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
                 Effect.map(
                   definedFor(row),
                   (defined) =>
-                    isDefinedAs(row, defined) && (paused === undefined || paused === isPaused(row))
+                    matchesDefinition(row, defined) &&
+                    (paused === undefined || paused === isPaused(row))
                 ),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
               lock: ({ id }) =>
@@ -321,7 +322,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           )
         },
         transaction,
-        againIfOvertaken
+        retryOnConflict
       ),
 
       update: Effect.fn("Monitors.update")(
@@ -342,7 +343,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         },
         transaction,
         (write, workspaceId, _, { key }) =>
-          namingHolder(key, (taken) => rows.findByKey(workspaceId, taken))(write)
+          withExistingId(key, (taken) => rows.findByKey(workspaceId, taken))(write)
       ),
 
       /** Deletes a monitor. The workspace is locked first, in the same order as in `create`. */

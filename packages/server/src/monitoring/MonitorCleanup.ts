@@ -1,5 +1,5 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
+import { AppConfig, dayMs, loop, runAllInSequence } from "../core/index.ts"
 import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
 import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
@@ -20,7 +20,7 @@ export const MonitorCleanupLayer: Layer.Layer<
     const uptime = yield* UptimeRepo
     const clean = Effect.gen(function* () {
       const now = yield* DateTime.nowAsDate
-      yield* runAllInTurn([
+      yield* runAllInSequence([
         events.removeOfDeletedMonitors,
         incidents.removeClosed(new Date(now.getTime() - retentionDays * dayMs)),
         uptime.removeOld(now)

@@ -6,7 +6,7 @@ import type { Actor } from "@scheduling/domain/shared/Actor"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { keyIsTaken } from "../core/index.ts"
+import { failIfKeyTaken } from "../core/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
 import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
 import type { MonitorRow, StoredStatus } from "./MonitorRows.ts"
@@ -102,7 +102,8 @@ export class MonitorsRepo extends Context.Service<
               toLiveChange("monitor.created")
             )
           },
-          (insertion, { key, kind }) => keyIsTaken("monitor", sentenceNoun(kind), key)(insertion),
+          (insertion, { key, kind }) =>
+            failIfKeyTaken("monitor", sentenceNoun(kind), key)(insertion),
           orWorkspaceNotFound
         ),
 
@@ -123,7 +124,7 @@ export class MonitorsRepo extends Context.Service<
               RETURNING kind, id AS monitor_id, workspace_id`
             yield* publish(updated, toLiveChange("monitor.updated"))
           },
-          (change, { kind }, { key }) => keyIsTaken("monitor", sentenceNoun(kind), key)(change),
+          (change, { kind }, { key }) => failIfKeyTaken("monitor", sentenceNoun(kind), key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

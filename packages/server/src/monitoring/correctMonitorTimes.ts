@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { runEachAlone } from "../store/index.ts"
+import { runInOwnTransactions } from "../store/index.ts"
 import { correctCheckTimes } from "./checks/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
@@ -8,7 +8,7 @@ import { monitorKinds } from "./monitorKinds.ts"
  * corrects those of heartbeats.
  */
 export const correctMonitorTimes = (sql: SqlClient.SqlClient) =>
-  runEachAlone(
+  runInOwnTransactions(
     correctCheckTimes(sql),
     ...monitorKinds.flatMap((kind) => ("correctTimes" in kind ? kind.correctTimes(sql) : []))
   )

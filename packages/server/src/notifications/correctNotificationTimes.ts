@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { isAhead, runEachAlone } from "../store/index.ts"
+import { isAhead, runInOwnTransactions } from "../store/index.ts"
 import { checkAfterMs } from "./routing/route.ts"
 
 /**
@@ -7,7 +7,7 @@ import { checkAfterMs } from "./routing/route.ts"
  * database was set back to where they would be by the clock as it is now.
  */
 export const correctNotificationTimes = (sql: SqlClient.SqlClient) =>
-  runEachAlone(
+  runInOwnTransactions(
     sql`
       UPDATE notification_channels
       SET

@@ -14,7 +14,7 @@
  * rules, thresholds and quiet hours.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, loop, onRunnerNodes, runAllInTurn } from "../core/index.ts"
+import { AppConfig, dayMs, loop, onRunnerNodes, runAllInSequence } from "../core/index.ts"
 import { untilStopping } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
@@ -50,7 +50,7 @@ const tidyingUp = Effect.gen(function* () {
   const tidyUp = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-    yield* runAllInTurn([
+    yield* runAllInSequence([
       problems.removeOrphans,
       deliveries.removeFinished(daysAgo(retentionDays), daysAgo(1))
     ])

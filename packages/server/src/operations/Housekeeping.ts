@@ -1,5 +1,5 @@
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, loop, runAllInTurn } from "../core/index.ts"
+import { AppConfig, dayMs, loop, runAllInSequence } from "../core/index.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 
 /**
@@ -14,7 +14,7 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
       const sweep = Effect.gen(function* () {
         const now = yield* DateTime.nowAsDate
         const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
-        yield* runAllInTurn([
+        yield* runAllInSequence([
           repo.removeExpired(now),
           repo.removeEndedTasks(daysAgo(retentionDays)),
           repo.removeEndedAhead(daysAgo(-1), daysAgo(retentionDays)),

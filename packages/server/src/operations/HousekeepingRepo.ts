@@ -1,7 +1,7 @@
 import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { dayMs, runAllInTurn } from "../core/index.ts"
+import { dayMs, runAllInSequence } from "../core/index.ts"
 import { firstIdAt } from "../engine/index.ts"
 import { repeatUntilFewerThan } from "../store/index.ts"
 
@@ -83,7 +83,7 @@ export class HousekeepingRepo extends Context.Service<
         removeExpired: Effect.fn("HousekeepingRepo.removeExpired")(function* (now) {
           const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
           const hasExpired = sql`expires_at <= ${now}`
-          yield* runAllInTurn([
+          yield* runAllInSequence([
             removeWhere("sessions", hasExpired),
             removeWhere("login_throttle", sql`window_ends_at <= ${now}`),
             removeWhere("idempotent_requests", sql`created_at <= ${daysAgo(1)}`),

@@ -4,7 +4,7 @@ import {
   loop,
   mac,
   type Purpose,
-  runAllInTurn,
+  runAllInSequence,
   seal,
   Secrets,
   unsealIfKnown
@@ -140,7 +140,7 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
         areMacsRenewed = renewed === 0
       })
 
-      const resealAll = runAllInTurn([...allSealed.map(resealing), renewMacs])
+      const resealAll = runAllInSequence([...allSealed.map(resealing), renewMacs])
       yield* Effect.forkScoped(
         Effect.delay(
           loop("resealing values of a retired APP_SECRET", resealAll, {

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { correctMonitorTimes, Deadlines } from "../monitoring/index.ts"
 import { correctNotificationTimes } from "../notifications/index.ts"
-import { loop, runAllInTurn } from "../core/index.ts"
+import { loop, runAllInSequence } from "../core/index.ts"
 import { correctRunTimes, wasSetBack } from "../engine/index.ts"
 import { DatabaseClock } from "../store/index.ts"
 
@@ -24,7 +24,7 @@ export const TimeCorrectorLayer: Layer.Layer<never, never, Deadlines | SqlClient
         const ended = clock.endedSteps
         const isDue = doneAfter === undefined ? yield* wasSetBack(sql) : doneAfter < ended
         if (isDue) {
-          yield* runAllInTurn([
+          yield* runAllInSequence([
             correctTimes,
             correctMonitorTimes(sql),
             correctNotificationTimes(sql),

@@ -20,7 +20,7 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
     json("/v1/openapi-3.0.json", () => asOpenApi30(document())),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
-      Layer.provide(pageReadyOnce.layer)
+      Layer.provide(cachePage.layer)
     )
   )
 }
@@ -31,7 +31,7 @@ const json = (path: `/${string}`, make: () => unknown) =>
   HttpRouter.add(
     "GET",
     path,
-    readyOnce(() =>
+    cachedResponse(() =>
       makeReadyAnswer(new TextEncoder().encode(JSON.stringify(make())), "application/json", {
         "content-security-policy": policyFor([])
       })
@@ -42,7 +42,7 @@ const json = (path: `/${string}`, make: () => unknown) =>
  * Builds a response at the first request and caches it, because building and compressing take up to
  * a second and anybody can send the request.
  */
-const readyOnce = (make: () => Promise<ReadyAnswer>) => {
+const cachedResponse = (make: () => Promise<ReadyAnswer>) => {
   let ready: Promise<ReadyAnswer> | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(
@@ -79,7 +79,7 @@ const offline = {
 }
 
 /** Builds the framework's page at the first request, and caches it compressed. */
-const pageReadyOnce = HttpRouter.middleware((answer) => {
+const cachePage = HttpRouter.middleware((answer) => {
   let ready: ReadyAnswer | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     if (ready !== undefined) return Effect.succeed(ready.to(request))

@@ -3,7 +3,7 @@ import { maxShownUses, type Secret, type SecretUse } from "@scheduling/domain/se
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import {
-  columnsOfAnyLength,
+  variableLengthColumns,
   orWorkspaceNotFound,
   type PageRequest,
   textArray,
@@ -129,7 +129,7 @@ export class SecretsRepo extends Context.Service<
           if (names.length === 0) return new Map()
           const rows = yield* sql<SecretUse & { readonly secret: string }>`
             SELECT asked.secret, uses.*
-            FROM unnest(${columnsOfAnyLength(sql, names)("text", (name) => name)}) AS asked (secret)
+            FROM unnest(${variableLengthColumns(sql, names)("text", (name) => name)}) AS asked (secret)
             CROSS JOIN LATERAL (
               (
                 SELECT kind || '_task' AS kind, id, name

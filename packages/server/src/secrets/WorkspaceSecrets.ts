@@ -13,7 +13,7 @@ import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 import { ChangeLog, type RecordedDefinition } from "../accounts/index.ts"
 import { CallSecrets } from "../engine/index.ts"
-import { Ids, orNotFound, seal, Secrets, type Upserted } from "../core/index.ts"
+import { Ids, orNotFound, seal, Secrets, type UpsertResult } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { type SecretRow, SecretsRepo, toSecret } from "./SecretsRepo.ts"
@@ -30,7 +30,7 @@ export class WorkspaceSecrets extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       name: string,
       definition: SecretDefinition
-    ) => Effect.Effect<Upserted<Secret>, NotFound | QuotaExceeded | ValidationFailed>
+    ) => Effect.Effect<UpsertResult<Secret>, NotFound | QuotaExceeded | ValidationFailed>
     /** Fails while something uses the secret. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,

@@ -9,7 +9,7 @@ import { retryAfterDeadlock } from "./transactionOf.ts"
 export const isAhead = (time: string) => `${time} > now() + interval '5 seconds'`
 
 /** Runs each change in a transaction of its own. */
-export const runEachAlone = (
+export const runInOwnTransactions = (
   ...changes: ReadonlyArray<Statement.Statement<object>>
 ): Effect.Effect<void, SqlError.SqlError> =>
   Effect.forEach(changes, (change) => retryAfterDeadlock(change), { discard: true })

@@ -9,9 +9,9 @@ export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlErro
   cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
 
 /** Returns whether the statement failed for a temporary reason, so that it can be retried. */
-export const isDatabaseAway = (error: unknown): error is SqlError.SqlError =>
+export const isTemporaryFailure = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
-  (databaseAway.has(error.reason._tag) || temporaryState.test(sqlState(error.reason.cause)))
+  (temporaryFailures.has(error.reason._tag) || temporaryState.test(sqlState(error.reason.cause)))
 
 /** Returns whether the statement failed because another transaction held a lock for too long. */
 export const isLockTimeout = (error: unknown): boolean =>
@@ -19,7 +19,7 @@ export const isLockTimeout = (error: unknown): boolean =>
 
 // ---------------------------------------------------------------------------
 
-const databaseAway = new Set([
+const temporaryFailures = new Set([
   "ConnectionError",
   "AuthenticationError",
   "StatementTimeoutError",

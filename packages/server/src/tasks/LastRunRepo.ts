@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { dayMs, hourMs } from "../core/index.ts"
 import { timestampOrNull } from "../store/index.ts"
-import { firstIdAt, shownStatus } from "../engine/index.ts"
+import { firstIdAt, apiStatus } from "../engine/index.ts"
 
 /** The columns that a row of `tasks` has in addition when it is shown. */
 export interface LastRunRow {
@@ -73,7 +73,7 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
  */
 export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
   LEFT JOIN LATERAL (
-    SELECT id, ${sql.literal(shownStatus())} AS status, NULL::timestamptz AS finished_at
+    SELECT id, ${sql.literal(apiStatus())} AS status, NULL::timestamptz AS finished_at
     FROM runs
     WHERE runs.task_id = t.id
       AND runs.workspace_id = t.workspace_id

@@ -16,14 +16,14 @@ import { isDeepStrictEqual } from "node:util"
 import { SqlClient } from "effect/sql"
 import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
-  againIfOvertaken,
+  retryOnConflict,
   checkVersion,
   Ids,
-  isDefinedAs,
+  matchesDefinition,
   orNotFound,
-  namingHolder,
+  withExistingId,
   upsertByKey,
-  type Upserted
+  type UpsertResult
 } from "../core/index.ts"
 import type { QueuedRun } from "../engine/index.ts"
 import {
@@ -109,7 +109,10 @@ export interface Tasks<
     workspaceId: AuthorizedWorkspaceId,
     key: string,
     definition: Definition
-  ) => Effect.Effect<Upserted<Task>, NotFound | Conflict | QuotaExceeded | Stale | ValidationFailed>
+  ) => Effect.Effect<
+    UpsertResult<Task>,
+    NotFound | Conflict | QuotaExceeded | Stale | ValidationFailed
+  >
   readonly update: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -300,7 +303,7 @@ export const tasksOf = Effect.fnUntraced(function* <
   }
 
   const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
-    namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+    withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
   const tasks: Tasks<
     Task,
@@ -352,7 +355,8 @@ export const tasksOf = Effect.fnUntraced(function* <
         const isDefined = (row: Listed) =>
           Effect.map(
             restoreHeaders(defined, row),
-            (restored) => firing.isDefined(row, input) && isDefinedAs(row, columnsOf(restored))
+            (restored) =>
+              firing.isDefined(row, input) && matchesDefinition(row, columnsOf(restored))
           )
         const known = yield* repo.findByKey(workspaceId, key)
         const over = Option.filter(known, firing.isOver)
@@ -379,7 +383,7 @@ export const tasksOf = Effect.fnUntraced(function* <
         )
       },
       transaction,
-      againIfOvertaken
+      retryOnConflict
     ),
 
     update: Effect.fn(`${name}.update`)(

@@ -5,7 +5,7 @@ import type { UserId } from "@scheduling/domain/shared/Ids"
 import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { keyIsTaken } from "../core/index.ts"
+import { failIfKeyTaken } from "../core/index.ts"
 import { type Change, LiveChanges, taskChange, publishAfterCommit } from "../events/index.ts"
 import { FairQueue, yieldToEventLoop } from "../http/index.ts"
 import {
@@ -20,7 +20,7 @@ import {
   type PageRow,
   type RequestedPage,
   requestedPages,
-  rowsOf,
+  rowReader,
   sortColumn,
   textArray
 } from "../store/index.ts"
@@ -156,7 +156,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
   const joinedAt = (now: Date) => (joinsLastRun ? joinLastRun(sql, recentIds(now)) : nothing)
 
-  const rowsOfPages = rowsOf<Listed & { readonly bytes: number; readonly n: number }>([
+  const rowsOfPages = rowReader<Listed & { readonly bytes: number; readonly n: number }>([
     ...short,
     ...Object.keys(long),
     "bytes",
@@ -342,7 +342,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
       Effect.tap(publish([task], changeOf("task.created"))),
-      keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], task.key),
+      failIfKeyTaken(kind === "chain" ? "chain" : "task", nouns[kind], task.key),
       orWorkspaceNotFound,
       Effect.withSpan("TasksRepo.insert")
     )
@@ -386,7 +386,8 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
             AND ${ofKind}
             AND id = ${id}`
       },
-      (change, _, key) => keyIsTaken(kind === "chain" ? "chain" : "task", nouns[kind], key)(change),
+      (change, _, key) =>
+        failIfKeyTaken(kind === "chain" ? "chain" : "task", nouns[kind], key)(change),
       Effect.catchTag("SqlError", Effect.die)
     ),
 

@@ -11,7 +11,7 @@ export const runningNow = Effect.gen(function* () {
   const queue = yield* RunQueue
   /** `lock` fails if there is no such task. */
   return Effect.fnUntraced(function* <E>(run: Run, lock: Effect.Effect<unknown, E>) {
-    const queued = yield* queue.enqueueAtOnce(run)
+    const queued = yield* queue.enqueueInOneStatement(run)
     return queued ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(run))))
   })
 })

@@ -22,7 +22,7 @@ import {
 } from "../accounts/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefix } from "../core/index.ts"
+import { hashesOf, hashKey, Ids, orNotFound, Secrets, displayPrefix } from "../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
 import { isWellFormed, makeToken } from "./workerToken.ts"
@@ -141,7 +141,7 @@ export class Workers extends Context.Service<
           {
             worker_id,
             token_hash: hashKey(ring, token),
-            token_prefix: shownPrefix(token),
+            token_prefix: displayPrefix(token),
             created_at: now
           },
           new Date(now.getTime() + graceSeconds * 1_000)

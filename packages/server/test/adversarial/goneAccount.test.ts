@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomBytes } from "node:crypto"
-import { removeHistoryOfGoneWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
+import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
 import { mailTo, testAppWithMail } from "../notifications/support/withMail.ts"
 import { ask, createKey, outcome, password, randomIp, signUp } from "../support/http.ts"
@@ -141,7 +141,7 @@ layer(testAppLayer())("an account that is gone", (it) => {
         body: { current_password: password }
       })
       assert.strictEqual(outcome(removed), "204")
-      yield* removeHistoryOfGoneWorkspaces(sql)
+      yield* deleteHistoryOfDeletedWorkspaces(sql)
       yield* TestClock.adjust("10 minutes")
       yield* TestClock.withLive(
         eventually(

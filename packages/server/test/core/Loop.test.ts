@@ -7,7 +7,7 @@ import {
   LoopHealth,
   reportFailures,
   restartIfStuck,
-  runAllInTurn
+  runAllInSequence
 } from "../../src/core/Loop.ts"
 
 const observer = () => {
@@ -111,13 +111,13 @@ describe("a loop", () => {
   })
 })
 
-describe("runAllInTurn", () => {
+describe("runAllInSequence", () => {
   it.effect("runs all effects, and fails if one of them fails", () =>
     Effect.gen(function* () {
       const done: Array<string> = []
       const duty = (name: string) => Effect.sync(() => done.push(name))
       const duties = [duty("one"), Effect.fail("two"), Effect.fail("three"), Effect.die("four")]
-      const cause = yield* Effect.flip(Effect.sandbox(runAllInTurn([...duties, duty("five")])))
+      const cause = yield* Effect.flip(Effect.sandbox(runAllInSequence([...duties, duty("five")])))
       assert.deepStrictEqual(
         cause.reasons.filter(Cause.isFailReason).map(({ error }) => error),
         ["two", "three"]
@@ -132,7 +132,7 @@ describe("runAllInTurn", () => {
       const begun = yield* Deferred.make<void>()
       let next = 0
       const running = yield* Effect.forkChild(
-        runAllInTurn([
+        runAllInSequence([
           Effect.andThen(Deferred.succeed(begun, undefined), Effect.never),
           Effect.sync(() => next++)
         ])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { cut, cutBytes, oneLine } from "../../src/core/text.ts"
+import { truncate, truncateBytes, oneLine } from "../../src/core/text.ts"
 
 describe("Texts", () => {
   it.prop("have one line and no half characters", [Schema.String], ([text]) => {
@@ -9,9 +9,9 @@ describe("Texts", () => {
   })
 
   it("are cut between characters", () => {
-    assert.strictEqual(cut("abc", 3), "abc")
-    assert.strictEqual(cut("ab\u{1F600}c", 4), "ab…")
-    assert.isAtMost(Buffer.byteLength(cutBytes("\u{1F600}".repeat(20), 50)), 50)
-    assert.isTrue(cutBytes("\u{1F600}".repeat(20), 50).isWellFormed())
+    assert.strictEqual(truncate("abc", 3), "abc")
+    assert.strictEqual(truncate("ab\u{1F600}c", 4), "ab…")
+    assert.isAtMost(Buffer.byteLength(truncateBytes("\u{1F600}".repeat(20), 50)), 50)
+    assert.isTrue(truncateBytes("\u{1F600}".repeat(20), 50).isWellFormed())
   })
 })

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "./transitions/inState.ts"
-import { findLastAway, removeAbsences } from "../../src/engine/Absences.ts"
+import { findLastDowntimeEnd, removeAbsences } from "../../src/engine/Absences.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
-import { judge } from "../../src/engine/Nodes.ts"
+import { checkNodes } from "../../src/engine/Nodes.ts"
 import { callLayer, nodeLayer } from "./runner/support/engine.ts"
 import { eventually, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -60,7 +60,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const isOver = Effect.map(
-          judge(sql, { forMs: 60_000, isLong: true }),
+          checkNodes(sql, { forMs: 60_000, isLong: true }),
           (judged) => judged[column]
         )
         yield* forget
@@ -74,7 +74,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         yield* away(3_580, 45)
         assert.isTrue(yield* isOver)
         // Agents and jobs have not had the time to come back.
-        assert.isFalse((yield* judge(sql))[column])
+        assert.isFalse((yield* checkNodes(sql))[column])
         // Ten of those seconds were an absence too.
         yield* away(20, 10)
         assert.isFalse(yield* isOver)
@@ -91,21 +91,21 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         ORDER BY id`
       const seconds = Effect.map(absences, (rows) => rows.map((row) => row.seconds))
       yield* forget
-      yield* judge(sql)
+      yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
       // A restart, or a node that is late, is no absence.
       yield* away(12, null)
-      yield* judge(sql)
+      yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
-      assert.isNull(yield* findLastAway(sql))
+      assert.isNull(yield* findLastDowntimeEnd(sql))
       yield* away(100, null)
       yield* wait(70, 60, "worker")
       // It counts before it is noted.
-      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
+      assert.isFalse((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       assert.deepStrictEqual(yield* seconds, [100, null])
-      yield* judge(sql)
+      yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [100, null])
-      assert.closeTo((yield* findLastAway(sql))?.getTime() ?? 0, Date.now(), 60_000)
+      assert.closeTo((yield* findLastDowntimeEnd(sql))?.getTime() ?? 0, Date.now(), 60_000)
       yield* away(40 * 86_400, 35 * 86_400)
       yield* removeAbsences(sql)
       assert.deepStrictEqual(yield* seconds, [100])
@@ -124,7 +124,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         WHERE id = ${task}`
       yield* Layer.build(OneNode)
       yield* eventually(unfinished(workspace), (rows) => rows.length === 1)
-      assert.isFalse((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
+      assert.isFalse((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       const [run] = yield* sql<{ readonly waited: number; readonly late: number }>`
         SELECT
           date_part('epoch', now() - due_at) AS waited,

@@ -24,7 +24,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
     it.effect("is like one that is added with the task locked", () =>
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* begin
-        const run = yield* queue.enqueueAtOnce(task)
+        const run = yield* queue.enqueueInOneStatement(task)
         const [before, after] = yield* unfinished(workspace_id)
         assert.strictEqual(after?.id, run?.id)
         const ofItsOwn = { id: "", chain_run_id: "", scheduled_for: 0, due_at: 0 }
@@ -40,10 +40,10 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           "of another workspace": { ...task, workspace_id: yield* insertWorkspace }
         }
         for (const [name, attempt] of Object.entries(attempts)) {
-          assert.isNull(yield* queue.enqueueAtOnce(attempt), name)
+          assert.isNull(yield* queue.enqueueInOneStatement(attempt), name)
         }
         yield* enqueueMany(task, maxTaskRuns - 1_000)
-        assert.isNull(yield* queue.enqueueAtOnce(task), "nearly full")
+        assert.isNull(yield* queue.enqueueInOneStatement(task), "nearly full")
         yield* queue.enqueue(task)
         assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 998)
       })
@@ -62,7 +62,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           yield* sql`DELETE FROM tasks WHERE id = ${task.task_id}`
         }).pipe(sql.withTransaction, Effect.forkChild)
         yield* Deferred.await(isLocked)
-        const attempt = yield* Effect.forkChild(queue.enqueueAtOnce(task), {
+        const attempt = yield* Effect.forkChild(queue.enqueueInOneStatement(task), {
           startImmediately: true
         })
         yield* Deferred.succeed(mayDelete, undefined)

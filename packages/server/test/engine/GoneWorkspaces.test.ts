@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { removeHistoryOfGoneWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
+import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/GoneWorkspaces.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueAll, insertTasks, insertWorkspace } from "./runner/support/tasks.ts"
 
@@ -48,7 +48,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* insertHistory(other, 2)
         yield* sql`INSERT INTO removed_workspaces (id) VALUES (${gone})`
 
-        yield* removeHistoryOfGoneWorkspaces(sql)
+        yield* deleteHistoryOfDeletedWorkspaces(sql)
 
         assert.deepStrictEqual(yield* left(gone), [
           { executions: 0, attempts: 0, stats: 0, noted: 0 }
@@ -68,7 +68,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* enqueueAll(gone)
         yield* sql`INSERT INTO removed_workspaces (id) VALUES (${gone})`
         const maintain = Effect.all(
-          [removeHistoryOfGoneWorkspaces(sql), removeHistoryOfGoneWorkspaces(sql)],
+          [deleteHistoryOfDeletedWorkspaces(sql), deleteHistoryOfDeletedWorkspaces(sql)],
           { concurrency: "unbounded" }
         )
         yield* maintain

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { judge, register } from "../../src/engine/Nodes.ts"
+import { checkNodes, register } from "../../src/engine/Nodes.ts"
 import {
   aheadOf,
   attach,
@@ -20,7 +20,7 @@ import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { claim } from "../../src/engine/transitions/claim.ts"
-import { beginningOf } from "../../src/engine/lanesInTurns.ts"
+import { startOfTime } from "../../src/engine/laneTurns.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
@@ -303,7 +303,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
       node,
       limit: 10,
       lookAheadMs: 0,
-      from: beginningOf(0),
+      from: startOfTime(0),
       turns: null
     })
     return yield* start(sql, node, [...leased, ...started])
@@ -365,9 +365,9 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         UPDATE nodes
         SET died_at = now()
         WHERE id = ${node}`
-      assert.isTrue((yield* judge(sql)).to_take_back)
+      assert.isTrue((yield* checkNodes(sql)).to_take_back)
       assert.strictEqual(yield* recover(sql, "dead", "perhaps going on"), 1)
-      assert.isFalse((yield* judge(sql)).to_take_back)
+      assert.isFalse((yield* checkNodes(sql)).to_take_back)
       const late = settlement({ id: run.id, workspace_id, lease_owner: node })
       assert.isEmpty((yield* finish(sql, [late])).ids)
       assert.isEmpty((yield* take(sql, node)).started)

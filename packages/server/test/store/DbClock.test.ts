@@ -103,10 +103,7 @@ describe.each([
     assert.strictEqual(clock.steps, 1)
     assert.deepEqual(
       logs.map((line) => line.split(":")[0]),
-      [
-        "the database clock was stepped",
-        "the database clock shows the expected time again"
-      ]
+      ["the database clock was stepped", "the database clock shows the expected time again"]
     )
   })
 

@@ -8,7 +8,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { authorize } from "../../src/accounts/access/authorize.ts"
-import { judge } from "../../src/engine/Nodes.ts"
+import { checkNodes } from "../../src/engine/Nodes.ts"
 import { recover } from "../../src/engine/transitions/recover.ts"
 import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { claimForWorker } from "../../src/engine/workers/WorkerClaim.ts"
@@ -57,7 +57,7 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
     UPDATE nodes
     SET lease_until = now() - interval '1 second'
     WHERE id = ${session}`
-  yield* judge(sql, { forMs: 60_000, isLong: true })
+  yield* checkNodes(sql, { forMs: 60_000, isLong: true })
   yield* recover(sql, "dead", "perhaps going on").pipe(Effect.provide(silentSignals))
 })
 
@@ -461,7 +461,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const [call] = (yield* agent.claim(session)).body.calls
       yield* tasks.cancel(call.run_id)
       yield* fallSilent(session)
-      assert.isTrue((yield* judge(sql, { forMs: 60_000, isLong: true })).unclaimed)
+      assert.isTrue((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       yield* endUnclaimed(sql, true).pipe(Effect.provide(silentSignals))
       const failed = yield* executionOf(
         member,

@@ -10,7 +10,7 @@ import {
   type PageRequest,
   type RequestedPage,
   requestedPages,
-  rowsOf,
+  rowReader,
   timestampOf,
   timestampOrNull
 } from "../../store/index.ts"
@@ -262,7 +262,7 @@ const verifiedColumns = [
   "last_used_at"
 ] satisfies ReadonlyArray<keyof VerifiedRow>
 
-const verifiedRows = rowsOf<VerifiedRow>(verifiedColumns)
+const verifiedRows = rowReader<VerifiedRow>(verifiedColumns)
 
 const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<ReadonlyArray<string>>) =>
   verifiedRows(sql`
@@ -294,7 +294,7 @@ const columns = [
   "created_at"
 ] satisfies ReadonlyArray<keyof ApiKeyRow>
 
-const rowsOfPages = rowsOf<ApiKeyRow & { readonly n: number }>([...columns, "n"])
+const rowsOfPages = rowReader<ApiKeyRow & { readonly n: number }>([...columns, "n"])
 
 const listPages = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<RequestedPage>) =>
   rowsOfPages(sql`

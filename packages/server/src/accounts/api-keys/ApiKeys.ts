@@ -27,7 +27,7 @@ import {
   Ids,
   orNotFound,
   Secrets,
-  shownPrefix
+  displayPrefix
 } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
@@ -147,7 +147,7 @@ export class ApiKeys extends Context.Service<
         const row: ApiKeyRow = {
           ...key,
           key_hash: hashKey(ring, secret),
-          key_prefix: shownPrefix(secret),
+          key_prefix: displayPrefix(secret),
           created_by: user_id,
           revoked_at: null,
           last_used_at: null,

@@ -14,7 +14,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefix } from "../../core/index.ts"
+import { hashesOf, hashKey, Ids, orNotFound, Secrets, displayPrefix } from "../../core/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
@@ -143,7 +143,7 @@ export class ServiceAccounts extends Context.Service<
         const secret = makeClientSecret()
         return {
           secret,
-          hashed: { secret_hash: hashKey(ring, secret), secret_prefix: shownPrefix(secret) }
+          hashed: { secret_hash: hashKey(ring, secret), secret_prefix: displayPrefix(secret) }
         }
       }
 

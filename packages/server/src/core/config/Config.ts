@@ -117,8 +117,7 @@ export class AppConfig extends Context.Service<
       const dkim = [config.dkimDomain, config.dkimSelector, config.dkimPrivateKey]
       if (dkim.includes(undefined) && dkim.some((part) => part !== undefined)) {
         return yield* new InvalidConfig({
-          message:
-            "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY must be set together"
+          message: "DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY must be set together"
         })
       }
       const problem = stripeProblem(config)

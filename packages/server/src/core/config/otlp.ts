@@ -23,7 +23,7 @@ export const samplers = ["traceidratio", "always_on", "always_off"] as const
 /**
  * The fraction of traces that each sampler keeps. `traceidratio` uses `OTEL_TRACES_SAMPLER_ARG`.
  */
-export const sampledBy: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
+export const sampleRatios: Readonly<Record<(typeof samplers)[number], number | undefined>> = {
   traceidratio: undefined,
   always_on: 1,
   always_off: 0

@@ -9,12 +9,12 @@ import { asksForCallback, type CompletionUrls } from "../completions/CompletionU
 import type { DbClock } from "../../store/index.ts"
 import {
   cannotCall,
-  fillAtOnce,
+  fillSynchronously,
   type FilledCall,
-  type Filling,
+  type CallValues,
   makeFillCall,
   needsFilling,
-  type Unfillable
+  type CallProblem
 } from "./fillCall.ts"
 import { loadCall, noCall } from "./LoadCall.ts"
 import { AccessTokens } from "../secrets/AccessTokens.ts"
@@ -41,7 +41,7 @@ export interface Execution {
 type OnEnd = (end: Exit.Exit<Settlement>) => void
 
 /** A run that is being executed. */
-export interface Executed {
+export interface RunningExecution {
   /** Aborts the execution at any stage. */
   readonly cutOff: () => void
   /** The fiber that waits until the run is due or reads its call. Null if neither is needed. */
@@ -73,7 +73,7 @@ export const makeExecute = Effect.gen(function* () {
     const early = run.due_ms - execution.clock.now()
     // Timers have millisecond precision and may fire up to a millisecond early.
     if (early > 0) yield* Effect.sleep(Math.ceil(early))
-    const loaded = run.withheld === 0 ? givenCall(run) : yield* loadCall(run, execution)
+    const loaded = run.withheld === 0 ? inlineCall(run) : yield* loadCall(run, execution)
     if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
     return yield* fillCall(run, loaded.success, startedAt(run, execution))
   })
@@ -82,15 +82,17 @@ export const makeExecute = Effect.gen(function* () {
     run: StartedRun,
     execution: Execution,
     signWith: ReadonlyArray<Redacted.Redacted>,
-    filling: Filling | undefined,
+    filling: CallValues | undefined,
     onEnd: OnEnd
-  ): Executed => {
+  ): RunningExecution => {
     const early = run.due_ms - execution.clock.now()
     const isWritten = run.call === null || !needsFilling(run.call)
     if (early <= 0 && run.withheld === 0) {
       const given = isWritten
-        ? Result.map(givenCall(run), asWritten)
-        : run.call && filling && fillAtOnce(run, run.call, filling, startedAt(run, execution))
+        ? Result.map(inlineCall(run), asWritten)
+        : run.call &&
+          filling &&
+          fillSynchronously(run, run.call, filling, startedAt(run, execution))
       if (given) {
         return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
       }
@@ -163,7 +165,7 @@ const makeCalling = Effect.gen(function* () {
     const settlementFor = (answer: CallResult) => {
       const called = { ...run, retry_count, call_options, timeout_seconds, started_ms }
       const result = classifyResult(answer, called, random.nextDoubleUnsafe())
-      return endOf(run, execution, { ...answer, ...result })
+      return settlementOfExecution(run, execution, { ...answer, ...result })
     }
     return begin((exit) => {
       if (Exit.isFailure(exit)) return onEnd(Exit.failCause(exit.cause))
@@ -173,16 +175,20 @@ const makeCalling = Effect.gen(function* () {
   }
 
   /** The settlement of a run whose call cannot be made. */
-  const endWithout = (run: StartedRun, execution: Execution, problem: Unfillable): Settlement => {
+  const endWithout = (run: StartedRun, execution: Execution, problem: CallProblem): Settlement => {
     const started_ms = startedAt(run, execution)
-    return endOf(run, execution, resultWithout(run, problem, started_ms, random.nextDoubleUnsafe()))
+    return settlementOfExecution(
+      run,
+      execution,
+      resultOfUnmadeCall(run, problem, started_ms, random.nextDoubleUnsafe())
+    )
   }
 
   const makeCall = (
     run: StartedRun,
     execution: Execution,
     signWith: ReadonlyArray<Redacted.Redacted>,
-    filled: Result.Result<FilledCall, Unfillable>,
+    filled: Result.Result<FilledCall, CallProblem>,
     onEnd: OnEnd,
     onUnauthorized?: () => void
   ): (() => void) => {
@@ -222,9 +228,9 @@ const makeCalling = Effect.gen(function* () {
 })
 
 /** Decides what follows if the call cannot be made: another attempt, or the final result. */
-export const resultWithout = (
+export const resultOfUnmadeCall = (
   run: StartedRun,
-  { error, retries }: Unfillable,
+  { error, retries }: CallProblem,
   started_ms: number,
   random: number
 ) => {
@@ -261,7 +267,7 @@ const requestOf = (
 })
 
 /** The settlement of a run that this node executed, or was about to execute. */
-export const endOf = (
+export const settlementOfExecution = (
   run: StartedRun,
   { clock, node, started_ms }: Execution,
   end: Parameters<typeof settlementOf>[2]
@@ -275,4 +281,4 @@ export const endOf = (
 
 const asWritten = ({ call }: { readonly call: RunCall }): FilledCall => ({ call, secrets: [] })
 
-const givenCall = ({ call }: StartedRun) => (call === null ? noCall : Result.succeed({ call }))
+const inlineCall = ({ call }: StartedRun) => (call === null ? noCall : Result.succeed({ call }))

@@ -4,8 +4,8 @@ import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { inputIndex } from "../chains/ChainVersions.ts"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import { givenBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
-import { cannotCall, type LoadedCall, type Unfillable } from "./fillCall.ts"
+import { inlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
+import { cannotCall, type LoadedCall, type CallProblem } from "./fillCall.ts"
 
 /**
  * Reads a call that was too large to be returned with the start of its run, once the node has
@@ -17,7 +17,7 @@ export const loadCall = Effect.fnUntraced(function* (
   { allowance, loads }: { readonly allowance: Allowance; readonly loads: Semaphore.Semaphore }
 ) {
   for (let room = run.withheld; ;) {
-    if (room > givenBytes) yield* allowance.take(room)
+    if (room > inlineCallBytes) yield* allowance.take(room)
     const { call, needs } = yield* readCall(run, loads, room)
     if (needs <= room) {
       allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success.call) : 0)
@@ -47,7 +47,7 @@ export const noCall = cannotCall(executionError("task_changed", "the task has no
 const noStep = cannotCall(executionError("task_changed", "the chain has no such step"))
 
 interface Loaded {
-  readonly call: Result.Result<LoadedCall, Unfillable>
+  readonly call: Result.Result<LoadedCall, CallProblem>
   /** The memory that the call needs. If `room` is smaller, the long parts were not read. */
   readonly needs: number
 }

@@ -1,7 +1,7 @@
 import type { CallResult } from "@scheduling/calls/CallResult"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { RunCall, StartedRun } from "../Run.ts"
-import { nextAttempt } from "./nextAttempt.ts"
+import { retryDelayMs } from "./retryDelayMs.ts"
 
 /** Decides what follows a call: a result, another attempt, or the wait for a completion. */
 export const classifyResult = (
@@ -20,7 +20,7 @@ export const classifyResult = (
   const failures = run.attempt - run.lost
   const retry_delay_ms =
     answer.outcome === "retryable"
-      ? nextAttempt(
+      ? retryDelayMs(
           {
             failures,
             retry_count: run.retry_count,

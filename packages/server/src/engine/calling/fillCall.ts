@@ -46,15 +46,15 @@ export type ValuesOf = Pick<
 >
 
 /** Why a call cannot be made. */
-export interface Unfillable {
+export interface CallProblem {
   readonly error: ExecutionError
   /** The call with the retry options, if another attempt may succeed. Otherwise null. */
   readonly retries: RunCall | null
 }
 
-type Filled = Result.Result<FilledCall, Unfillable>
+type Filled = Result.Result<FilledCall, CallProblem>
 
-export const cannotCall = (error: ExecutionError): Result.Result<never, Unfillable> =>
+export const cannotCall = (error: ExecutionError): Result.Result<never, CallProblem> =>
   Result.fail({ error, retries: null })
 
 /** Whether the call of the task contains values to fill in. */
@@ -80,7 +80,7 @@ export const makeFillCall = Effect.gen(function* () {
     loaded: LoadedCall,
     now_ms: number,
     /** The values that the call uses, if they were already found in a batch. */
-    known?: Filling
+    known?: CallValues
   ): Effect.fn.Return<Filled> {
     const { call, step } = loaded
     if (!needsFilling(call)) return Result.succeed({ call, secrets: [] })
@@ -105,7 +105,7 @@ export const makeFillCall = Effect.gen(function* () {
 })
 
 /** The values that a call uses, and its decrypted secrets. */
-export interface Filling {
+export interface CallValues {
   readonly used: UsedValues
   readonly opened: OpenedSecrets
 }
@@ -116,10 +116,10 @@ const usesOf = (call: RunCall): UsedValues => usedBy(call, call.call_options?.au
  * Decrypts the secrets of calls that were returned with the start of their runs, in one batch. Such
  * a call is then filled in synchronously: a fiber for each would take a third of a run.
  */
-export const makeOpenTogether = Effect.map(
+export const makeDecryptBatch = Effect.map(
   CallSecrets,
   (callSecrets) =>
-    (runs: ReadonlyArray<StartedRun>): Effect.Effect<ReadonlyMap<StartedRun, Filling>> => {
+    (runs: ReadonlyArray<StartedRun>): Effect.Effect<ReadonlyMap<StartedRun, CallValues>> => {
       const uses = new Map<StartedRun, UsedValues>()
       const names = new Map<string, Set<string>>()
       for (const run of runs) {
@@ -140,7 +140,7 @@ export const makeOpenTogether = Effect.map(
           { concurrency: "unbounded" }
         )
         const byWorkspace = new Map(opened)
-        const fillings = new Map<StartedRun, Filling>()
+        const fillings = new Map<StartedRun, CallValues>()
         for (const [run, used] of uses) {
           const ofWorkspace = byWorkspace.get(run.workspace_id)
           if (ofWorkspace !== undefined) fillings.set(run, { used, opened: ofWorkspace })
@@ -150,13 +150,13 @@ export const makeOpenTogether = Effect.map(
     }
 )
 
-const noFillings: ReadonlyMap<StartedRun, Filling> = new Map()
+const noFillings: ReadonlyMap<StartedRun, CallValues> = new Map()
 
 /** Fills in a call that needs nothing but secrets. Returns undefined if it needs more. */
-export const fillAtOnce = (
+export const fillSynchronously = (
   run: StartedRun,
   call: RunCall,
-  { opened, used }: Filling,
+  { opened, used }: CallValues,
   now_ms: number
 ): Filled | undefined => {
   const auth = call.call_options?.auth
@@ -182,7 +182,7 @@ const fillWith = (
     readonly details: Details
     readonly now_ms: number
   }
-): Result.Result<Prepared, Unfillable> => {
+): Result.Result<Prepared, CallProblem> => {
   const auth = call.call_options?.auth
   const url = writtenUrl(call.url)
   if (Result.isFailure(url)) return cannotCall(url.failure)

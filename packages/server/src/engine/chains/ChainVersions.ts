@@ -6,7 +6,7 @@ import { usedBy } from "@scheduling/domain/calls/TemplateCall"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { callOptionsOf } from "../callOptions.ts"
-import { heaviestCall } from "../Run.ts"
+import { maxCallBytes } from "../Run.ts"
 
 interface ChainRef {
   readonly workspace_id: string
@@ -69,7 +69,7 @@ export const inputIndex = -1
  */
 const weightOf = (step: StoredStep, used: number): number => {
   const own = Buffer.byteLength(step.url + JSON.stringify(step.headers) + (step.body ?? ""))
-  return used === 0 ? own : own + used + heaviestCall
+  return used === 0 ? own : own + used + maxCallBytes
 }
 
 /**

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { AwaitingRun, NodeUptime } from "./awaitingRuns.ts"
-import { makeSettleAlone } from "../settleAlone.ts"
+import { makeSettleRuns } from "../settleRuns.ts"
 import type { EndSignals, Signals } from "../../events/index.ts"
 import { classifyResult } from "../calling/classifyResult.ts"
 import { type Settlement, settlementOf } from "../Run.ts"
@@ -69,7 +69,7 @@ export class Completions extends Context.Service<
     Effect.gen(function* () {
       const repo = yield* CompletionsRepo
       const callSecrets = yield* CallSecrets
-      const settleAlone = yield* makeSettleAlone(yield* SqlClient.SqlClient)
+      const settleRuns = yield* makeSettleRuns(yield* SqlClient.SqlClient)
 
       /** Masks the secrets of the call in a job's report. */
       const masked = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
@@ -96,7 +96,7 @@ export class Completions extends Context.Service<
         const settlements = yield* Effect.forEach(owned, ({ report, run }) =>
           Effect.map(masked(run, report), (one) => settlementBy(run, one, random))
         )
-        return yield* settleAlone(settlements)
+        return yield* settleRuns(settlements)
       })
 
       const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
@@ -157,7 +157,7 @@ export class Completions extends Context.Service<
             const { isFull, runs } = yield* repo.findOverdue(uptime)
             const random = yield* Random.next
             if (runs.length > 0) {
-              yield* settleAlone(runs.map((run) => settlementOfOverdue(run, random)))
+              yield* settleRuns(runs.map((run) => settlementOfOverdue(run, random)))
             }
             if (!isFull) return yield* repo.findNextDueInMs
           }

@@ -2,19 +2,19 @@ import { Effect } from "effect"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { awaySince } from "../Absences.ts"
+import { downtimeSince } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import type { StartedRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
-import { isTrusted, type Trust } from "../lanesInTurns.ts"
+import { isTrusted, type ClockLimit } from "../laneTurns.ts"
 
 /**
  * How long this node has been connected without interruption. While no node was up, jobs and agents
  * may have started to retry less often. Jobs that are awaited since this node started have reached
  * the service from the beginning.
  */
-export interface NodeUptime extends Trust {
+export interface NodeUptime extends ClockLimit {
   readonly forMs: number
   /** True once all jobs and agents have had time to reconnect. */
   readonly isLong: boolean
@@ -27,7 +27,7 @@ export interface NodeUptime extends Trust {
 export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: NodeUptime) => sql`
       completes_by <= now()
       AND ${isTrusted(sql, trust)}
-      AND completes_by <= now() - ${sql.literal(awaySince("runs.awaiting_since"))}
+      AND completes_by <= now() - ${sql.literal(downtimeSince("runs.awaiting_since"))}
       AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
 
 /**

@@ -9,7 +9,7 @@ import { CompletionUrls } from "./CompletionUrls.ts"
  * Handles requests to completion URLs before the router, with plain text responses like those to
  * pings, because the sender may be a shell. Everything else goes on to `answer`.
  */
-export const completionsOr = <E, R>(
+export const withCompletionRoute = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {
@@ -20,7 +20,7 @@ export const completionsOr = <E, R>(
       HttpServerRequest.HttpServerRequest,
       (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
         request.method === "POST" && request.url.startsWith("/complete/")
-          ? answerCallback({ completions, quota, urls }, request)
+          ? handleReport({ completions, quota, urls }, request)
           : answer
     )
   })
@@ -52,7 +52,7 @@ const answers: Record<Receipt, HttpServerResponse.HttpServerResponse> = {
   late: plain(410, "too late: this attempt has already finished")
 }
 
-const answerCallback = Effect.fnUntraced(function* (
+const handleReport = Effect.fnUntraced(function* (
   {
     completions,
     quota,

@@ -59,7 +59,7 @@ export class Intake {
   }
 
   /** Whether there are due runs without a slot. */
-  get isPressed(): boolean {
+  get hasWaitingRuns(): boolean {
     return this.#ready.count > 0
   }
 

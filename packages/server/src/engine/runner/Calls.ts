@@ -4,11 +4,16 @@ import { SqlClient } from "effect/sql"
 import type { AccessTokens } from "../secrets/AccessTokens.ts"
 import type { CallSecrets } from "../secrets/CallSecrets.ts"
 import type { SigningSecrets } from "../signing/SigningSecrets.ts"
-import { type Filling, makeOpenTogether } from "../calling/fillCall.ts"
+import { type CallValues, makeDecryptBatch } from "../calling/fillCall.ts"
 import { makeSecretsCache } from "../calling/secretsCache.ts"
 import type { Call } from "@scheduling/calls/Call"
 import type { Engine } from "./Engine.ts"
-import { endOf, type Executed, type Execution, makeExecute } from "../calling/Execute.ts"
+import {
+  settlementOfExecution,
+  type RunningExecution,
+  type Execution,
+  makeExecute
+} from "../calling/Execute.ts"
 import { shortMessage, Tracing } from "../../core/index.ts"
 import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
 import { start } from "../transitions/start.ts"
@@ -22,7 +27,7 @@ import { Store } from "../../store/index.ts"
  * Maximum number of runs that one statement starts. On the embedded store, all other statements
  * wait for it, and a thousand runs take 0.35 s.
  */
-const startedTogether = { embedded: 250, postgres: 1_000 }
+const maxStartBatch = { embedded: 250, postgres: 1_000 }
 
 /**
  * How early the start guard is queried, so that the last of thousands of runs also starts on time.
@@ -62,7 +67,7 @@ export interface Calls {
 }
 
 interface RunningCall {
-  executed: Executed | undefined
+  executed: RunningExecution | undefined
   /** Whether an aborted call means that the run was cancelled. Otherwise the run was abandoned. */
   cancelled: boolean
 }
@@ -90,7 +95,7 @@ export const makeCalls = Effect.fnUntraced(function* (
   const runFork = Effect.runForkWith(yield* Effect.context())
   const execute = yield* makeExecute
   const secretsOf = yield* makeSecretsCache
-  const openTogether = yield* makeOpenTogether
+  const decryptBatch = yield* makeDecryptBatch
   const completionUrls = yield* CompletionUrls
   const { budget, clock, intake, loads, meters, options, results } = engine
   const running = new Map<string, RunningCall>()
@@ -99,7 +104,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     run: StartedRun,
     owner: number,
     secrets: ReadonlyArray<Redacted.Redacted>,
-    filling: Filling | undefined
+    filling: CallValues | undefined
   ) => {
     engine.count("started")
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
@@ -139,11 +144,11 @@ export const makeCalls = Effect.fnUntraced(function* (
     cancelled: boolean
   ): Settlement | undefined => {
     if (cancelled) {
-      return endOf(run, execution, { status: "cancelled", error: cancelledError })
+      return settlementOfExecution(run, execution, { status: "cancelled", error: cancelledError })
     }
     if (Cause.hasInterrupts(cause)) return undefined
     runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${shortMessage(cause)}`))
-    return endOf(run, execution, {
+    return settlementOfExecution(run, execution, {
       status: "failed",
       error: executionError("internal", "internal error")
     })
@@ -163,7 +168,7 @@ export const makeCalls = Effect.fnUntraced(function* (
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
       Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
     )
-    const fillings = yield* openTogether(runs)
+    const fillings = yield* decryptBatch(runs)
     // If this process was frozen or waited for the database, other nodes may have the runs by now.
     if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
     notifyStarted(changes, runs)
@@ -201,7 +206,7 @@ export const makeCalls = Effect.fnUntraced(function* (
 /** Steps 1 and 2 of `makeCalls`: queries the start guard for due runs. */
 const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
-  const batch = startedTogether[(yield* Store).kind]
+  const batch = maxStartBatch[(yield* Store).kind]
   const runFork = Effect.runForkWith(yield* Effect.context())
   const { clock, intake, meters, results, startWaker } = engine
 

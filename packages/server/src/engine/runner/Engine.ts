@@ -10,8 +10,8 @@ import { UnwrittenResults } from "./UnwrittenResults.ts"
 import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerCounts } from "./RunnerStats.ts"
-import type { Settled } from "../Settled.ts"
-import { type Claimed, nothingClaimed } from "../transitions/claim.ts"
+import type { SettleResult } from "../SettleResult.ts"
+import { type ClaimResult, nothingClaimed } from "../transitions/claim.ts"
 import { DatabaseClock, type DbClock } from "../../store/index.ts"
 
 interface Parts {
@@ -128,7 +128,7 @@ export class Engine {
    * their turn, or while the database clock is in doubt.
    */
   get roomForQueues(): number {
-    const isBusy = this.#isStopping || this.#hasBacklog || this.intake.isPressed
+    const isBusy = this.#isStopping || this.#hasBacklog || this.intake.hasWaitingRuns
     return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
   }
 
@@ -155,7 +155,7 @@ export class Engine {
    * Returns the runs whose queue slots may go to the next runs of their queues on this node. Empty
    * while other runs wait for a call slot. Excludes shares that have used up their slots.
    */
-  handing(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
+  slotsToPassOn(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
     const placed = settlements.filter(({ id }) => this.intake.holdsSlot(id))
     if (placed.length === 0 || placed.length > this.roomForQueues) return nobody
     const now = this.clock.now()
@@ -166,7 +166,7 @@ export class Engine {
   }
 
   /** Adds runs that took over queue slots. Returns those that have call slots. */
-  takeOver({ leased, started }: Claimed): ReadonlyArray<StartedRun> {
+  takeOver({ leased, started }: ClaimResult): ReadonlyArray<StartedRun> {
     const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)
     this.hold(leased.map(inPlace))
@@ -178,8 +178,8 @@ export class Engine {
   /** Call it when results were written, for the runs that were still leased to this node. */
   settled(
     settlements: ReadonlyArray<Settlement>,
-    { ids, next, queues, released, slots }: Settled,
-    { leased, started }: Claimed = nothingClaimed
+    { ids, next, queues, released, slots }: SettleResult,
+    { leased, started }: ClaimResult = nothingClaimed
   ): void {
     // This comes first, because `forget` below drops the shares of the previous steps. The targets
     // of the new steps are not known yet.
@@ -205,13 +205,13 @@ export class Engine {
     this.hold(steps)
     if (again) this.startWaker.wake()
     if (leased.length + started.length < slots.length) this.queues.checkAt(queues, this.clock.now())
-    if (released || settlements.some(isTriedAgain)) this.feedWaker.wake()
+    if (released || settlements.some(willRetry)) this.feedWaker.wake()
   }
 }
 
 const nobody: ReadonlySet<string> = new Set()
 
-const isTriedAgain = ({ completes_by_ms, status }: Settlement) =>
+const willRetry = ({ completes_by_ms, status }: Settlement) =>
   status === null && completes_by_ms === null
 
 const loadsAtOnce = 2

@@ -7,7 +7,7 @@ import { claim, type ClaimOptions, findLeased, findUpcoming } from "../transitio
 import { handBack } from "../transitions/handBack.ts"
 import type { Engine } from "./Engine.ts"
 import { fire } from "../transitions/fire.ts"
-import { beginningOf, type LanePosition } from "../lanesInTurns.ts"
+import { startOfTime, type LanePosition } from "../laneTurns.ts"
 
 const batch = 500
 
@@ -34,7 +34,7 @@ const freshMs = 2_000
 const minimumPauseMs = 2
 
 /** The pause while there is a backlog but nothing could be claimed. */
-const fruitlessPauseMs = 20
+const emptyPauseMs = 20
 
 /**
  * One pass of getting work:
@@ -84,12 +84,12 @@ export const makeFeed = Effect.fnUntraced(function* (
       const claims = yield* claimRound(next_due_ms)
       engine.noteBacklog(claims.left)
       hurry ||= claims.hurry
-      if (claims.left && claims.claimed === 0) pauseMs = fruitlessPauseMs
+      if (claims.left && claims.claimed === 0) pauseMs = emptyPauseMs
     }
     yield* handBackWaiting
     yield* compare
 
-    if (!hurry) yield* feedWaker.wait(restMs(next_fire_ms, { horizonMs, pollMs }))
+    if (!hurry) yield* feedWaker.wait(sleepMs(next_fire_ms, { horizonMs, pollMs }))
     yield* Effect.sleep(hurry ? minimumPauseMs : pauseMs)
   })
 })
@@ -154,7 +154,7 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
     engine.hold(leased)
     engine.queues.checkAt(queues, clock.now())
     const isDone = fireFrom === null ? fired < batch : fired === 0 && reached === null
-    fireFrom = isDone ? null : (reached ?? beginningOf(0))
+    fireFrom = isDone ? null : (reached ?? startOfTime(0))
     return !isDone
   })
 })
@@ -192,7 +192,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
         const taken = yield* claimSome({
           limit: likely,
           lookAheadMs: ahead,
-          from: beginningOf(nextDueMs),
+          from: startOfTime(nextDueMs),
           turns: null
         })
         claimed += taken.claimed
@@ -205,7 +205,7 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
       const taken = yield* claimSome({
         limit,
         lookAheadMs: ahead,
-        from: walk.from(beginningOf(walk === fresh ? freshFromMs : nextDueMs)),
+        from: walk.from(startOfTime(walk === fresh ? freshFromMs : nextDueMs)),
         turns: { except, exceptAhead }
       })
       claimed += taken.claimed
@@ -282,7 +282,7 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
  * Returns how long the loop sleeps between passes unless it is woken. Returns the maximum if no
  * task has a schedule.
  */
-export const restMs = (
+export const sleepMs = (
   nextFireMs: number | null,
   { horizonMs, pollMs }: { readonly horizonMs: number; readonly pollMs: number }
 ): number =>

@@ -4,7 +4,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { elapsedMs, loop } from "../../core/index.ts"
 import { onConnection, Store } from "../../store/index.ts"
 import { type EndSignals, listenOn, Signals } from "../../events/index.ts"
-import { declareAllDead, nodeLocks, register, renewal, unregister } from "../Nodes.ts"
+import { declareAllDead, nodeLocks, register, renewLease, unregister } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import type { Engine } from "./Engine.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
@@ -13,13 +13,13 @@ import { RunnerOptions } from "../RunnerOptions.ts"
  * Maximum interval between renewals of the lease. It is shorter for a short lease: one of five
  * renewals must succeed.
  */
-const longestBeatMs = 2_000
+const maxRenewalMs = 2_000
 
 /**
  * How long to retry the lock. Until the server notices that the node's previous session is gone,
  * that session still holds the lock. While no session holds it, other nodes suspect this node.
  */
-const contendedMs = 200
+const lockRetryMs = 200
 
 /**
  * How long a node does not check other nodes after its session was restored, because they need time
@@ -30,14 +30,14 @@ const agentsGraceMs = 10_000
 
 export interface Membership {
   /** Whether this node has been healthy for long enough to check other nodes. */
-  readonly mayJudge: () => boolean
+  readonly mayCheckNodes: () => boolean
   /** The same for agents, which poll every few seconds, and less often while no node responds. */
-  readonly mayJudgeAgents: () => boolean
+  readonly mayCheckAgents: () => boolean
   /**
    * How long this node has been connected without interruption, and without a step of the database
    * clock. Negative if the node is not connected.
    */
-  readonly thereForMs: () => number
+  readonly connectedForMs: () => number
 }
 
 /**
@@ -47,7 +47,7 @@ export interface Membership {
  *    recovers their runs.
  * 2. `enroll` inserts the row of the node.
  * 3. On PostgreSQL, the loop runs `session`: a dedicated connection that listens for signals.
- * 4. `makeBeat`: on that connection, the node repeatedly takes its advisory lock, renews its lease
+ * 4. `makeLeaseRenewal`: on that connection, the node repeatedly takes its advisory lock, renews its lease
  *    and learns which runs were cancelled. If the node was declared dead and others have its runs,
  *    `onLost` runs and the node enrolls again.
  * 5. A session that fails is reopened. When the scope closes, `signOff` hands back the runs that
@@ -78,7 +78,7 @@ export const join = Effect.fnUntraced(function* (
   }
   yield* enroll
   let cameAtMs = onPostgres ? Number.POSITIVE_INFINITY : elapsedMs(clock)
-  const judgesAfterMs = onPostgres ? graceMs : 0
+  const checksAfterMs = onPostgres ? graceMs : 0
 
   yield* Effect.addFinalizer(() => signOff(sql, engine.node))
 
@@ -86,7 +86,7 @@ export const join = Effect.fnUntraced(function* (
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
     const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
     cameAtMs = elapsedMs(clock)
-    const beat = yield* makeBeat(engine, connection, Effect.andThen(onLost, enroll))
+    const beat = yield* makeLeaseRenewal(engine, connection, Effect.andThen(onLost, enroll))
     yield* Effect.raceFirst(beat.pipe(Effect.timeout(leaseMs), Effect.forever), receive)
   }).pipe(
     Effect.scoped,
@@ -101,16 +101,16 @@ export const join = Effect.fnUntraced(function* (
 
   // Uses elapsed time. With the time of day, a node whose clock was set back would not check
   // others.
-  const thereForMs = () => Math.min(elapsedMs(clock) - cameAtMs, engine.clock.steadyForMs)
+  const connectedForMs = () => Math.min(elapsedMs(clock) - cameAtMs, engine.clock.steadyForMs)
   return {
-    mayJudge: () => thereForMs() >= judgesAfterMs,
-    mayJudgeAgents: () => thereForMs() >= judgesAfterMs + agentsGraceMs,
-    thereForMs
+    mayCheckNodes: () => connectedForMs() >= checksAfterMs,
+    mayCheckAgents: () => connectedForMs() >= checksAfterMs + agentsGraceMs,
+    connectedForMs
   }
 })
 
 /** Renews the node's lease once, then sleeps until the next renewal is due. */
-const makeBeat = Effect.fnUntraced(function* (
+const makeLeaseRenewal = Effect.fnUntraced(function* (
   engine: Engine,
   connection: Parameters<typeof onConnection>[0],
   startOver: Effect.Effect<void, SqlError.SqlError>
@@ -118,7 +118,7 @@ const makeBeat = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
   const { leaseMs } = yield* RunnerOptions
-  const beatMs = Math.min(longestBeatMs, leaseMs / 5)
+  const renewalMs = Math.min(maxRenewalMs, leaseMs / 5)
   const ask = onConnection(connection)
   let lockedAs: number | undefined
 
@@ -132,7 +132,7 @@ const makeBeat = Effect.fnUntraced(function* (
       )
       if (lock?.taken === true) lockedAs = node
     }
-    const [pulse] = yield* ask(renewal(sql, node, leaseMs))
+    const [pulse] = yield* ask(renewLease(sql, node, leaseMs))
     if (pulse?.alive !== true) {
       yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
       yield* startOver
@@ -141,7 +141,7 @@ const makeBeat = Effect.fnUntraced(function* (
     yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
       discard: true
     })
-    yield* Effect.sleep(lockedAs === node ? beatMs : Math.min(beatMs, contendedMs))
+    yield* Effect.sleep(lockedAs === node ? renewalMs : Math.min(renewalMs, lockRetryMs))
   })
 })
 

@@ -3,8 +3,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { Completions } from "../completions/Completions.ts"
 import type { NodeUptime } from "../completions/awaitingRuns.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
-import { elapsedMs, runAllInTurn } from "../../core/index.ts"
-import { judge } from "../Nodes.ts"
+import { elapsedMs, runAllInSequence } from "../../core/index.ts"
+import { checkNodes } from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
 import type { Admitter } from "./Admitter.ts"
@@ -17,7 +17,7 @@ const everyMs = 1_000
  * One pass of watching nodes, agents and jobs:
  *
  * 1. For a second, runs whose completion is overdue are finished at their deadlines.
- * 2. One statement checks nodes and agents (`judge`). It also releases blocked runs that have
+ * 2. One statement checks nodes and agents (`checkNodes`). It also releases blocked runs that have
  *    missed their release.
  * 3. Runs of dead nodes and agents are recovered.
  * 4. Runs that no worker claimed in time are finished, and so are runs whose completion is overdue.
@@ -28,7 +28,7 @@ const everyMs = 1_000
  */
 export const makeNodeWatch = Effect.fnUntraced(function* (
   engine: Engine,
-  { mayJudge, mayJudgeAgents, thereForMs }: Membership,
+  { mayCheckNodes, mayCheckAgents, connectedForMs }: Membership,
   walk: Admitter["walk"]
 ): Effect.fn.Return<
   Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | EndSignals>,
@@ -41,8 +41,8 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
   let completionDueInMs: number | null = null
 
   const uptime = (): NodeUptime | undefined =>
-    mayJudge() && engine.clock.doubt === undefined
-      ? { forMs: thereForMs(), isLong: mayJudgeAgents(), latestMs: engine.clock.latestMs }
+    mayCheckNodes() && engine.clock.doubt === undefined
+      ? { forMs: connectedForMs(), isLong: mayCheckAgents(), latestMs: engine.clock.latestMs }
       : undefined
 
   const recoverLost = Effect.gen(function* () {
@@ -62,11 +62,11 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     yield* endOverdueWithin(everyMs, dueInMs, endOverdue, uptime)
     const present = uptime()
     if (present === undefined) return
-    const judged = yield* engine.clock.sample(judge(sql, present))
+    const judged = yield* engine.clock.sample(checkNodes(sql, present))
     if (engine.clock.doubt !== undefined) return
     completionDueInMs = judged.completion_due_in_ms
     if (judged.released) engine.feedWaker.wake()
-    yield* runAllInTurn([
+    yield* runAllInSequence([
       judged.to_take_back ? recoverLost : Effect.void,
       judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
       judged.overdue ? endOverdue(present) : Effect.void,

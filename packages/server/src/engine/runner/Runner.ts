@@ -17,11 +17,11 @@ import { handBack } from "../transitions/handBack.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
-import { loop, restartIfStuck, runAllInTurn, Waker } from "../../core/index.ts"
+import { loop, restartIfStuck, runAllInSequence, Waker } from "../../core/index.ts"
 import { join } from "./Membership.ts"
 import { removeTombstones } from "../Nodes.ts"
 import { makeNodeWatch } from "./NodeWatch.ts"
-import { removeHistoryOfGoneWorkspaces } from "../GoneWorkspaces.ts"
+import { deleteHistoryOfDeletedWorkspaces } from "../GoneWorkspaces.ts"
 import { Partitions } from "../Partitions.ts"
 import type { RunnerStats } from "./RunnerStats.ts"
 import { makeSettler } from "./Settler.ts"
@@ -149,9 +149,9 @@ export class Runner extends Context.Service<
           Effect.gen(function* () {
             if (engine.clock.doubt !== undefined) return false
             const isDone = yield* Effect.exit(partitions.maintain(options.retentionDays))
-            yield* runAllInTurn([
+            yield* runAllInSequence([
               isDone,
-              removeHistoryOfGoneWorkspaces(sql),
+              deleteHistoryOfDeletedWorkspaces(sql),
               removeTombstones(sql),
               removeAbsences(sql),
               removeReplaced(sql)

@@ -1,14 +1,14 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { isDatabaseAway, retryAfterDeadlock } from "../../store/index.ts"
+import { isTemporaryFailure, retryAfterDeadlock } from "../../store/index.ts"
 import { elapsedMs, shortMessage, Tracing } from "../../core/index.ts"
 import type { Settlement } from "../Run.ts"
 import { handOver } from "../transitions/handOver.ts"
 import { makeNotifyFinished } from "../afterSettled.ts"
 import { finish } from "../transitions/finish.ts"
-import type { Settled } from "../Settled.ts"
-import { type Claimed, nothingClaimed } from "../transitions/claim.ts"
+import type { SettleResult } from "../SettleResult.ts"
+import { type ClaimResult, nothingClaimed } from "../transitions/claim.ts"
 import type { EndSignals } from "../../events/index.ts"
 import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
@@ -42,12 +42,12 @@ const yieldForNextMs = 50
 const maxTries = 3
 
 /** Results that cannot be stored even without their response are retried after this interval. */
-const asideMs = 60_000
+const unstorableRetryMs = 60_000
 
 /**
  * If more results than this cannot be stored, the store is the problem, and the loop fails visibly.
  */
-const maxAside = 20
+const maxUnstorable = 20
 
 export interface Settler {
   /** The number of results that are not written yet. */
@@ -64,13 +64,13 @@ type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, Sql
 /**
  * Writes the results of runs. The loop runs `settleSome`:
  *
- * 1. `writeAside`: results that could not be stored a minute ago are retried.
+ * 1. `retryUnstorable`: results that could not be stored a minute ago are retried.
  * 2. `gather`: results are gathered for a moment, unless the last write was long enough ago.
  * 3. `writeNext`: one statement writes a batch (`transitions/finish.ts`). If runs in the batch held
  *    slots of named queues, `writeAndHandOver` gives the slots to the next runs in the same
  *    transaction (`transitions/handOver.ts`), and their calls begin immediately (`begin`).
  * 4. A batch that fails is written again without passing slots on (`writeOnly`), and then one
- *    result at a time (`writeApart`). A result that cannot be stored even without its response is
+ *    result at a time (`writeIndividually`). A result that cannot be stored even without its response is
  *    set aside.
  *
  * While the database is unavailable, results are kept. If the lease is lost by then, the fence
@@ -84,12 +84,12 @@ export const makeSettler = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const { write, writeOnly } = yield* makeWrite(engine, begin)
   const { results } = engine
-  const aside = new AsideResults()
+  const aside = new UnstorableResults()
   let writtenMs = Number.NEGATIVE_INFINITY
 
-  const writeAside = Effect.gen(function* () {
+  const retryUnstorable = Effect.gen(function* () {
     for (const settlement of aside.takeTurn(elapsedMs(clock))) {
-      if (yield* writeAlone(writeOnly, settlement)) aside.remove(settlement)
+      if (yield* writeOne(writeOnly, settlement)) aside.remove(settlement)
     }
   })
 
@@ -98,10 +98,10 @@ export const makeSettler = Effect.fnUntraced(function* (
    * of the rows, or because the disk is full. Results that cannot be stored are set aside, so that
    * the others are written.
    */
-  const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+  const writeIndividually = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
-      if (!(yield* writeAlone(writeOnly, settlement))) {
-        if (aside.count < maxAside) aside.add(settlement, elapsedMs(clock))
+      if (!(yield* writeOne(writeOnly, settlement))) {
+        if (aside.count < maxUnstorable) aside.add(settlement, elapsedMs(clock))
         // Fails again, and makes the loop fail.
         else yield* writeOnly([settlement])
       }
@@ -117,7 +117,9 @@ export const makeSettler = Effect.fnUntraced(function* (
       Effect.catch(() =>
         // Results must be written even if passing slots on fails. If the database is unavailable,
         // this fails too, and the results are kept.
-        writeOnly(next).pipe(Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeApart(next))))
+        writeOnly(next).pipe(
+          Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeIndividually(next)))
+        )
       )
     )
     results.remove(new Set(next))
@@ -125,7 +127,7 @@ export const makeSettler = Effect.fnUntraced(function* (
 
   return {
     settleSome: Effect.gen(function* () {
-      if (aside.isDue(elapsedMs(clock))) yield* writeAside
+      if (aside.isDue(elapsedMs(clock))) yield* retryUnstorable
       // The waker may still wake for results that were already written.
       if (results.count === 0) return yield* results.waker.wait(60_000)
       if (results.count < batch) yield* gather(engine, clock, writtenMs)
@@ -160,7 +162,7 @@ const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, 
 const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: number): number => {
   const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
   const goesOn = holdsSlot || results.some(({ position }) => position !== null)
-  if (intake.isPressed) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
+  if (intake.hasWaitingRuns) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
   // The slot of a run of a named queue is not free until the run's result is written.
   if (holdsSlot) return sinceMs
   return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
@@ -178,8 +180,8 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
   /** The results are committed, so this must not fail, or the caller would write them again. */
   const afterCommit = (
     settlements: ReadonlyArray<Settlement>,
-    settled: Settled,
-    next?: Claimed
+    settled: SettleResult,
+    next?: ClaimResult
   ): Effect.Effect<void> => {
     engine.settled(settlements, settled, next)
     engine.meters.batch("settle", settlements.length)
@@ -192,16 +194,16 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
     yield* afterCommit(settlements, yield* retryAfterDeadlock(finish(sql, settlements)))
   })
 
-  /** Passes the slots of the runs in `handing` on to the next runs, in the same transaction. */
+  /** Passes the slots of the runs in `slotsToPassOn` on to the next runs, in the same transaction. */
   const writeAndHandOver = Effect.fnUntraced(function* (
     settlements: ReadonlyArray<Settlement>,
-    handing: ReadonlySet<string>
+    slotsToPassOn: ReadonlySet<string>
   ) {
     const owner = engine.node
     const askedMs = engine.clock.now()
     const handingOver = Effect.gen(function* () {
       const settled = yield* finish(sql, settlements)
-      const slots = settled.slots.filter(({ id }) => handing.has(id))
+      const slots = settled.slots.filter(({ id }) => slotsToPassOn.has(id))
       const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
       return { settled, next }
     })
@@ -220,30 +222,32 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
   }, Effect.uninterruptible)
 
   const write: Write = (settlements) => {
-    const handing = engine.handing(settlements)
-    return handing.size === 0 ? writeOnly(settlements) : writeAndHandOver(settlements, handing)
+    const slotsToPassOn = engine.slotsToPassOn(settlements)
+    return slotsToPassOn.size === 0
+      ? writeOnly(settlements)
+      : writeAndHandOver(settlements, slotsToPassOn)
   }
   return { write, writeOnly }
 })
 
 /** Returns false if the result cannot be stored, even without its response. */
-const writeAlone = (writeOnly: Write, settlement: Settlement) => {
+const writeOne = (writeOnly: Write, settlement: Settlement) => {
   const orElse =
     <A>(what: string, next: Effect.Effect<A, SqlError.SqlError>) =>
     (error: SqlError.SqlError) => {
       const problem = `${what} of run ${settlement.id} cannot be stored: ${error.message}`
-      return isDatabaseAway(error)
+      return isTemporaryFailure(error)
         ? Effect.fail(error)
         : Effect.andThen(Effect.logError(problem), next)
     }
-  const writeBare = writeOnly([withoutResponse(settlement)]).pipe(
+  const writeWithoutResponse = writeOnly([withoutResponse(settlement)]).pipe(
     Effect.as(true),
     Effect.catch(orElse("the end", Effect.succeed(false)))
   )
   return writeOnly([settlement]).pipe(
     Effect.retry({ times: maxTries - 1 }),
     Effect.as(true),
-    Effect.catch(orElse("the result", writeBare))
+    Effect.catch(orElse("the result", writeWithoutResponse))
   )
 }
 
@@ -255,7 +259,7 @@ const withoutResponse = (settlement: Settlement): Settlement => ({
 })
 
 /** Results that cannot be stored. They are kept in memory and retried after a while. */
-class AsideResults {
+class UnstorableResults {
   #kept: ReadonlyArray<Settlement> = []
   #triedMs = 0
 
@@ -264,7 +268,7 @@ class AsideResults {
   }
 
   isDue(nowMs: number): boolean {
-    return this.#kept.length > 0 && nowMs - this.#triedMs >= asideMs
+    return this.#kept.length > 0 && nowMs - this.#triedMs >= unstorableRetryMs
   }
 
   /** Returns all results for another try. They stay here until they are removed. */

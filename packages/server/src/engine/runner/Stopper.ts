@@ -4,7 +4,7 @@ import { type EndSignals, Signals } from "../../events/index.ts"
 import type { Waker } from "../../core/index.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
-import { clearSome, listStops, removeStop, type Stop } from "../transitions/stop.ts"
+import { clearBatch, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
 /** Polling interval for nodes that missed the signal of a stop. */
 const pollMs = 5_000
@@ -30,7 +30,7 @@ export const makeStopper = Effect.fnUntraced(function* (
   /** Returns the number of runs found. */
   const clear = Effect.fnUntraced(function* (stop: Stop) {
     const { found, isFull, requested, settled, settlements } = yield* retryAfterDeadlock(
-      sql.withTransaction(clearSome(sql, stop))
+      sql.withTransaction(clearBatch(sql, stop))
     )
     yield* afterSettled(settlements, settled)
     yield* signals.cancel(requested)

@@ -3,7 +3,7 @@ import { Array, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets, unsealIfKnown } from "../../core/index.ts"
 import { Signals } from "../../events/index.ts"
-import { batched, columnsOfAnyLength } from "../../store/index.ts"
+import { batched, variableLengthColumns } from "../../store/index.ts"
 
 /**
  * A secret of a workspace. `value` is undefined if the `APP_SECRET` that encrypted it is no longer
@@ -42,10 +42,10 @@ export class OpenedSecrets {
  * How long a node caches decrypted secrets. It is the maximum delay if the signal of a change is
  * lost.
  */
-const usedForMs = 1_000
+const cacheMs = 1_000
 
 /** Maximum number of cached workspaces, and of cached combinations of secrets in each. */
-const maxUsed = 1_000
+const maxCached = 1_000
 
 /** The prefix of the signal to other nodes, before the id of the workspace. */
 const signal = "secrets "
@@ -79,7 +79,7 @@ export class CallSecrets extends Context.Service<
             const wanted = workspaces.get(workspaceId) ?? []
             workspaces.set(workspaceId, new Set([...wanted, ...names]))
           }
-          const column = columnsOfAnyLength(
+          const column = variableLengthColumns(
             sql,
             [...workspaces].flatMap(([workspaceId, names]) =>
               [...names].map((name) => ({ workspaceId, name }))
@@ -134,9 +134,9 @@ export class CallSecrets extends Context.Service<
         })
 
         const use = (workspaceId: string, names: string, opened: OpenedSecrets) => {
-          if (inUse.size >= maxUsed) inUse.clear()
+          if (inUse.size >= maxCached) inUse.clear()
           let ofWorkspace = inUse.get(workspaceId)
-          if (ofWorkspace === undefined || ofWorkspace.size >= maxUsed) {
+          if (ofWorkspace === undefined || ofWorkspace.size >= maxCached) {
             ofWorkspace = new Map()
             inUse.set(workspaceId, ofWorkspace)
           }
@@ -145,7 +145,7 @@ export class CallSecrets extends Context.Service<
           setTimeout(() => {
             ended.delete(names)
             if (ended.size === 0 && inUse.get(workspaceId) === ended) inUse.delete(workspaceId)
-          }, usedForMs).unref()
+          }, cacheMs).unref()
         }
 
         return CallSecrets.of({

@@ -226,7 +226,7 @@ export interface LeaseOptions {
   readonly except: ReadonlyArray<number>
 }
 
-export interface Admitted {
+export interface AdmitResult {
   readonly leased: ReadonlyArray<LeasedRun>
   /** Whether runs were admitted that are not leased yet. */
   readonly isMore: boolean
@@ -247,7 +247,7 @@ export const admit = Effect.fnUntraced(
       const admitted = admittedOf.get(id) ?? []
       return admitted.every(({ slots }) => admitted.length === slots && slots < batch)
     }
-    const result: Admitted = {
+    const result: AdmitResult = {
       leased: rows
         .filter(({ is_leased }) => is_leased)
         .map(({ attempt, due_ms, id, share, target, workspace_id }) => ({

@@ -6,7 +6,7 @@ import { positionColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
-import { nothingSettled, type Settled } from "../Settled.ts"
+import { nothingSettled, type SettleResult } from "../SettleResult.ts"
 
 /** A row of `runs` that the transaction has locked. */
 export interface StoppableRun extends SettledRun {
@@ -52,21 +52,21 @@ export const cancelRun = Effect.fnUntraced(function* (
       AND NOT cancel_requested
       AND (SELECT count(*) FROM locked) >= 0
     FOR UPDATE`
-  const stopped: Stopped = {
+  const stopped: StopResult = {
     ...(yield* recordAsCancelled(sql, runs)),
     requested: yield* requestCancel(sql, runs)
   }
   return stopped
 })
 
-export interface Stopped extends CancelResult {
+export interface StopResult extends CancelResult {
   /** Executions whose nodes were asked to abort the call. */
   readonly requested: ReadonlyArray<string>
 }
 
 export interface CancelResult {
   readonly settlements: ReadonlyArray<Settlement>
-  readonly settled: Settled
+  readonly settled: SettleResult
 }
 
 /** The attempt of a run that awaits its completion has been made. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { rowsOf } from "../../store/index.ts"
+import { rowReader } from "../../store/index.ts"
 import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
 import { isInPhase } from "../RunState.ts"
 import {
@@ -11,8 +11,14 @@ import {
   toStartedRun,
   withheldOfTask
 } from "./StartedRow.ts"
-import { mustEnd, startsUnjudged } from "./mayStart.ts"
-import { horizonOf, lanesInTurns, type LanePosition, timeOf, type Trust } from "../lanesInTurns.ts"
+import { mustEnd, startsWithoutCheck } from "./mayStart.ts"
+import {
+  lookAheadUntil,
+  laneTurns,
+  type LanePosition,
+  timestampSql,
+  type ClockLimit
+} from "../laneTurns.ts"
 import { nothingForWorkers, upcomingForWorkers } from "../ForWorkers.ts"
 
 export interface Upcoming {
@@ -50,7 +56,7 @@ export const findUpcoming = Effect.fnUntraced(function* (
         SELECT date_part('epoch', min(${sql.literal(second)})) * 1000
         FROM runs
         WHERE ${sql.literal(isFree)}
-          AND ${sql.literal(second)} >= ${timeOf(sql, fromMs)}
+          AND ${sql.literal(second)} >= ${timestampSql(sql, fromMs)}
       ) AS next_due_ms,
       ${sql.literal(forWorkers ? upcomingForWorkers : nothingForWorkers)}`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
@@ -62,7 +68,7 @@ const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 /** Excludes runs for workers, which have indexes of their own. */
 const isFree = `${isInPhase("ready")} AND run_on IS NULL`
 
-export interface Claimed {
+export interface ClaimResult {
   /** Runs that are marked as running. Their calls are to be made immediately. */
   readonly started: ReadonlyArray<StartedRun & Claimant>
   /** Runs to start when they are due. */
@@ -73,9 +79,9 @@ export interface Claimed {
   readonly reached: LanePosition | null
 }
 
-export const nothingClaimed: Claimed = { started: [], leased: [], reached: null }
+export const nothingClaimed: ClaimResult = { started: [], leased: [], reached: null }
 
-export interface ClaimOptions extends Trust {
+export interface ClaimOptions extends ClockLimit {
   readonly node: number
   readonly limit: number
   /** Only runs whose second begins within this time from now. */
@@ -125,7 +131,7 @@ export const claimFound = Effect.fnUntraced(function* (
   const starts = sql.literal(`(
     runs.due_at <= now()
     AND runs.kind <> 'chain'
-    AND ${startsUnjudged}
+    AND ${startsWithoutCheck}
     AND NOT ${mustEnd}
   )`)
   const rows = yield* claimedRows(sql`
@@ -152,7 +158,7 @@ export const claimFound = Effect.fnUntraced(function* (
     LEFT JOIN tasks ON tasks.id = claimed.task_id AND claimed.state = 'running'
     ${found.reached}`)
   const last = rows.find(({ state }) => state === "reached")
-  const claimed: Claimed = {
+  const claimed: ClaimResult = {
     started: rows
       .filter(({ state }) => state === "running")
       .map((row) => ({ ...toStartedRun(row), share: row.share, target: originOf(row.url) })),
@@ -167,8 +173,8 @@ const dueFirst = (sql: SqlClient.SqlClient, { from, limit, ...options }: ClaimOp
       SELECT ctid AS row_id
       FROM runs
       WHERE ${sql.literal(isFree)}
-        AND ${sql.literal(second)} >= ${timeOf(sql, from.at_ms)}
-        AND ${sql.literal(second)} <= ${horizonOf(sql, options)}
+        AND ${sql.literal(second)} >= ${timestampSql(sql, from.at_ms)}
+        AND ${sql.literal(second)} <= ${lookAheadUntil(sql, options)}
       ORDER BY ${sql.literal(second)}, lane
       LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
@@ -179,11 +185,11 @@ const dueInTurns = (
   { from, limit, ...options }: ClaimOptions,
   turns: NonNullable<ClaimOptions["turns"]>
 ) => sql`
-    ${lanesInTurns(sql, {
+    ${laneTurns(sql, {
       table: "runs",
       moment: second,
       predicate: isFree,
-      until: horizonOf(sql, options),
+      until: lookAheadUntil(sql, options),
       from,
       limit,
       ...turns
@@ -283,7 +289,7 @@ const reachedColumns = claimedColumns
   })
   .join(", ")
 
-const claimedRows = rowsOf<ClaimedRow>(claimedColumns)
+const claimedRows = rowReader<ClaimedRow>(claimedColumns)
 
 /** Finds the runs that are leased to the node in the database. */
 export const findLeased = (sql: SqlClient.SqlClient, node: number) =>

@@ -3,7 +3,7 @@ import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
-import { isAhead, retryAfterDeadlock, runEachAlone } from "../../store/index.ts"
+import { isAhead, retryAfterDeadlock, runInOwnTransactions } from "../../store/index.ts"
 import { longestLostCallSeconds } from "../queues/heldSlots.ts"
 import { calendarDaysOf } from "../firing/calendarDays.ts"
 import type { DueTask } from "../firing/decideFire.ts"
@@ -39,7 +39,7 @@ export const correctRunTimes = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
   for (let after = firstTask; after !== undefined;) {
     after = yield* retryAfterDeadlock(sql.withTransaction(refireSome(sql, after)))
   }
-  yield* runEachAlone(
+  yield* runInOwnTransactions(
     correctDueTimes(sql),
     correctCompletionDeadlines(sql),
     correctStartTimes(sql),

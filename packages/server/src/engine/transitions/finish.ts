@@ -5,7 +5,7 @@ import { inSavepoint } from "../../store/index.ts"
 import { type FollowUp, findFollowUps } from "../chains/ChainRuns.ts"
 import { pauseFailing } from "../pauseFailing.ts"
 import type { Settlement } from "../Run.ts"
-import { nothingSettled, type Settled } from "../Settled.ts"
+import { nothingSettled, type SettleResult } from "../SettleResult.ts"
 import { awaitCompletion } from "./awaitCompletion.ts"
 import { input } from "./finish/input.ts"
 import { finishDelayedTasks, insertAttempts, insertExecutions } from "./finish/records.ts"
@@ -30,7 +30,7 @@ import { settledOf, type WrittenRow } from "./finish/settled.ts"
  *
  * The fence (`isHeld`) is in the WHERE: a node that has lost a lease writes nothing. After the
  * commit, the caller runs `afterSettled`: the settler of a node for its calls
- * (`runner/Settler.ts`), `settleAlone.ts` and `recover.ts` for runs that are not in the memory of
+ * (`runner/Settler.ts`), `settleRuns.ts` and `recover.ts` for runs that are not in the memory of
  * any node, and the callers of `cancel.ts`.
  */
 export const finish = Effect.fnUntraced(function* (
@@ -48,7 +48,7 @@ export const finish = Effect.fnUntraced(function* (
   const rows = yield* write(sql, rest, followUps)
   const paused = yield* pause(sql, rest, followUps, rows)
   const settled = settledOf(rest, followUps, rows, paused)
-  const all: Settled = { ...settled, ids: [...awaiting, ...settled.ids] }
+  const all: SettleResult = { ...settled, ids: [...awaiting, ...settled.ids] }
   return all
 })
 

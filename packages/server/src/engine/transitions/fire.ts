@@ -9,9 +9,9 @@ import { targetOf } from "./claim.ts"
 import type { LeasedRun } from "../Run.ts"
 import { refusalOf } from "../firing/refuseSlot.ts"
 import { makeRunId } from "../RunId.ts"
-import { horizonOf, lanesInTurns, type LanePosition, type Trust } from "../lanesInTurns.ts"
+import { lookAheadUntil, laneTurns, type LanePosition, type ClockLimit } from "../laneTurns.ts"
 
-export interface FireOptions extends Trust {
+export interface FireOptions extends ClockLimit {
   readonly node: number
   readonly limit: number
   readonly lookAheadMs: number
@@ -165,7 +165,7 @@ const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
       date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
       ${firedAheadUntil} AS fired_ahead_until_ms,
       date_part('epoch', now()) * 1000 AS now_ms`)
-  const horizon = horizonOf(sql, options)
+  const horizon = lookAheadUntil(sql, options)
   if (turns === null) {
     return sql<FoundTask>`
     SELECT ${columns}, NULL AS reached_ms, NULL AS reached_lane
@@ -176,7 +176,7 @@ const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
     FOR UPDATE SKIP LOCKED`
   }
   return sql<FoundTask>`
-    WITH RECURSIVE ${lanesInTurns(sql, {
+    WITH RECURSIVE ${laneTurns(sql, {
       table: "tasks",
       moment: "next_fire_at",
       predicate: "next_fire_at IS NOT NULL",

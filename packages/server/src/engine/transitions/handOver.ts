@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import type { FreedSlot } from "../Settled.ts"
+import type { FreedSlot } from "../SettleResult.ts"
 import { isInPhase } from "../RunState.ts"
 import { claimFound } from "./claim.ts"
 

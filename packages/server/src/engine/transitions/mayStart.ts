@@ -17,5 +17,5 @@ export const maxWaiting = 100
  * have rules for overlapping. Manual runs, retries, further steps of a chain and runs of delayed
  * tasks are not slots.
  */
-export const startsUnjudged =
+export const startsWithoutCheck =
   "(runs.kind = 'delayed' OR runs.trigger <> 'schedule' OR runs.started_at IS NOT NULL)"

@@ -13,7 +13,7 @@ import {
 } from "../queues/heldSlots.ts"
 import { deadNodes } from "../Nodes.ts"
 import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
-import { nextTurn } from "../RunState.ts"
+import { waitingState } from "../RunState.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { finish } from "./finish.ts"
 
@@ -59,7 +59,7 @@ export const recover = Effect.fnUntraced(function* (
   for (;;) {
     const runs = yield* findRunning(sql, owners)
     if (runs.length === 0) return lost
-    const settlements = runs.map(lostSettlement)
+    const settlements = runs.map(settlementOfLostRun)
     const keepSlots = runs.filter(
       ({ completes_later, on_worker, queue_id }) =>
         queue_id !== null && (completes_later || on_worker || calls === "perhaps going on")
@@ -77,7 +77,7 @@ const takeBackLeased = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
       UPDATE runs
       SET
         lease_owner = NULL,
-        state = ${sql.literal(nextTurn())},
+        state = ${sql.literal(waitingState())},
         slot_queue_id = NULL
       WHERE lease_owner IN (${owners})
         AND state = 'leased'
@@ -122,7 +122,7 @@ const settleLost = (
 }
 
 /** The settlement of a run whose node or worker was lost. */
-export const lostSettlement = (run: Omit<LostRun, keyof LostSlot>): Settlement => {
+export const settlementOfLostRun = (run: Omit<LostRun, keyof LostSlot>): Settlement => {
   const isPoisonous = run.lost + 1 >= maxLost
   const holder = run.on_worker ? "worker" : "node"
   return settlementOf(run, run.lease_owner, {

@@ -1,7 +1,7 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { columnsOf, rowsOf } from "../../store/index.ts"
+import { columnsOf, rowReader } from "../../store/index.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import type { LeasedRun, StartedRun, StepPosition } from "../Run.ts"
 import {
@@ -13,9 +13,9 @@ import {
   withheldOfTask
 } from "./StartedRow.ts"
 import { hasBegun, isInPhase } from "../RunState.ts"
-import { maxWaiting, mustEnd, startsUnjudged } from "./mayStart.ts"
+import { maxWaiting, mustEnd, startsWithoutCheck } from "./mayStart.ts"
 
-export interface Guarded {
+export interface GuardResult {
   /** Runs that start. */
   readonly started: ReadonlyArray<StartedRun>
   /** Runs that could not start now and are not due yet. Query them again when they are due. */
@@ -51,7 +51,7 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 const result = `
   CASE
     WHEN tasks.id IS NULL OR ${mustEnd} THEN 'cancelled'
-    WHEN ${startsUnjudged} THEN 'start'
+    WHEN ${startsWithoutCheck} THEN 'start'
     WHEN tasks.status = 'paused' THEN 'cancelled'
     WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
     WHEN NOT EXISTS (
@@ -159,7 +159,7 @@ export const start = Effect.fnUntraced(function* (
       UNION ALL
       SELECT *, NULL FROM asked WHERE result IN ('cancelled', 'early', 'skipped')
     ) AS answered`)
-  const guarded: Guarded = {
+  const guarded: GuardResult = {
     started: rows
       .filter((row) => row.result === "start")
       .map((row) => toStartedRun(row, row.position)),
@@ -196,4 +196,4 @@ const guardedColumns = [
   "result"
 ] satisfies ReadonlyArray<keyof GuardedRow>
 
-const guardedRows = rowsOf<GuardedRow>(guardedColumns)
+const guardedRows = rowReader<GuardedRow>(guardedColumns)

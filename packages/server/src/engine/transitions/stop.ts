@@ -6,10 +6,10 @@ import {
   requestCancel,
   type StoppableRun,
   stoppableColumns,
-  type Stopped
+  type StopResult
 } from "./cancel.ts"
 import type { TaskOfRun } from "../Run.ts"
-import { nothingSettled } from "../Settled.ts"
+import { nothingSettled } from "../SettleResult.ts"
 
 /**
  * Maximum number of runs that one transaction stops, so that others do not wait for it for long.
@@ -72,7 +72,7 @@ export const listStops = (sql: SqlClient.SqlClient) =>
     SELECT id, workspace_id, up_to::text
     FROM stops`
 
-export interface Cleared extends Stopped {
+export interface ClearResult extends StopResult {
   readonly found: number
   /** Whether there may be more. */
   readonly isFull: boolean
@@ -83,14 +83,14 @@ export interface Cleared extends Stopped {
  * workspace are deleted, as its history will be. Runs that another transaction has locked are
  * skipped until the next time. Call it in a transaction.
  */
-export const clearSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
+export const clearBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, stop: Stop) {
   const runs = yield* sql<StoppableRun>`
     SELECT ${sql.literal(stoppableColumns)}
     FROM runs
     WHERE ${toClear(sql, stop)}
     LIMIT ${batch}
     FOR UPDATE SKIP LOCKED`
-  const cleared: Cleared = {
+  const cleared: ClearResult = {
     found: runs.length,
     isFull: runs.length === batch,
     ...(isOfWorkspace(stop)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
 import { type SettledRun, settlementOf } from "../Run.ts"
-import { makeSettleAlone } from "../settleAlone.ts"
+import { makeSettleRuns } from "../settleRuns.ts"
 import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
 
 const batch = 500
@@ -38,8 +38,8 @@ export const endUnclaimed = Effect.fnUntraced(function* (
     FROM runs
     WHERE ${sql.literal(isAbandoned)}
     LIMIT ${batch}`
-  const settleAlone = yield* makeSettleAlone(sql)
-  yield* settleAlone(runs.map((run) => settlementOf(run, null, endOf(run))))
+  const settleRuns = yield* makeSettleRuns(sql)
+  yield* settleRuns(runs.map((run) => settlementOf(run, null, endOf(run))))
 })
 
 const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { claimFound } from "../transitions/claim.ts"
 import { seenAheadMs } from "./AwaitedRuns.ts"
-import { columnsOfAnyLength } from "../../store/index.ts"
+import { variableLengthColumns } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
 /** Due runs of a workspace with the same set of labels. */
@@ -36,7 +36,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
   const rows = yield* sql<DueRow>`
     WITH RECURSIVE sets AS (
       SELECT asked.workspace_id, first.run_on, 1 AS n
-      FROM unnest(${columnsOfAnyLength(sql, workspaces)("uuid", (id) => id)}) AS asked (workspace_id)
+      FROM unnest(${variableLengthColumns(sql, workspaces)("uuid", (id) => id)}) AS asked (workspace_id)
       CROSS JOIN LATERAL (
         SELECT run_on
         FROM runs
@@ -108,7 +108,7 @@ const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
  * Leases due runs with these sets of labels to the session of a worker, the most overdue runs of
  * each set first. Sets are served in the given order. The worker is checked again, because its
  * agent may have waited since authentication. The planner does not see the number of sets, or it
- * would plan the statement anew each time (`columnsOfAnyLength`).
+ * would plan the statement anew each time (`variableLengthColumns`).
  */
 export const claimForWorker = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -119,7 +119,9 @@ export const claimForWorker = Effect.fnUntraced(function* (
     readonly limit: number
   }
 ) {
-  const sets = columnsOfAnyLength(sql, options.sets)("text", (labels) => JSON.stringify({ labels }))
+  const sets = variableLengthColumns(sql, options.sets)("text", (labels) =>
+    JSON.stringify({ labels })
+  )
   return yield* claimFound(sql, options.session, {
     due: sql`
       due AS (

@@ -7,7 +7,7 @@ import type { RunCall, StartedRun } from "../Run.ts"
 import type { AccessTokenId } from "../secrets/AccessTokens.ts"
 
 /** A run that was given to an agent, with the options that decide what follows its call. */
-export interface GivenRun
+export interface AgentRun
   extends
     Pick<
       StartedRun,
@@ -20,7 +20,7 @@ export interface GivenRun
 }
 
 /** A run that the agent still holds. */
-export interface HeldRun extends GivenRun {
+export interface HeldRun extends AgentRun {
   readonly now_ms: number
   readonly cancel_requested: boolean
 }

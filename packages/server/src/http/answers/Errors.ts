@@ -24,7 +24,7 @@ import { HttpApiError } from "effect/http-api"
 import { isMalformedJson } from "../../core/index.ts"
 import { requestId } from "../request/RequestId.ts"
 import { noteRoute } from "../request/RequestRecord.ts"
-import { explainSqlError, isDatabaseAway } from "../../store/index.ts"
+import { explainSqlError, isTemporaryFailure } from "../../store/index.ts"
 import { issuesIn } from "./validationIssues.ts"
 
 /**
@@ -81,7 +81,7 @@ export const failureAnswer = (
   ) {
     return Effect.succeed(errorAnswer(error, id))
   }
-  if (isDatabaseAway(error)) {
+  if (isTemporaryFailure(error)) {
     return Effect.andThen(
       Effect.logWarning(`the database is away: ${explainSqlError(error)}`).pipe(
         Effect.annotateLogs({ request_id: id })

@@ -27,7 +27,7 @@ export interface CheckUpdate {
 export class ChecksRepo extends Context.Service<
   ChecksRepo,
   {
-    readonly rowsOf: <Target>(
+    readonly rowReader: <Target>(
       kind: Monitor["kind"]
     ) => MonitorRows<CheckedRow<Target>, CheckedColumns<Target>, unknown>
     readonly findNextCheck: Effect.Effect<Date | undefined>
@@ -60,7 +60,7 @@ export class ChecksRepo extends Context.Service<
       const columns = sql.literal(`m.kind, ${kindColumns(checkedTable("http"))}`)
 
       return ChecksRepo.of({
-        rowsOf: <Target>(kind: Monitor["kind"]) =>
+        rowReader: <Target>(kind: Monitor["kind"]) =>
           monitorRows<CheckedRow<Target>, CheckedColumns<Target>>(sql, checkedTable(kind)),
 
         findNextCheck: monitorRows<CheckedRow, CheckedColumns>(sql, checkedTable("http"))

@@ -70,7 +70,7 @@ export const checkedKind = <
 
     return {
       table: checkedTable<Target>(of.kind),
-      rows: repo.rowsOf<Target>(of.kind),
+      rows: repo.rowReader<Target>(of.kind),
       stored: ({ target }) => target as object,
       toSettings: (input, before) => {
         const { key, tags, ...rules } = of.defaults

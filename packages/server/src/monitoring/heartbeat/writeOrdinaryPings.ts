@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import { columnsOfAnyLength } from "../../store/index.ts"
+import { variableLengthColumns } from "../../store/index.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
 import type { PingDetails } from "./heartbeatEvents.ts"
 
@@ -23,7 +23,7 @@ export const writeOrdinaryPings = (
   pings: ReadonlyArray<OrdinaryPing>,
   bodiless: ReadonlyArray<string>
 ) => {
-  const column = columnsOfAnyLength(sql, pings)
+  const column = variableLengthColumns(sql, pings)
   return sql<BodyOwner & { readonly ping_hash: string }>`
     WITH input AS (
       SELECT ping_hash, at, event_id, details::jsonb

@@ -3,7 +3,7 @@ import type { ProcessObservation } from "@scheduling/domain/workers/WorkerProtoc
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { loop } from "../../core/index.ts"
-import { agentsBackMs, findLastAway } from "../../engine/index.ts"
+import { agentReconnectMs, findLastDowntimeEnd } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import {
@@ -60,7 +60,7 @@ export class Processes extends Context.Service<
       const decide = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
         const summaries = yield* reports.summarize(rows, at)
-        const awayUntil = yield* Effect.orDie(findLastAway(sql))
+        const awayUntil = yield* Effect.orDie(findLastDowntimeEnd(sql))
         const ms = at.getTime()
         for (const row of rows) {
           const { cause, checkAtMs, state } = decideProcess(
@@ -172,7 +172,7 @@ const evaluateObservation = (
  */
 export const ProcessChecksLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
   Effect.flatMap(Processes, ({ checkDue }) =>
-    Effect.sleep(agentsBackMs).pipe(
+    Effect.sleep(agentReconnectMs).pipe(
       Effect.andThen(
         loop("checking process monitors", checkDue, { between: (ms) => Effect.sleep(ms) })
       ),

@@ -1,6 +1,6 @@
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessMonitor"
-import { agentLeaseMs, agentsBackMs } from "../../engine/index.ts"
+import { agentLeaseMs, agentReconnectMs } from "../../engine/index.ts"
 
 export interface ProcessRules {
   /** Null if the monitor watches all workers with its labels. */
@@ -75,7 +75,7 @@ export const decideProcess = (
     : summary.total === null
       ? before.failing
       : evaluateReport(rules, before.failing, summary.total, nowMs)
-  const backAtMs = awayUntilMs + agentsBackMs + rules.interval_seconds * 1_000
+  const backAtMs = awayUntilMs + agentReconnectMs + rules.interval_seconds * 1_000
   const reportedAtMs = Math.max(sinceMs, summary.atMs ?? sinceMs)
   const silentAtMs = Math.max(reportedAtMs + silentAfterMs(rules), backAtMs)
   const downAtMs =

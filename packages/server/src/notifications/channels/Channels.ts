@@ -14,13 +14,13 @@ import { isDeepStrictEqual } from "node:util"
 import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
-  againIfOvertaken,
+  retryOnConflict,
   checkVersion,
   Ids,
-  isDefinedAs,
+  matchesDefinition,
   orNotFound,
   Secrets,
-  namingHolder,
+  withExistingId,
   upsertByKey
 } from "../../core/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
@@ -142,7 +142,7 @@ export class Channels extends Context.Service<Channels>()(
         const before = opened(row)
         const after = changes.config === undefined ? before : yield* changed(row, changes.config)
         const isSameConfig = changes.config === undefined || isDeepStrictEqual(before, after)
-        if (isSameConfig && isDefinedAs(row, Struct.omit(changes, ["config"])))
+        if (isSameConfig && matchesDefinition(row, Struct.omit(changes, ["config"])))
           return toChannel(row)
         const sealed =
           isSameConfig || after === undefined ? row : sealConfig(ring, id, kinds[row.kind], after)
@@ -178,7 +178,7 @@ export class Channels extends Context.Service<Channels>()(
       })
 
       const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
-        namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+        withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
       return {
         list: Effect.fn("Channels.list")(function* (
@@ -223,7 +223,7 @@ export class Channels extends Context.Service<Channels>()(
                 isDefined: Effect.fnUntraced(function* (row) {
                   if (row.kind !== named.kind) return yield* otherKind(row)
                   const config = yield* changed(row, onlyThese(row, given))
-                  return isDefinedAs(row, named) && isDeepStrictEqual(config, opened(row))
+                  return matchesDefinition(row, named) && isDeepStrictEqual(config, opened(row))
                 }),
                 show: (row) => Effect.succeed(toChannel(row)),
                 lock: ({ id }) => repo.findForUpdate(workspaceId, id),
@@ -232,7 +232,7 @@ export class Channels extends Context.Service<Channels>()(
             )
           },
           transaction,
-          againIfOvertaken
+          retryOnConflict
         ),
 
         update: Effect.fn("Channels.update")(

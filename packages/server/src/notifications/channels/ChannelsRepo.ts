@@ -8,7 +8,7 @@ import { NotificationChannelId, WorkspaceId } from "@scheduling/domain/shared/Id
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
-import { keyIsTaken } from "../../core/index.ts"
+import { failIfKeyTaken } from "../../core/index.ts"
 import {
   countRows,
   isListedAfter,
@@ -139,7 +139,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               })}`
           },
           (insertion, { key }) =>
-            keyIsTaken("notification_channel", "A notification channel", key)(insertion),
+            failIfKeyTaken("notification_channel", "A notification channel", key)(insertion),
           orWorkspaceNotFound
         ),
 
@@ -213,7 +213,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             yield* updateNext(sql, [channel.id], channel.updated_at)
           },
           (change, _, { key }) =>
-            keyIsTaken("notification_channel", "A notification channel", key)(change),
+            failIfKeyTaken("notification_channel", "A notification channel", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

@@ -4,7 +4,7 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import { Effect, type Schema } from "effect"
 import type { Mail, SendResult } from "../../mail/index.ts"
 import type { Message } from "./Message.ts"
-import { cut, oneLine } from "../../core/index.ts"
+import { truncate, oneLine } from "../../core/index.ts"
 
 /** The result of one attempt to send a message over a channel. */
 export interface ChannelResult extends SendResult {
@@ -151,7 +151,7 @@ const reasonOf = (result: CallResult, { json, text }: Answer): string => {
       : typeof given === "string"
         ? given
         : JSON.stringify(given)
-  const reason = cut(oneLine(words), 300)
+  const reason = truncate(oneLine(words), 300)
   const status = `answered ${result.status_code}`
   if (reason === "") return result.error?.message ?? status
   return `${status}: ${reason}`

@@ -3,7 +3,7 @@ import {
   isRecovery,
   isProblem
 } from "@scheduling/domain/notifications/NotificationEvent"
-import { cut, oneLine } from "../../core/index.ts"
+import { truncate, oneLine } from "../../core/index.ts"
 import type { EventData } from "../../events/index.ts"
 
 /** An event as a delivery keeps it. */
@@ -74,17 +74,17 @@ export const messageOf = (source: MessageSource): Message => {
     id: source.id,
     workspace: { id: source.workspace_id, name: oneLine(source.workspace_name) },
     tone: begun > 0 ? "down" : ended > 0 ? "up" : "other",
-    title: cut(isOne ? titleOf(only) : groupTitle(source), 140),
+    title: truncate(isOne ? titleOf(only) : groupTitle(source), 140),
     lines: isOne
       ? only.reason === null
         ? []
-        : [cut(oneLine(only.reason), 500)]
+        : [truncate(oneLine(only.reason), 500)]
       : [
-          ...shown.map((event) => cut(eventLine(event), 200)),
+          ...shown.map((event) => truncate(eventLine(event), 200)),
           ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])
         ],
     facts: isOne
-      ? only.facts.map(({ name, value }) => ({ name, value: cut(oneLine(value), 300) }))
+      ? only.facts.map(({ name, value }) => ({ name, value: truncate(oneLine(value), 300) }))
       : [],
     events: shown,
     count,

@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut, escapeMarkdown } from "../../core/index.ts"
+import { truncate, escapeMarkdown } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
 
 /** 10015: the webhook is unknown. 50027: its token is wrong. */
@@ -25,8 +25,8 @@ export const discord = httpKind({
         allowed_mentions: { parse: [] },
         embeds: [
           {
-            title: cut(escapeMarkdown(message.title), 256),
-            description: cut(bodyLines(message).map(escapeMarkdown).join("\n"), 4_096),
+            title: truncate(escapeMarkdown(message.title), 256),
+            description: truncate(bodyLines(message).map(escapeMarkdown).join("\n"), 4_096),
             color: Number.parseInt(colors[message.tone].slice(1), 16),
             timestamp: message.created_at.toISOString()
           }

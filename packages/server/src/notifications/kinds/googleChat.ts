@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cutBytes, escapeHtml } from "../../core/index.ts"
+import { truncateBytes, escapeHtml } from "../../core/index.ts"
 
 /** Sends a card, because in plain text `<users/all>` notifies everybody. The limit is 32,000 bytes. */
 export const googleChat = httpKind({
@@ -22,7 +22,7 @@ export const googleChat = httpKind({
             sections: [
               {
                 widgets: bodyLines(message).map((text) => ({
-                  textParagraph: { text: escapeHtml(cutBytes(text, 1_000)) }
+                  textParagraph: { text: escapeHtml(truncateBytes(text, 1_000)) }
                 }))
               }
             ]

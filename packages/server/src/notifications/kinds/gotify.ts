@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 import { under } from "./fields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const
@@ -18,7 +18,7 @@ export const gotify = httpKind({
     headers: { "x-gotify-key": token },
     body: {
       title: message.title,
-      message: cut(bodyLines(message).join("\n"), 8_000),
+      message: truncate(bodyLines(message).join("\n"), 8_000),
       priority: priorities[message.tone]
     }
   }),

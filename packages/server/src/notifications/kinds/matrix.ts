@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines, plainText } from "./Message.ts"
-import { cut, escapeHtml } from "../../core/index.ts"
+import { truncate, escapeHtml } from "../../core/index.ts"
 import { bearer, under } from "./fields.ts"
 
 /** The transaction has the id of the delivery, so that a retry posts no second message. */
@@ -21,11 +21,11 @@ export const matrix = httpKind({
     headers: bearer(access_token),
     body: {
       msgtype: message.tone === "down" ? "m.text" : "m.notice",
-      body: cut(plainText(message), 8_000),
+      body: truncate(plainText(message), 8_000),
       format: "org.matrix.custom.html",
       formatted_body: [
         `<strong>${escapeHtml(message.title)}</strong>`,
-        ...bodyLines(message).map((text) => escapeHtml(cut(text, 500)))
+        ...bodyLines(message).map((text) => escapeHtml(truncate(text, 500)))
       ].join("<br>"),
       "m.mentions": {}
     }

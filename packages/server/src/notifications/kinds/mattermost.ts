@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
+import { truncate, escapeMarkdown, withoutMentions } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
@@ -21,7 +21,7 @@ export const mattermost = httpKind({
         {
           fallback: message.title,
           color: colors[message.tone],
-          text: cut(bodyLines(message).map(safe).join("\n"), 7_000)
+          text: truncate(bodyLines(message).map(safe).join("\n"), 7_000)
         }
       ]
     }

@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut, cutBytes } from "../../core/index.ts"
+import { truncate, truncateBytes } from "../../core/index.ts"
 import { bearer } from "./fields.ts"
 
 const tags = {
@@ -28,8 +28,8 @@ export const ntfy = httpKind({
     headers: token === undefined ? {} : bearer(token),
     body: {
       topic,
-      title: cut(message.title, 250),
-      message: cutBytes(bodyLines(message).join("\n"), 4_000),
+      title: truncate(message.title, 250),
+      message: truncateBytes(bodyLines(message).join("\n"), 4_000),
       priority: priorities[message.tone],
       tags: [tags[message.tone]]
     }

@@ -1,15 +1,15 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines, type Message } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "api.opsgenie.com", eu: "api.eu.opsgenie.com" } as const
 
 /** The fields of an alert, as Opsgenie and its successor have them. */
 export const alertOf = (message: Message, priority: string) => ({
-  message: cut(message.title, 130),
+  message: truncate(message.title, 130),
   alias: message.incident_key,
-  description: cut(bodyLines(message).join("\n"), 15_000),
+  description: truncate(bodyLines(message).join("\n"), 15_000),
   source: "scheduling-service",
   priority: message.tone === "down" ? priority : "P4"
 })

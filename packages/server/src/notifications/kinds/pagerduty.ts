@@ -1,6 +1,6 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 
@@ -23,7 +23,7 @@ export const pagerduty = httpKind({
         : {
             event_action: "trigger",
             payload: {
-              summary: cut(message.title, 1_024),
+              summary: truncate(message.title, 1_024),
               source: message.workspace.name,
               severity: message.tone === "down" ? severity : "warning",
               timestamp: message.created_at.toISOString(),

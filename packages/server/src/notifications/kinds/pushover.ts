@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 import { form, formHeaders } from "./fields.ts"
 
 /** 400 with `user: invalid` or `token: invalid` is final. 429 is the quota of the month. */
@@ -20,8 +20,8 @@ export const pushover = httpKind({
       body: form({
         token,
         user,
-        title: cut(message.title, 250),
-        message: cut(bodyLines(message).join("\n"), 1_024),
+        title: truncate(message.title, 250),
+        message: truncate(bodyLines(message).join("\n"), 1_024),
         timestamp: String(Math.floor(message.created_at.getTime() / 1_000)),
         priority: rings ? "2" : message.tone === "down" ? "1" : "0",
         retry: rings ? "60" : undefined,

@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
 
 /** Slack interprets only `&`, `<` and `>`. Once they are escaped, no name mentions anybody or hides a link. */
@@ -24,7 +24,7 @@ export const slack = httpKind({
         {
           color: colors[message.tone],
           fallback: escape(message.title),
-          text: cut(escape(bodyLines(message).join("\n")), 3_000),
+          text: truncate(escape(bodyLines(message).join("\n")), 3_000),
           mrkdwn_in: []
         }
       ]

@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cutBytes, escapeMarkdown } from "../../core/index.ts"
+import { truncateBytes, escapeMarkdown } from "../../core/index.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 
@@ -37,7 +37,7 @@ export const teams = httpKind({
               },
               ...bodyLines(message).map((text) => ({
                 type: "TextBlock",
-                text: escapeMarkdown(cutBytes(text, 1_000)),
+                text: escapeMarkdown(truncateBytes(text, 1_000)),
                 wrap: true,
                 spacing: "Small"
               }))

@@ -2,7 +2,7 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { Effect } from "effect"
 import { type Answer, answerOf, classify, type Kind } from "./Kind.ts"
 import { plainText } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 
 const parametersOf = ({ json }: Answer): Readonly<Record<string, unknown>> => {
   const { parameters } = json
@@ -29,7 +29,7 @@ export const telegram: Kind = {
       url: `https://api.telegram.org/bot${bot_token}/sendMessage`,
       body: {
         chat_id,
-        text: cut(plainText(message), 4_096),
+        text: truncate(plainText(message), 4_096),
         link_preview_options: { is_disabled: true },
         ...(thread_id === undefined ? {} : { message_thread_id: thread_id })
       }

@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut } from "../../core/index.ts"
+import { truncate } from "../../core/index.ts"
 import { basic, form, formHeaders } from "./fields.ts"
 
 /** The codes for a number that does not exist, is no mobile number, or whose owner answered STOP. */
@@ -25,7 +25,7 @@ export const twilioSms = httpKind({
     body: form({
       To: to,
       ...(from.startsWith("MG") ? { MessagingServiceSid: from } : { From: from }),
-      Body: gsm(cut([message.title, ...bodyLines(message)].join("\n"), maxLength))
+      Body: gsm(truncate([message.title, ...bodyLines(message)].join("\n"), maxLength))
     })
   }),
   rules: {

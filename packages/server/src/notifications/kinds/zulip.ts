@@ -1,7 +1,7 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { cut, escapeMarkdown, withoutMentions } from "../../core/index.ts"
+import { truncate, escapeMarkdown, withoutMentions } from "../../core/index.ts"
 import { basic, form, formHeaders, under } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
@@ -31,7 +31,7 @@ export const zulip = httpKind({
       type: "stream",
       to: channel,
       topic,
-      content: cut(
+      content: truncate(
         [`**${safe(message.title)}**`, ...bodyLines(message).map(safe)].join("\n"),
         10_000
       )

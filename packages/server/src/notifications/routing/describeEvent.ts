@@ -7,7 +7,7 @@ import type { EventData, RunData } from "../../events/index.ts"
 import type { Fact, MessageEvent } from "../kinds/Message.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import type { Problem } from "./problemAfter.ts"
-import { cut, oneLine } from "../../core/index.ts"
+import { truncate, oneLine } from "../../core/index.ts"
 
 type Described = Pick<OutboxEvent, "subject_id" | "at" | "data"> & {
   readonly event: DeliveredEvent
@@ -23,12 +23,15 @@ export const describeEvent = (
   return {
     event: event.event,
     subject_id: event.subject_id,
-    name: cut(oneLine(data.name ?? taskName ?? "something that is gone"), 200),
+    name: truncate(oneLine(data.name ?? taskName ?? "something that is gone"), 200),
     reason: reasonOf(event),
     at: event.at.toISOString(),
     data: data.about ?? dataOfRun(event, data.run),
     facts: [...(data.facts ?? []), ...runFacts(data.run), ...problemFacts(event, problem)].map(
-      ({ name, value }) => ({ name: cut(oneLine(name), 50), value: cut(oneLine(value), 300) })
+      ({ name, value }) => ({
+        name: truncate(oneLine(name), 50),
+        value: truncate(oneLine(value), 300)
+      })
     ),
     ...(data.reminder === true ? { reminder: true } : {})
   }
@@ -61,10 +64,10 @@ const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData =>
 }
 
 const reasonOf = ({ data: { reason, run } }: Described): string | null => {
-  if (reason !== undefined) return cut(oneLine(reason), 300)
+  if (reason !== undefined) return truncate(oneLine(reason), 300)
   if (run === undefined || run.error === null) return null
   const why = parseErrorLine(run.error).message
-  return cut(oneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
+  return truncate(oneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
 }
 
 const runFacts = (run: RunData | undefined): ReadonlyArray<Fact> =>

@@ -5,7 +5,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { Cause, Clock, Context, DateTime, Effect, Layer, Result } from "effect"
-import { AppConfig, cut, Secrets, shortMessage } from "../../core/index.ts"
+import { AppConfig, truncate, Secrets, shortMessage } from "../../core/index.ts"
 import { CallSecrets, cannotSign, SigningSecrets, valuesFor } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
@@ -139,8 +139,8 @@ export class Transport extends Context.Service<Transport>()(
           const nanos = clock.monotonicTimeNanosUnsafe() - started
           return {
             ...result,
-            response: result.response === null ? null : cut(storable(result.response), 1_000),
-            error: result.error === null ? null : cut(storable(result.error), 500),
+            response: result.response === null ? null : truncate(storable(result.response), 1_000),
+            error: result.error === null ? null : truncate(storable(result.error), 500),
             duration_ms: Math.round(Number(nanos) / 1e6)
           }
         })

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { shownStatus } from "../../engine/index.ts"
+import { apiStatus } from "../../engine/index.ts"
 import { earliestIdAt } from "../executions/idRange.ts"
 import type { PageRequest } from "../../store/index.ts"
 
@@ -122,7 +122,7 @@ export class ChainRunsRepo extends Context.Service<
           WITH heads AS (${heads})
           SELECT
             runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger,
-            ${sql.literal(shownStatus())} AS status,
+            ${sql.literal(apiStatus())} AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
             NULL::float8 AS duration_ms, status_code, error, awaiting_since,
             CASE WHEN version_id IS NOT NULL THEN ARRAY(

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { shownStatus } from "../../engine/index.ts"
+import { apiStatus } from "../../engine/index.ts"
 import { bounds } from "./StatisticsHistogram.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
@@ -110,7 +110,7 @@ export class ExecutionStatsRepo extends Context.Service<
                     ...edges.flatMap((edge) => ended(edge, isTakenIn(edge))),
                     sql`
                       SELECT
-                        scheduled_for, ${sql.literal(shownStatus())}, NULL,
+                        scheduled_for, ${sql.literal(apiStatus())}, NULL,
                         CASE WHEN trigger <> 'rerun'
                           THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)
                         END,

@@ -13,7 +13,7 @@ import {
 } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasBegun, parseExchangeText, shownStatus } from "../../engine/index.ts"
+import { hasBegun, parseExchangeText, apiStatus } from "../../engine/index.ts"
 import { countRows, type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 import {
   executionConditions,
@@ -323,7 +323,7 @@ export class ExecutionsRepo extends Context.Service<
 // ---------------------------------------------------------------------------
 
 const unfinishedColumns = `
-  id, kind, task_id, chain_run_id, step, trigger, ${shownStatus()} AS status,
+  id, kind, task_id, chain_run_id, step, trigger, ${apiStatus()} AS status,
   scheduled_for, started_at, NULL::timestamptz AS finished_at,
   CASE WHEN trigger <> 'rerun'
     THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)::float8

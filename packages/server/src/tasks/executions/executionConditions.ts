@@ -5,7 +5,7 @@ import type {
   ExecutionTrigger
 } from "@scheduling/domain/executions/Execution"
 import type { SqlClient, Statement } from "effect/sql"
-import { hasBegun, shownStatus } from "../../engine/index.ts"
+import { hasBegun, apiStatus } from "../../engine/index.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
 export interface ExecutionFilter {
@@ -144,7 +144,7 @@ export const executionConditions = (
     ...(unfinished === undefined || unfinished.includes("queued")
       ? [isDue(sql, now, "started_at IS NOT NULL")]
       : []),
-    ...isOneOf(sql, shownStatus(), unfinished)
+    ...isOneOf(sql, apiStatus(), unfinished)
   ]
   const hasExecutions = status === undefined || status.some(isFinished)
   const executions = finishedConditions(sql, workspaceId, filter)

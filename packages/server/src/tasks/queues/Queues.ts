@@ -22,14 +22,14 @@ import { SqlClient } from "effect/sql"
 import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
-  againIfOvertaken,
+  retryOnConflict,
   checkVersion,
   Ids,
-  isDefinedAs,
+  matchesDefinition,
   orNotFound,
-  namingHolder,
+  withExistingId,
   upsertByKey,
-  type Upserted
+  type UpsertResult
 } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
@@ -65,7 +65,7 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       key: string,
       definition: QueueDefinition
-    ) => Effect.Effect<Upserted<Queue>, NotFound | Conflict | QuotaExceeded | Stale>
+    ) => Effect.Effect<UpsertResult<Queue>, NotFound | Conflict | QuotaExceeded | Stale>
     readonly update: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId,
@@ -148,7 +148,7 @@ export class Queues extends Context.Service<
         if (changed.max_concurrency === null && changed.rate_per_second === null) {
           return yield* noLimit
         }
-        if (isDefinedAs(before, changes)) return toQueue(before)
+        if (matchesDefinition(before, changes)) return toQueue(before)
         const after = {
           ...changed,
           version: before.version + 1,
@@ -203,7 +203,7 @@ export class Queues extends Context.Service<
       })
 
       const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
-        namingHolder(key, (taken) => repo.findByKey(workspaceId, taken))
+        withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
       return Queues.of({
         list: Effect.fn("Queues.list")(function* (workspaceId, query) {
@@ -234,7 +234,7 @@ export class Queues extends Context.Service<
               {
                 find: repo.findByKey(workspaceId, key),
                 make: createQueue(workspaceId, defined),
-                isDefined: (row) => Effect.succeed(isDefinedAs(row, defined)),
+                isDefined: (row) => Effect.succeed(matchesDefinition(row, defined)),
                 show: (row) => Effect.succeed(toQueue(row)),
                 lock: ({ id }) => Effect.option(findLocked(workspaceId, id)),
                 change: (row) =>
@@ -243,7 +243,7 @@ export class Queues extends Context.Service<
             )
           },
           transaction,
-          againIfOvertaken
+          retryOnConflict
         ),
 
         update: Effect.fn("Queues.update")(change, (write, workspaceId, _, { key }) =>

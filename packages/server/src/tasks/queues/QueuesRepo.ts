@@ -7,7 +7,7 @@ import { definedFields } from "@scheduling/domain/definitions/definedFields"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
-import { keyIsTaken } from "../../core/index.ts"
+import { failIfKeyTaken } from "../../core/index.ts"
 import { isInPhase } from "../../engine/index.ts"
 import {
   countRows,
@@ -164,7 +164,7 @@ export class QueuesRepo extends Context.Service<
                 ${queue.updated_at}
               )`
           },
-          (insertion, { key }) => keyIsTaken("queue", "A queue", key)(insertion),
+          (insertion, { key }) => failIfKeyTaken("queue", "A queue", key)(insertion),
           Effect.catchTag("SqlError", Effect.die)
         ),
 
@@ -225,7 +225,7 @@ export class QueuesRepo extends Context.Service<
             WHERE workspace_id = ${workspace_id}
               AND id = ${id}`
           },
-          (change, { key }) => keyIsTaken("queue", "A queue", key)(change),
+          (change, { key }) => failIfKeyTaken("queue", "A queue", key)(change),
           Effect.catchTag("SqlError", Effect.die)
         ),
 

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
-import { batched, columnsOfAnyLength } from "../../store/index.ts"
+import { batched, variableLengthColumns } from "../../store/index.ts"
 import { beatBatch } from "./batchSettings.ts"
 import { watchSql, watchHashSql } from "./watchSql.ts"
 
@@ -91,7 +91,7 @@ export class AgentSessionsRepo extends Context.Service<
       const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
 
       const renewAll = (beats: ReadonlyArray<Beat>) => {
-        const column = columnsOfAnyLength(sql, beats)
+        const column = variableLengthColumns(sql, beats)
         return sql<SessionRenewal>`
           WITH beats AS (
             SELECT session, string_to_array(running, ' ')::uuid[] AS running

@@ -33,18 +33,18 @@ import {
   cannotSign,
   claimForWorker,
   CompletionUrls,
-  type GivenRun,
-  GivenRuns,
+  type AgentRun,
+  AgentRuns,
   handBack,
   type FilledCall,
   loadWholeCall,
-  type Filling,
+  type CallValues,
   makeFillCall,
-  makeOpenTogether,
+  makeDecryptBatch,
   makeSecretsCache,
-  makeSettleAlone,
+  makeSettleRuns,
   noCall,
-  resultWithout,
+  resultOfUnmadeCall,
   type Settlement,
   settlementOf,
   type SigningSecrets,
@@ -91,7 +91,7 @@ export class Claims extends Context.Service<
     | CompletionUrls
     | Dispatch
     | EndSignals
-    | GivenRuns
+    | AgentRuns
     | AgentSessions
     | Signals
     | SigningSecrets
@@ -105,15 +105,15 @@ export class Claims extends Context.Service<
       const clock = yield* Clock.Clock
       const completionUrls = yield* CompletionUrls
       const dispatch = yield* Dispatch
-      const given = yield* GivenRuns
+      const given = yield* AgentRuns
       const sessions = yield* AgentSessions
       const stopping = yield* Stopping
       const secretsOf = yield* makeSecretsCache
-      const settleAlone = yield* makeSettleAlone(sql)
+      const settleRuns = yield* makeSettleRuns(sql)
       const large = yield* Semaphore.make(largeAtOnce)
       const loads = yield* Semaphore.make(largeAtOnce)
       const fillCall = yield* makeFillCall
-      const openTogether = yield* makeOpenTogether
+      const decryptBatch = yield* makeDecryptBatch
 
       const read = Effect.fnUntraced(function* (run: StartedRun) {
         if (run.withheld === 0) {
@@ -128,7 +128,7 @@ export class Claims extends Context.Service<
       const prepare = Effect.fnUntraced(function* (
         run: StartedRun,
         started_ms: number,
-        filling: Filling | undefined
+        filling: CallValues | undefined
       ) {
         const loaded = yield* read(run)
         if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
@@ -144,7 +144,7 @@ export class Claims extends Context.Service<
           readonly result: Parameters<typeof settlementOf>[2]
         }>
       ) {
-        yield* settleAlone(refused.map(({ result, run }) => settlementOf(run, session, result)))
+        yield* settleRuns(refused.map(({ result, run }) => settlementOf(run, session, result)))
       })
 
       /** Builds the calls of started runs. Runs beyond the size of one answer are handed back. */
@@ -154,7 +154,7 @@ export class Claims extends Context.Service<
         started: ReadonlyArray<StartedRun>
       ) {
         const secrets = (yield* secretsOf(new Set([workspace_id]))).get(workspace_id) ?? []
-        const fillings = yield* openTogether(started)
+        const fillings = yield* decryptBatch(started)
         const now = yield* DateTime.nowAsDate
         const deadline = timestampOf(new Date(now.getTime() + agentLeaseMs))
         const calls: Array<WorkerCall> = []
@@ -176,7 +176,7 @@ export class Claims extends Context.Service<
               ? cannotCall(cannotSign)
               : yield* prepare(run, started_ms, fillings.get(run))
           if (Result.isFailure(filled)) {
-            const result = resultWithout(run, filled.failure, started_ms, yield* Random.next)
+            const result = resultOfUnmadeCall(run, filled.failure, started_ms, yield* Random.next)
             failed.push({ run, result })
           } else {
             given.remember(session, givenRun(run, filled.success, started_ms))
@@ -278,7 +278,7 @@ const givenRun = (
   { attempt, id, kind, lost, position, row_at, task_id, workspace_id }: StartedRun,
   { call: { call_options, retry_count, timeout_seconds }, token }: FilledCall,
   started_ms: number
-): GivenRun => ({
+): AgentRun => ({
   id,
   workspace_id,
   task_id,

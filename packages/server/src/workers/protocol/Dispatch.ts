@@ -36,7 +36,7 @@ const pauseMs = 10
  * The least time after a read that found nothing for the waiting agents, because other agents get
  * those runs.
  */
-const fruitlessPauseMs = 100
+const emptyPauseMs = 100
 
 /** The longest pause after a read. A pause is ten times the duration of the read, up to this. */
 const longestPauseMs = 250
@@ -157,10 +157,7 @@ export class Dispatch extends Context.Service<
           waker.wake()
           const tookMs = elapsedMs(clock) - beganMs
           yield* Effect.sleep(
-            Math.max(
-              isFruitless ? fruitlessPauseMs : pauseMs,
-              Math.min(longestPauseMs, 10 * tookMs)
-            )
+            Math.max(isFruitless ? emptyPauseMs : pauseMs, Math.min(longestPauseMs, 10 * tookMs))
           )
         })
 

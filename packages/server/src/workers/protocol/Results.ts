@@ -16,11 +16,11 @@ import { SqlClient } from "effect/sql"
 import {
   AccessTokens,
   findHeld,
-  GivenRuns,
+  AgentRuns,
   handBack,
   type HeldRun,
-  lostSettlement,
-  makeSettleAlone,
+  settlementOfLostRun,
+  makeSettleRuns,
   type Settlement,
   settlementOf,
   classifyResult
@@ -65,15 +65,15 @@ export class Results extends Context.Service<
   static readonly layer: Layer.Layer<
     Results,
     never,
-    AccessTokens | AgentSessions | Dispatch | EndSignals | GivenRuns | Signals | SqlClient.SqlClient
+    AccessTokens | AgentSessions | Dispatch | EndSignals | AgentRuns | Signals | SqlClient.SqlClient
   > = Layer.effect(
     Results,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const dispatch = yield* Dispatch
-      const given = yield* GivenRuns
+      const given = yield* AgentRuns
       const sessions = yield* AgentSessions
-      const settleAlone = yield* makeSettleAlone(sql)
+      const settleRuns = yield* makeSettleRuns(sql)
       const signals = yield* Signals
       const tokens = yield* AccessTokens
 
@@ -117,7 +117,7 @@ export class Results extends Context.Service<
           )
         }
         if (returned.length > 0) yield* signals.wake
-        const settled = yield* settleAlone(
+        const settled = yield* settleRuns(
           known.flatMap((one) =>
             returned.includes(one) ? [] : [toSettlement(one.run, one.session, one.result, random)]
           )
@@ -199,6 +199,6 @@ const toSettlement = (
       // worker retries the call.
       return run.cancel_requested
         ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })
-        : lostSettlement({ ...run, lease_owner: session, on_worker: true })
+        : settlementOfLostRun({ ...run, lease_owner: session, on_worker: true })
   }
 }

@@ -4,7 +4,7 @@ import { WorkerId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
-import { batched, columnsOfAnyLength } from "../../store/index.ts"
+import { batched, variableLengthColumns } from "../../store/index.ts"
 import { beatBatch, idleClaimBatch } from "./batchSettings.ts"
 import { watchSql, watchHashSql } from "./watchSql.ts"
 
@@ -90,7 +90,7 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
       token_hash, expires_at, workers.id, workspace_id, node_id, paused, labels, offered_labels
     FROM worker_tokens
     JOIN workers ON workers.id = worker_tokens.worker_id
-    WHERE token_hash = ANY (${columnsOfAnyLength(sql, asked.flat())("text", (hash) => hash)}::text[])`.pipe(
+    WHERE token_hash = ANY (${variableLengthColumns(sql, asked.flat())("text", (hash) => hash)}::text[])`.pipe(
     Effect.orDie,
     Effect.map((rows) => {
       const found = new Map(rows.map((row) => [row.token_hash, row]))
@@ -111,7 +111,7 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
     const asked = claims.flatMap(({ hashes, session }) =>
       hashes.map((token_hash) => ({ token_hash, session }))
     )
-    const column = columnsOfAnyLength(sql, asked)
+    const column = variableLengthColumns(sql, asked)
     const lease = sql`now() + ${agentLeaseMs} * interval '1 millisecond'`
     const rows = yield* sql<TokenRow & { readonly watching: string }>`
       WITH known AS (

@@ -10,7 +10,7 @@ const isOwn =
   /^(id|lane|ip|mac|hash|details_hash|details_salt|ordinal|previous_at|previous_hash|password_hash|request_id|sealed_secret)$/
 
 /** Reads all rows of an account by table, with its own values replaced. */
-const rowsOf = Effect.fnUntraced(function* (member: Member) {
+const rowReader = Effect.fnUntraced(function* (member: Member) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
     SELECT relname::text AS name
@@ -52,9 +52,9 @@ layer(testAppLayer())("an account created by makeAccount", (it) => {
     Effect.gen(function* () {
       const registered = yield* registerAndLogIn()
       yield* untilLinked
-      const expected = yield* rowsOf(registered)
+      const expected = yield* rowReader(registered)
       assert.containsAllKeys(expected, ["audit_events", "memberships", "sessions", "users"])
-      assert.deepStrictEqual(yield* rowsOf(yield* signUp()), expected)
+      assert.deepStrictEqual(yield* rowReader(yield* signUp()), expected)
     })
   )
 

@@ -49,9 +49,7 @@ describe("a collector", () => {
           )
         )
       yield* passes("a first warning", () => said.length === 1)
-      assert.deepStrictEqual(said, [
-        "the collector does not accept metrics: status 503; retrying"
-      ])
+      assert.deepStrictEqual(said, ["the collector does not accept metrics: status 503; retrying"])
       yield* passes("a second warning", () => said.length === 2)
       assert.isAbove(collector.failed.metrics, 0)
       assert.match(

@@ -58,7 +58,7 @@ const defaults = {
   otlpHeaders: undefined,
   otlpProtocol: "http/json",
   otlpServiceName: "scheduling-service",
-  otlpSampled: 1
+  traceSampleRatio: 1
 }
 
 const variables: Readonly<
@@ -141,7 +141,7 @@ const variables: Readonly<
   },
   OTEL_SERVICE_NAME: { field: "otlpServiceName", good: ["scheduling-eu"], bad: [] },
   OTEL_TRACES_SAMPLER_ARG: {
-    field: "otlpSampled",
+    field: "traceSampleRatio",
     good: ["0", "0.1", "1"],
     bad: ["2", "-1", "all"]
   },
@@ -231,7 +231,7 @@ describe("Configuration", () => {
         const sampled = (OTEL_TRACES_SAMPLER: string) =>
           Effect.map(
             read({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: "0.1" }),
-            ({ otlpSampled }) => otlpSampled
+            ({ traceSampleRatio }) => traceSampleRatio
           )
         assert.strictEqual(yield* sampled("traceidratio"), 0.1)
         assert.strictEqual(yield* sampled("always_on"), 1)

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { judge } from "../../../src/engine/Nodes.ts"
+import { checkNodes } from "../../../src/engine/Nodes.ts"
 import { times } from "../../support/http.ts"
 import { begin, target } from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
@@ -50,7 +50,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
                 UPDATE runs
                 SET completes_by = now() - interval '1 second', awaiting_since = now() - interval '5 seconds'
                 WHERE id = ${id}`
-              const { overdue } = yield* judge(sql, { forMs, isLong })
+              const { overdue } = yield* checkNodes(sql, { forMs, isLong })
               return yield* Effect.fail(overdue)
             })
           )
@@ -58,7 +58,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
       assert.isFalse(yield* judged(4_000))
       assert.isTrue(yield* judged(6_000))
       assert.isTrue(yield* judged(4_000, true))
-      const { completion_due_in_ms } = yield* judge(sql)
+      const { completion_due_in_ms } = yield* checkNodes(sql)
       assert.closeTo(completion_due_in_ms ?? 0, 3_600_000, 60_000)
     })
   )

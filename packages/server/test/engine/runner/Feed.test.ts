@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { restMs } from "../../../src/engine/runner/Feed.ts"
+import { sleepMs } from "../../../src/engine/runner/Feed.ts"
 
 const look = { horizonMs: 12_000, pollMs: 500 }
 
@@ -11,6 +11,6 @@ describe("a node that looks for work", () => {
     ["gathers what fires soon", 12_010, 100],
     ["gathers what could have fired by now", 11_000, 100]
   ])("%s", (_, nextFireMs, restsMs) => {
-    assert.strictEqual(restMs(nextFireMs, look), restsMs)
+    assert.strictEqual(sleepMs(nextFireMs, look), restsMs)
   })
 })

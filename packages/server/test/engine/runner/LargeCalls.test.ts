@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../../src/engine/transitions/claim.ts"
-import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
+import { startOfTime } from "../../../src/engine/laneTurns.ts"
 import { declareAllDead, register } from "../../../src/engine/Nodes.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { Runner } from "../../../src/engine/runner/Runner.ts"
@@ -197,7 +197,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             node,
             limit: 10,
             lookAheadMs: 0,
-            from: beginningOf(0),
+            from: startOfTime(0),
             turns: null
           })
           const guarded = yield* start(sql, node, claimed.leased)

@@ -47,7 +47,7 @@ const begin = Effect.fnUntraced(function* (position: typeof step | null) {
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
   engine.intake.add([due], 0)
   engine.intake.take(0, 0)
-  assert.isTrue(engine.intake.isPressed)
+  assert.isTrue(engine.intake.hasWaitingRuns)
   return { engine, settler, writing: yield* write(position) }
 })
 
@@ -108,7 +108,7 @@ layer(TestLayer)("A result that is written", (it) => {
       const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
       engine.enroll(7)
       const ended = yield* running(engine, true)
-      assert.strictEqual(engine.handing([ended]).size, 1)
+      assert.strictEqual(engine.slotsToPassOn([ended]).size, 1)
       const { waker } = yield* (yield* EndSignals).watch([ended.id])
       engine.results.add(ended)
       yield* settler.settleSome
@@ -216,7 +216,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
       const { engine, writing } = yield* begin(null)
       yield* TestClock.adjust("60 millis")
       assert.lengthOf(engine.intake.take(0, 1), 1)
-      assert.isFalse(engine.intake.isPressed)
+      assert.isFalse(engine.intake.hasWaitingRuns)
       yield* TestClock.adjust("15 millis")
       yield* Fiber.join(writing)
     })

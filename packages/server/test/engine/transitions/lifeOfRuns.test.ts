@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomInt, randomUUID } from "node:crypto"
 import { type Dice, diceFrom } from "../../../../../proofs/fuzz/Dice.ts"
-import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
+import { startOfTime } from "../../../src/engine/laneTurns.ts"
 import { register } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { type Settlement, settlementOf } from "../../../src/engine/Run.ts"
@@ -22,7 +22,7 @@ import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { clearSome, listStops, stopTask } from "../../../src/engine/transitions/stop.ts"
+import { clearBatch, listStops, stopTask } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed } from "../../../src/engine/transitions/withdraw.ts"
 import { retryAfterDeadlock } from "../../../src/store/index.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
@@ -296,7 +296,7 @@ const claimSome = Effect.fnUntraced(function* (
   limit = 1 + world.dice.below(4)
 ) {
   const { model, sql } = world
-  yield* claim(sql, { node, limit, lookAheadMs: 1_000, from: beginningOf(0), turns: null })
+  yield* claim(sql, { node, limit, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
   const room = model.alive.has(node) ? limit : 0
   yield* compare(world, ({ chosen }) => model.take(chosen(model.in("ready"), room), node))
 })
@@ -472,7 +472,7 @@ const stopOne = Effect.fnUntraced(function* (world: World) {
       yield* isDeleted
         ? sql`DELETE FROM tasks WHERE id = ${task.id}`
         : sql`UPDATE tasks SET status = 'paused', next_fire_at = NULL WHERE id = ${task.id}`
-      yield* clearSome(sql, yield* stopTask(sql, refOf(world, task.id)))
+      yield* clearBatch(sql, yield* stopTask(sql, refOf(world, task.id)))
     })
   )
   yield* compare(world, ({ nextStep }) => model.cancel(model.of(task.id), nextStep))
@@ -607,7 +607,7 @@ const drain = Effect.fnUntraced(function* (world: World) {
 const clearStops = Effect.fnUntraced(function* (world: World) {
   const { sql, workspace } = world
   const stops = (yield* listStops(sql)).filter((stop) => stop.workspace_id === workspace)
-  for (const stop of stops) yield* sql.withTransaction(clearSome(sql, stop))
+  for (const stop of stops) yield* sql.withTransaction(clearBatch(sql, stop))
   yield* compare({ ...world, isAlone: false }, () => {})
 })
 

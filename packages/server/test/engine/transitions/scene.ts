@@ -6,7 +6,7 @@ import { register } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type SettledRun, settlementOf, type TaskOfRun } from "../../../src/engine/Run.ts"
 import type { RunState, Transition } from "../../../src/engine/RunState.ts"
-import { beginningOf } from "../../../src/engine/lanesInTurns.ts"
+import { startOfTime } from "../../../src/engine/laneTurns.ts"
 import { admit } from "../../../src/engine/transitions/admit.ts"
 import { awaitCompletion } from "../../../src/engine/transitions/awaitCompletion.ts"
 import { cancelRun } from "../../../src/engine/transitions/cancel.ts"
@@ -22,7 +22,7 @@ import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
-import { clearSome, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
+import { clearBatch, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed, withdrawSlots } from "../../../src/engine/transitions/withdraw.ts"
 import { insertQueue, setQueue } from "../queues/queues.ts"
 import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
@@ -118,7 +118,7 @@ const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
 })
 
 const claimDue: Way["apply"] = (sql, { node }) =>
-  claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: beginningOf(0), turns: null })
+  claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
 
 const fireDue =
   (leases: boolean): Way["apply"] =>
@@ -183,7 +183,7 @@ const stopAll =
       const stop = yield* of === "task"
         ? stopTask(sql, task)
         : stopWorkspace(sql, task.workspace_id)
-      yield* clearSome(sql, stop)
+      yield* clearBatch(sql, stop)
     }).pipe(sql.withTransaction)
 
 const ofTask = (sql: SqlClient.SqlClient, { task }: Scene): Statement.Fragment =>

@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import type { Settlement } from "../../Run.ts"
-import { hasBegun, nextTurn } from "../../RunState.ts"
+import { hasBegun, waitingState } from "../../RunState.ts"
 import { releaseBlocked } from "../release.ts"
 import { isHeld } from "./input.ts"
 
@@ -90,7 +90,7 @@ export const retry = (sql: SqlClient.SqlClient) => sql`
     retried AS (
       UPDATE runs
       SET
-        state = ${sql.literal(nextTurn())},
+        state = ${sql.literal(waitingState())},
         attempt = runs.attempt + 1,
         lost = runs.lost + input.lost::integer,
         trigger = CASE WHEN input.lost AND runs.kind <> 'chain' AND runs.trigger <> 'rerun' THEN 'retry' ELSE runs.trigger END,

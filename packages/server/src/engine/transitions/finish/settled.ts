@@ -1,7 +1,7 @@
 import type { FollowUp, NextStep } from "../../chains/ChainRuns.ts"
 import type { PausedTask } from "../../pauseFailing.ts"
 import type { Settlement } from "../../Run.ts"
-import type { Settled } from "../../Settled.ts"
+import type { SettleResult } from "../../SettleResult.ts"
 
 /** The columns that the statement returns for each run it wrote. */
 export interface WrittenRow {
@@ -20,7 +20,7 @@ export const settledOf = (
   followUps: ReadonlyMap<string, FollowUp>,
   rows: ReadonlyArray<WrittenRow>,
   paused: ReadonlyArray<PausedTask>
-): Settled => {
+): SettleResult => {
   const nextOf = ({ id }: Settlement) => followUps.get(id)?.next ?? null
   const waitsForTurn = new Map(rows.map(({ id, queue_id }) => [id, queue_id !== null]))
   const queues = rows.flatMap(({ queue_id, slot_queue_id }) => [slot_queue_id, queue_id])

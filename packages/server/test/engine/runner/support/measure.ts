@@ -8,7 +8,7 @@ import { StatsRollUpRepo } from "../../../../src/tasks/executions/StatsRollUpRep
 import { Partitions } from "../../../../src/engine/Partitions.ts"
 import type { Database } from "../../../../src/store/Sql.ts"
 import { claim } from "../../../../src/engine/transitions/claim.ts"
-import { beginningOf } from "../../../../src/engine/lanesInTurns.ts"
+import { startOfTime } from "../../../../src/engine/laneTurns.ts"
 import { register } from "../../../../src/engine/Nodes.ts"
 import { RunQueue } from "../../../../src/engine/RunQueue.ts"
 import { Runner } from "../../../../src/engine/runner/Runner.ts"
@@ -165,7 +165,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
       node,
       limit: 500,
       lookAheadMs: 0,
-      from: beginningOf(fromMs),
+      from: startOfTime(fromMs),
       turns: { except: [1], exceptAhead: [] }
     })
     return [found.started.length, performance.now() - before]

@@ -7,7 +7,7 @@ import { objectMaker } from "../core/index.ts"
  * this order. The driver adds columns one by one to an empty object. With 24 columns, that takes
  * ten times the time and memory of one object literal.
  */
-export const rowsOf = <Row extends object>(columns: ReadonlyArray<keyof Row & string>) => {
+export const rowReader = <Row extends object>(columns: ReadonlyArray<keyof Row & string>) => {
   const toRow = objectMaker<Row>(columns)
   return (
     statement: Statement.Statement<Row>

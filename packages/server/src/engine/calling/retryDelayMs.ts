@@ -1,7 +1,7 @@
 import type { Retry } from "@scheduling/domain/calls/CallOptions"
 
 const firstMs = 1_000
-const longestMs = 3_600_000
+const maxDelayMs = 3_600_000
 
 export interface RetryState {
   /** The number of failed attempts, not counting lost ones. At least 1. */
@@ -19,15 +19,15 @@ export interface RetryState {
  * least half of the chosen delay remains. A `Retry-After` of the response is the minimum, up to an
  * hour.
  */
-export const nextAttempt = (retry: RetryState, random: number): number | null => {
+export const retryDelayMs = (retry: RetryState, random: number): number | null => {
   if (retry.failures > retry.retry_count) return null
   const jittered = Math.round(waitOf(retry, random))
   const asked = Math.max(0, retry.retry_after_seconds ?? 0) * 1_000
-  return Math.max(jittered, Math.min(asked, longestMs))
+  return Math.max(jittered, Math.min(asked, maxDelayMs))
 }
 
 const waitOf = ({ failures, waits }: RetryState, random: number): number => {
-  if (waits === undefined) return random * Math.min(firstMs * 2 ** (failures - 1), longestMs)
+  if (waits === undefined) return random * Math.min(firstMs * 2 ** (failures - 1), maxDelayMs)
   const { factor, first_seconds, max_seconds } = waits
   const seconds = Math.min(first_seconds * factor ** (failures - 1), max_seconds)
   return (seconds * 1_000 * (1 + random)) / 2

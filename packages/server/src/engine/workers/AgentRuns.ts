@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import type { GivenRun } from "./WorkerHeld.ts"
+import type { AgentRun } from "./WorkerHeld.ts"
 
 /** This many entries take a few megabytes. */
 const maxRemembered = 8_192
@@ -9,10 +9,10 @@ const maxRemembered = 8_192
  * their results arrive. Missing runs are read from the database: the oldest entries are evicted
  * first, and the result of a run may be sent to any node.
  */
-export class GivenRuns extends Context.Service<
-  GivenRuns,
+export class AgentRuns extends Context.Service<
+  AgentRuns,
   {
-    readonly remember: (session: number, run: GivenRun) => void
+    readonly remember: (session: number, run: AgentRun) => void
     /**
      * Returns a run only once, because a result that is sent again must be compared with the stored
      * one.
@@ -21,16 +21,16 @@ export class GivenRuns extends Context.Service<
       readonly id: string
       readonly attempt: number
       readonly session: number
-    }) => GivenRun | undefined
+    }) => AgentRun | undefined
   }
->()("@scheduling/server/engine/workers/GivenRuns") {
-  static readonly layer: Layer.Layer<GivenRuns> = Layer.sync(GivenRuns, () => {
-    const runs = new Map<string, { readonly session: number; readonly run: GivenRun }>()
+>()("@scheduling/server/engine/workers/AgentRuns") {
+  static readonly layer: Layer.Layer<AgentRuns> = Layer.sync(AgentRuns, () => {
+    const runs = new Map<string, { readonly session: number; readonly run: AgentRun }>()
     const forgetOldest = () => {
       const [oldest] = runs.keys()
       if (oldest !== undefined) runs.delete(oldest)
     }
-    return GivenRuns.of({
+    return AgentRuns.of({
       remember: (session, run) => {
         if (runs.size >= maxRemembered) forgetOldest()
         runs.set(run.id, { session, run })

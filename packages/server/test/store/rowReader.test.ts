@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process"
 const program = (folder: string) => `
   import "effect/schema/SchemaJITCompiler/enable"
   import { Effect, Schema } from "effect"
-  import { rowsOf } from "${folder}/rowsOf.ts"
+  import { rowReader } from "${folder}/rowReader.ts"
   const rows = await Effect.runPromise(
-    rowsOf(["id", "due_ms"])({ values: Effect.succeed([["a", 1], ["b", null]]) })
+    rowReader(["id", "due_ms"])({ values: Effect.succeed([["a", 1], ["b", null]]) })
   )
   const encode = Schema.encodeSync(Schema.Struct({ at: Schema.NumberFromString }))
   console.log(JSON.stringify([rows, encode({ at: 1 })]))`

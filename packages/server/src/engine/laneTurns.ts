@@ -7,29 +7,29 @@ export interface LanePosition {
   readonly lane: string
 }
 
-export const beginningOf = (ms: number): LanePosition => ({ at_ms: ms, lane: firstLane })
+export const startOfTime = (ms: number): LanePosition => ({ at_ms: ms, lane: firstLane })
 
 const firstLane = String(-(2n ** 63n))
 
-export const timeOf = (sql: SqlClient.SqlClient, ms: number) =>
+export const timestampSql = (sql: SqlClient.SqlClient, ms: number) =>
   sql`to_timestamp(${ms}::float8 / 1000)`
 
-type Fragment = ReturnType<typeof timeOf>
+type Fragment = ReturnType<typeof timestampSql>
 
 /** The limit of what a node believes about the database clock. */
-export interface Trust {
+export interface ClockLimit {
   /** If `now()` is later than this, the database clock was stepped. Undefined accepts any time. */
   readonly latestMs?: number | undefined
 }
 
 /** SQL for whether the statement may rely on `now()`. */
-export const isTrusted = (sql: SqlClient.SqlClient, { latestMs }: Trust) =>
-  latestMs === undefined ? sql`true` : sql`now() <= ${timeOf(sql, latestMs)}`
+export const isTrusted = (sql: SqlClient.SqlClient, { latestMs }: ClockLimit) =>
+  latestMs === undefined ? sql`true` : sql`now() <= ${timestampSql(sql, latestMs)}`
 
 /** SQL for the end of the look-ahead, or null if `now()` cannot be trusted. */
-export const horizonOf = (
+export const lookAheadUntil = (
   sql: SqlClient.SqlClient,
-  { lookAheadMs, ...trust }: Trust & { readonly lookAheadMs: number }
+  { lookAheadMs, ...trust }: ClockLimit & { readonly lookAheadMs: number }
 ) => sql`
   CASE WHEN ${isTrusted(sql, trust)} THEN now() + ${lookAheadMs} * interval '1 millisecond' END`
 
@@ -63,7 +63,7 @@ export interface LaneTurns {
  * backlog. All lanes may have the same number of rows: half of them from the lane's earliest time,
  * a quarter from the next one, and so on.
  */
-export const lanesInTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
+export const laneTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
   const moment = sql.literal(turns.moment)
   const next = (after: Fragment) => sql`
         SELECT ${moment} AS moment, lane
@@ -78,7 +78,7 @@ export const lanesInTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
   return sql`
     walk AS (
       SELECT 1 AS visits, first.*
-      FROM (${next(sql`(${timeOf(sql, turns.from.at_ms)}, ${turns.from.lane}::bigint)`)}) AS first
+      FROM (${next(sql`(${timestampSql(sql, turns.from.at_ms)}, ${turns.from.lane}::bigint)`)}) AS first
       UNION ALL
       SELECT walk.visits + 1, next.*
       FROM walk

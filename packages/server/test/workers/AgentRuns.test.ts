@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { GivenRun } from "../../src/engine/workers/WorkerHeld.ts"
-import { GivenRuns } from "../../src/engine/workers/GivenRuns.ts"
+import type { AgentRun } from "../../src/engine/workers/WorkerHeld.ts"
+import { AgentRuns } from "../../src/engine/workers/AgentRuns.ts"
 import { times } from "../support/http.ts"
 
 const session = 7
 
-const run = (id: string): GivenRun => ({
+const run = (id: string): AgentRun => ({
   id,
   workspace_id: "workspace",
   task_id: "task",
@@ -23,10 +23,10 @@ const run = (id: string): GivenRun => ({
 
 const toLease = (id: string) => ({ id, attempt: 2, session })
 
-it.layer(GivenRuns.layer)("GivenRuns", (it) => {
+it.layer(AgentRuns.layer)("AgentRuns", (it) => {
   it.effect("recalls a run once, and only by the lease under which it was given", () =>
     Effect.gen(function* () {
-      const given = yield* GivenRuns
+      const given = yield* AgentRuns
       given.remember(session, run("a"))
       assert.isUndefined(given.recall({ ...toLease("a"), session: session + 1 }))
       assert.isUndefined(given.recall({ ...toLease("a"), attempt: 1 }))
@@ -37,7 +37,7 @@ it.layer(GivenRuns.layer)("GivenRuns", (it) => {
 
   it.effect("forgets the oldest runs, so that lost results do not fill the memory", () =>
     Effect.gen(function* () {
-      const given = yield* GivenRuns
+      const given = yield* AgentRuns
       const ids = times(10_000, (n) => `run ${n}`)
       for (const id of ids) given.remember(session, run(id))
       const recalled = ids.map((id) => given.recall(toLease(id)) !== undefined)

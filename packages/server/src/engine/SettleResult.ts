@@ -9,7 +9,7 @@ export interface FreedSlot {
 }
 
 /** The effects of writing results. */
-export interface Settled {
+export interface SettleResult {
   readonly ids: ReadonlyArray<string>
   /** Executions and chain runs that have finished, even if another node wrote their results. */
   readonly finished: ReadonlyArray<string>
@@ -34,7 +34,7 @@ export interface Settled {
   >
 }
 
-export const nothingSettled: Settled = {
+export const nothingSettled: SettleResult = {
   ids: [],
   finished: [],
   lastSteps: [],

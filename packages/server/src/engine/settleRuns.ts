@@ -9,9 +9,9 @@ import { finish } from "./transitions/finish.ts"
  * Settles runs that are not in the memory of any node, with all that follows from it. Do not call
  * it in a transaction. Returns the ids of the runs whose result was written.
  */
-export const makeSettleAlone = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const makeSettleRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const afterSettled = yield* makeAfterSettled
-  return Effect.fn("settleAlone")(function* (settlements: ReadonlyArray<Settlement>) {
+  return Effect.fn("settleRuns")(function* (settlements: ReadonlyArray<Settlement>) {
     if (settlements.length === 0) return new Set<string>()
     const settled = yield* retryAfterDeadlock(finish(sql, settlements))
     yield* afterSettled(settlements, settled)
