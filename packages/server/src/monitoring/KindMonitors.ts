@@ -383,7 +383,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         },
         transaction,
         (write, workspaceId, _, { stored }) =>
-          namingHolder(stored["key"] as string | null, (taken) =>
+          withExistingId(stored["key"] as string | null, (taken) =>
             rows.findByKey(workspaceId, taken)
           )(write)
       ),
