@@ -36,12 +36,12 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.getByRole("button", { name: "Remove member", exact: true }).click()
     await page.getByText("was removed").waitFor()
     await page.goto(`${w}/audit`)
-    await page.getByLabel("Resource").selectOption("member")
-    await page.waitForURL(/resource=member/)
+    await page.getByLabel("Kind of record").selectOption("member")
+    await page.waitForURL(/subject_kind=member/)
     await page.getByRole("row", { name: /Member removed.*Ada Lovelace/ }).waitFor()
     await page.getByRole("row", { name: /Member role changed/ }).waitFor()
     await person.client.apiKeys.create({ name: "Deploys", scopes: ["tasks:read"] })
-    await page.getByLabel("Resource").selectOption("api_key")
+    await page.getByLabel("Kind of record").selectOption("api_key")
     await page.getByRole("row", { name: /API key created.*Deploys/ }).waitFor()
     await person.client.notifications.createChannel({
       name: "Operations",
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
       config: { url: `${panel.url()}/v1/echo` }
     })
     await page.reload()
-    await page.getByLabel("Resource").selectOption("notification_channel")
+    await page.getByLabel("Kind of record").selectOption("notification_channel")
     await page.getByRole("row", { name: /Notification channel created.*Operations/ }).waitFor()
     expect(problems).toEqual([])
   })

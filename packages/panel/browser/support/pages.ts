@@ -234,7 +234,7 @@ export const pagesOf = async ({
     inside("checkout-done", "/usage?checkout=done"),
     inside("checkout-cancelled", "/usage?checkout=cancelled"),
     inside("audit", "/audit"),
-    inside("audit-filtered", "/audit?resource=api_key", async (page) => {
+    inside("audit-filtered", "/audit?subject_kind=api_key", async (page) => {
       await page.getByRole("button", { name: "Details" }).first().click()
       await page.getByRole("dialog").waitFor()
     }),

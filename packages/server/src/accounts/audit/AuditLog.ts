@@ -263,7 +263,8 @@ export class AuditLog extends Context.Service<
                 ${newest}`
             }
             // One page of each action, from the end of the index, and one page of these. A rare
-            // action is found at once among millions of others.
+            // action is found at once among millions of others. With an equal sign the planner would
+            // read all events of the service in the order of their ids, which takes seconds.
             return yield* sql<AuditRow>`
               SELECT ${columns}
               FROM unnest(${actions}::text[]) AS asked (asked_action)
@@ -271,8 +272,10 @@ export class AuditLog extends Context.Service<
                 SELECT ${columns}
                 FROM audit_events
                 WHERE ${matches}
-                  AND action = asked_action
-                ${newest}
+                  AND action >= asked_action
+                  AND action <= asked_action
+                ORDER BY action, id DESC
+                LIMIT ${page.limit + 1}
               ) AS events
               ${newest}`
           }, Effect.orDie)
