@@ -1093,6 +1093,26 @@ CREATE TABLE ssl_monitors (
 CREATE INDEX ssl_monitors_by_check ON ssl_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE TRIGGER ssl_monitors_found AFTER INSERT OR UPDATE OF host ON public.ssl_monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_target();
 
+CREATE TABLE status_pages (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  slug text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  title text NOT NULL,
+  description text,
+  published boolean NOT NULL,
+  groups jsonb NOT NULL,
+  notices jsonb NOT NULL,
+  created_by jsonb,
+  updated_by jsonb,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT status_pages_pkey PRIMARY KEY (id),
+  CONSTRAINT status_pages_slug_key UNIQUE (slug),
+  CONSTRAINT status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX status_pages_by_workspace ON status_pages USING btree (workspace_id, id DESC);
+
 CREATE TABLE stops (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,

@@ -28,6 +28,7 @@ import { SearchApi } from "./search/SearchApi.ts"
 import { SecretsApi } from "./secrets/SecretsApi.ts"
 import { ErrorShape } from "./shared/ErrorShape.ts"
 import { ServiceAccountsApi } from "./service-accounts/ServiceAccountsApi.ts"
+import { StatusPagesApi } from "./status-pages/StatusPagesApi.ts"
 import { SystemApi } from "./system/SystemApi.ts"
 import { WorkersApi } from "./workers/WorkersApi.ts"
 import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
@@ -63,6 +64,7 @@ export class Api extends HttpApi.make("scheduling")
     DnsMonitorsApi,
     ProcessMonitorsApi,
     IncidentsApi,
+    StatusPagesApi,
     NotificationsApi,
     BillingApi,
     WorkersApi,

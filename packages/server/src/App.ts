@@ -27,6 +27,7 @@ import { PlansLayer } from "./plans/index.ts"
 import { CheckedSecretsLayer, DatabaseClockLayer } from "./store/index.ts"
 import { SearchLayer } from "./search/index.ts"
 import { SecretsLayer } from "./secrets/index.ts"
+import { StatusPagesLayer } from "./status-pages/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
 import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
 
@@ -36,7 +37,7 @@ const ApiRoutes = HttpApiBuilder.layer(Api)
 /** A module may use the modules below it, as `scripts/modules.ts` defines. */
 export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(OperationsLayer),
-  Layer.provideMerge([LiveLayer, SearchLayer]),
+  Layer.provideMerge([LiveLayer, SearchLayer, StatusPagesLayer]),
   Layer.provideMerge(DefinitionsLayer),
   Layer.provideMerge(BillingLayer),
   Layer.provideMerge(WorkersLayer),

@@ -19,6 +19,7 @@ export const resources = [
   "worker",
   "queue",
   "secret",
+  "status_page",
   "user",
   "notification_settings",
   "subscription"

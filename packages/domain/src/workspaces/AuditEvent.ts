@@ -62,6 +62,9 @@ const auditActions = [
   "monitor.paused",
   "monitor.resumed",
   "monitor.deleted",
+  "status_page.created",
+  "status_page.updated",
+  "status_page.deleted",
   "worker.created",
   "worker.updated",
   "worker.paused",
@@ -93,7 +96,8 @@ const subjectKinds = [
   "delayed_task",
   "chain",
   "queue",
-  "monitor"
+  "monitor",
+  "status_page"
 ] as const
 
 const SubjectKind = oneOf(subjectKinds, {

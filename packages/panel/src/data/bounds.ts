@@ -167,6 +167,10 @@ export const SslMonitorInput = {
   key: { maxLength: 200 }
 }
 
+export const StatusNoticeInput = { title: { maxLength: 200 }, text: { maxLength: 5000 } }
+
+export const StatusPageGroupInput = { name: { maxLength: 100 }, tags: { each: { maxLength: 50 } } }
+
 export const TcpMonitorInput = {
   name: { maxLength: 200 },
   tags: { each: { maxLength: 50 } },

@@ -26,6 +26,7 @@ import { TcpMonitorsResource } from "./tcpMonitors.ts"
 import { DnsMonitorsResource } from "./dnsMonitors.ts"
 import { ProcessMonitorsResource } from "./processMonitors.ts"
 import { IncidentsResource } from "./incidents.ts"
+import { StatusPagesResource } from "./statusPages.ts"
 import { NotificationsResource } from "./notifications.ts"
 import { BillingResource } from "./billing.ts"
 import { WorkersResource } from "./workers.ts"
@@ -57,6 +58,7 @@ export type * from "./tcpMonitors.ts"
 export type * from "./dnsMonitors.ts"
 export type * from "./processMonitors.ts"
 export type * from "./incidents.ts"
+export type * from "./statusPages.ts"
 export type * from "./notifications.ts"
 export type * from "./billing.ts"
 export type * from "./workers.ts"
@@ -142,6 +144,8 @@ export class Resources {
   readonly processMonitors: ProcessMonitorsResource
   /** An incident is one outage of a monitor, until it recovers. */
   readonly incidents: IncidentsResource
+  /** Public pages that show how chosen monitors are doing. */
+  readonly statusPages: StatusPagesResource
   /** Which channels are notified of which failures and recoveries. */
   readonly notifications: NotificationsResource
   /** The plan of a workspace, its subscription and its usage. */
@@ -178,6 +182,7 @@ export class Resources {
     this.dnsMonitors = new DnsMonitorsResource(caller)
     this.processMonitors = new ProcessMonitorsResource(caller)
     this.incidents = new IncidentsResource(caller)
+    this.statusPages = new StatusPagesResource(caller)
     this.notifications = new NotificationsResource(caller)
     this.billing = new BillingResource(caller)
     this.workers = new WorkersResource(caller)

@@ -218,6 +218,7 @@ export interface BatchError {
       | "worker"
       | "queue"
       | "secret"
+      | "status_page"
       | "user"
       | "notification_settings"
       | "subscription"

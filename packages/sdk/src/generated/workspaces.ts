@@ -249,6 +249,9 @@ export type AuditAction =
   | "monitor.paused"
   | "monitor.resumed"
   | "monitor.deleted"
+  | "status_page.created"
+  | "status_page.updated"
+  | "status_page.deleted"
   | "worker.created"
   | "worker.updated"
   | "worker.paused"
@@ -305,6 +308,7 @@ export type AuditSubjectKind =
   | "chain"
   | "queue"
   | "monitor"
+  | "status_page"
 
 /**
  * The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the

@@ -22,6 +22,7 @@ import { monitorKinds } from "./monitorKinds.ts"
 export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
 export { correctMonitorTimes } from "./correctMonitorTimes.ts"
+export { Uptime } from "./uptime/Uptime.ts"
 export { answerPingsOr } from "./heartbeat/pingRoute.ts"
 
 const [first, ...others] = monitorKinds
@@ -29,7 +30,8 @@ const [first, ...others] = monitorKinds
 const KindsLayer = Layer.mergeAll(first.layer, ...others.map(({ layer }) => layer))
 
 const ListLayer = MonitorsHandlers.pipe(
-  Layer.provide([Monitors.layer, Uptime.layer]),
+  Layer.provide(Monitors.layer),
+  Layer.provideMerge(Uptime.layer),
   Layer.provide(MonitorListRepo.layer)
 )
 

@@ -91,6 +91,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO chain_steps (version_id, step_index, name, run_if, method, url, headers, body, timeout_seconds, retry_count, run_on, uses, weight)
      VALUES (${version}, 0, 'first', 'always', 'GET', 'https://example.com/', ${json}, ${odd}, 30, 0, '["a"]', '{}', 10),
             (${version}, 1, 'second', 'success', 'POST', 'https://example.com/', 'null', NULL, 30, 0, NULL, '{0}', 10)`,
+    `INSERT INTO status_pages (id, workspace_id, slug, title, description, published, groups, notices, created_by, updated_by, created_at, updated_at)
+     VALUES (${id(70)}, ${workspace}, 'every-page', ${odd}, ${odd}, true, ${json}, ${json}, ${json}, NULL, ${t}, ${t})`,
     `INSERT INTO queues (id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at, held_until, created_at, updated_at)
      VALUES (${queue}, ${workspace}, 'q', ${odd}, 2, 0.1, true, ${t}, ARRAY[${t}]::timestamptz[], ${t}, ${t})`,
     `INSERT INTO tasks (id, workspace_id, kind, key, name, status, method, url, headers, body, timeout_seconds, retry_count, version_id, steps_bytes, schedule, timezone, overlap, missed, dst_overlap, next_fire_at, fired_until, lane, run_at, created_at, updated_at)

@@ -9,7 +9,7 @@ import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { orNotFound } from "../../core/index.ts"
+import { dayMs, orNotFound } from "../../core/index.ts"
 import { StoreClock, timestampOf } from "../../store/index.ts"
 import { addLatencies, percentilesOf } from "./latencies.ts"
 import { type UptimeBucketRow, UptimeRepo, type WatchedMonitor } from "./UptimeRepo.ts"
@@ -28,6 +28,12 @@ export class Uptime extends Context.Service<
       id: MonitorId,
       period: UptimePeriod | undefined
     ) => Effect.Effect<MonitorSeries, NotFound>
+    /** Returns the last days of many monitors, oldest first. */
+    readonly daily: (
+      workspaceId: AuthorizedWorkspaceId,
+      ids: ReadonlyArray<string>,
+      days: number
+    ) => Effect.Effect<ReadonlyMap<string, DailyUptime>>
   }
 >()("@scheduling/server/monitoring/uptime/Uptime") {
   static readonly layer: Layer.Layer<Uptime, never, SqlClient.SqlClient | UptimeRepo> =
@@ -47,7 +53,7 @@ export class Uptime extends Context.Service<
           const { bucketSeconds, seconds } = periods[period]
           const widthMs = bucketSeconds * 1_000
           const fromMs = Math.floor((toMs - seconds * 1_000) / widthMs) * widthMs
-          const rows = yield* repo.list(workspaceId, id, bucketSeconds, new Date(fromMs))
+          const rows = yield* repo.list(workspaceId, [id], bucketSeconds, new Date(fromMs))
           const counted = new Map(rows.map((row) => [row.starts_at.getTime(), row]))
           const starts = Array.from(
             { length: Math.ceil((toMs - fromMs) / widthMs) },
@@ -79,6 +85,38 @@ export class Uptime extends Context.Service<
                 ...figuresOf([bucket])
               }))
             }
+          }),
+
+          daily: Effect.fn("Uptime.daily")(function* (workspaceId, ids, days) {
+            const nowMs = (yield* now).getTime()
+            const today = Math.floor(nowMs / dayMs) * dayMs
+            const starts = Array.from({ length: days }, (_, n) => today - (days - 1 - n) * dayMs)
+            const from = new Date(starts[0] ?? today)
+            const monitors = yield* repo.findMonitors(workspaceId, ids)
+            const rows = yield* repo.list(workspaceId, ids, dayMs / 1_000, from)
+            const stored = new Map(rows.map((row) => [`${row.monitor_id} ${row.starts_at.getTime()}`, row]))
+            return new Map(
+              monitors.map((monitor) => {
+                const buckets = starts.map((startMs) =>
+                  bucketOf(
+                    stored.get(`${monitor.id} ${startMs}`),
+                    monitor,
+                    startMs,
+                    Math.min(startMs + dayMs, nowMs)
+                  )
+                )
+                return [
+                  monitor.id,
+                  {
+                    uptime: uptimeOf(buckets),
+                    days: buckets.map((bucket, n) => ({
+                      day: new Date(starts[n] ?? 0).toISOString().slice(0, 10),
+                      uptime: uptimeOf([bucket])
+                    }))
+                  }
+                ]
+              })
+            )
           })
         })
       })
@@ -87,7 +125,13 @@ export class Uptime extends Context.Service<
 
 const found = orNotFound("monitor")
 
-interface Bucket extends Omit<UptimeBucketRow, "starts_at" | "unwatched_ms"> {
+/** The share of time in which a monitor was not down. Null where it was not watched. */
+export interface DailyUptime {
+  readonly uptime: number | null
+  readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
+}
+
+interface Bucket extends Omit<UptimeBucketRow, "monitor_id" | "starts_at" | "unwatched_ms"> {
   readonly watched_ms: number
 }
 
@@ -111,13 +155,21 @@ const bucketOf = (
   }
 }
 
+const uptimeOf = (
+  buckets: ReadonlyArray<Pick<Bucket, "down_ms" | "watched_ms">>
+): number | null => {
+  const watchedMs = buckets.reduce((total, { watched_ms }) => total + watched_ms, 0)
+  const downMs = buckets.reduce((total, { down_ms }) => total + down_ms, 0)
+  return watchedMs <= 0 ? null : Math.max(0, 1 - downMs / watchedMs)
+}
+
 const figuresOf = (buckets: ReadonlyArray<Bucket>) => {
   const sum = (name: "checks" | "down_ms" | "failed_checks" | "watched_ms") =>
     buckets.reduce((total, bucket) => total + bucket[name], 0)
   const watchedMs = sum("watched_ms")
   const downMs = sum("down_ms")
   return {
-    uptime: watchedMs <= 0 ? null : Math.max(0, 1 - downMs / watchedMs),
+    uptime: uptimeOf(buckets),
     down_seconds: Math.round(downMs) / 1_000,
     watched_seconds: Math.round(watchedMs) / 1_000,
     checks: sum("checks"),

@@ -22,6 +22,7 @@ export interface WatchedMonitor {
 }
 
 export interface UptimeBucketRow {
+  readonly monitor_id: string
   readonly starts_at: Date
   readonly checks: number
   readonly failed_checks: number
@@ -70,9 +71,13 @@ export class UptimeRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId
     ) => Effect.Effect<Option.Option<WatchedMonitor>>
+    readonly findMonitors: (
+      workspaceId: AuthorizedWorkspaceId,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<WatchedMonitor & { readonly id: string }>>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId,
+      ids: ReadonlyArray<string>,
       seconds: number,
       from: Date
     ) => Effect.Effect<ReadonlyArray<UptimeBucketRow>>
@@ -98,12 +103,20 @@ export class UptimeRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        list: Effect.fn("UptimeRepo.list")(function* (workspaceId, id, seconds, from) {
+        findMonitors: Effect.fn("UptimeRepo.findMonitors")(function* (workspaceId, ids) {
+          return yield* sql<WatchedMonitor & { readonly id: string }>`
+            SELECT id, created_at, changed_at, status
+            FROM monitors
+            WHERE workspace_id = ${workspaceId}
+              AND id = ANY(${ids}::uuid[])`
+        }, Effect.orDie),
+
+        list: Effect.fn("UptimeRepo.list")(function* (workspaceId, ids, seconds, from) {
           return yield* sql<UptimeBucketRow>`
-            SELECT starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies
+            SELECT monitor_id, starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies
             FROM uptime_buckets
             WHERE workspace_id = ${workspaceId}
-              AND monitor_id = ${id}
+              AND monitor_id = ANY(${ids}::uuid[])
               AND seconds = ${seconds}
               AND starts_at >= ${from}
             ORDER BY starts_at`

@@ -9,6 +9,7 @@ import { monitoring } from "./baseline/monitoring.ts"
 import { notifications } from "./baseline/notifications.ts"
 import { search } from "./baseline/search.ts"
 import { secrets } from "./baseline/secrets.ts"
+import { statusPages } from "./baseline/statusPages.ts"
 import { store } from "./baseline/store.ts"
 import { tasks } from "./baseline/tasks.ts"
 import { workers } from "./baseline/workers.ts"
@@ -25,6 +26,7 @@ export default Effect.all(
     monitoring,
     events,
     notifications,
+    statusPages,
     search,
     billing,
     http,

@@ -1,0 +1,149 @@
+import { Schema } from "effect"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
+import { MonitorId, WorkspaceId } from "../shared/Ids.ts"
+import { Page } from "../shared/requests/Page.ts"
+import { putFields } from "../shared/requests/putBody.ts"
+import { versionField, versionInput } from "../shared/requests/Version.ts"
+import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { label, text } from "../shared/Text.ts"
+import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
+
+/** A workspace can have at most this many status pages. */
+export const maxStatusPages = 20
+const maxGroups = 20
+const maxMonitors = 100
+const maxNotices = 50
+
+/** The last part of the public address of a status page. */
+export const StatusPageSlug = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9-]{1,62}$/, {
+    expected: "2 to 63 lower-case letters, digits and hyphens, beginning with a letter or a digit"
+  })
+).annotate({
+  description: "The last part of the page's public address, `/status/{slug}`. No other workspace can use it.",
+  examples: ["acme"]
+})
+
+const name = { description: "The heading of the group.", examples: ["Website"] }
+const monitorIds = { description: "Monitors to show, in this order." }
+const tags = {
+  description: "Also shows all monitors with one of these tags, by name.",
+  examples: [["public"]]
+}
+
+const StatusPageGroupInput = Schema.Struct({
+  name: label(100, name),
+  monitor_ids: whenAbsent(
+    "None",
+    Schema.Array(MonitorId).check(Schema.isMaxLength(maxMonitors), Schema.isUnique()).annotate(monitorIds)
+  ),
+  tags: whenAbsent(
+    "None",
+    Schema.Array(label(50)).check(Schema.isMaxLength(20), Schema.isUnique()).annotate(tags)
+  )
+}).annotate({ identifier: "StatusPageGroupInput", description: "Monitors under one heading." })
+
+const title = { description: "The headline.", examples: ["Slow checkout"] }
+const body = {
+  description: "What readers should know. Blank lines separate paragraphs.",
+  examples: ["We are looking into it."]
+}
+const until = {
+  description:
+    "When planned maintenance ends. Before `posted_at`, the notice is shown as upcoming, and after `until` as past."
+}
+
+const StatusNoticeInput = Schema.Struct({
+  title: label(200, title),
+  text: text({ min: 1, max: 5_000 }).annotate(body),
+  posted_at: timestampInput("When it applies: a time in the future announces maintenance."),
+  until: whenAbsent("None", Schema.NullOr(timestampInput(until.description)))
+}).annotate({
+  identifier: "StatusNoticeInput",
+  description: "A message to the readers of the page, written by hand."
+})
+
+const pageTitle = { description: "The title of the page.", examples: ["Acme status"] }
+const description = { description: "A sentence below the title.", examples: ["Our public services."] }
+const published = {
+  description: "While it is false, the public address answers 404."
+}
+
+export const StatusPage = Schema.Struct({
+  slug: StatusPageSlug,
+  workspace_id: WorkspaceId,
+  ...versionField,
+  title: Schema.String.annotate(pageTitle),
+  description: Schema.NullOr(Schema.String).annotate(description),
+  published: Schema.Boolean.annotate(published),
+  groups: Schema.Array(
+    Schema.Struct({
+      name: Schema.String.annotate(name),
+      monitor_ids: Schema.Array(MonitorId).annotate(monitorIds),
+      tags: Schema.Array(Schema.String).annotate(tags)
+    }).annotate({ identifier: "StatusPageGroup", description: "Monitors under one heading." })
+  ).annotate({ description: "The monitors to show. No other monitor appears on the page." }),
+  notices: Schema.Array(
+    Schema.Struct({
+      title: Schema.String.annotate(title),
+      text: Schema.String.annotate(body),
+      posted_at: Timestamp.annotate({ description: "When it applies." }),
+      until: Schema.NullOr(Timestamp).annotate(until)
+    }).annotate({
+      identifier: "StatusNotice",
+      description: "A message to the readers of the page, written by hand."
+    })
+  ).annotate({ description: "Messages to the readers." }),
+  ...authorFields,
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotate({
+  identifier: "StatusPage",
+  description: "A public page that shows how monitors are doing.",
+  examples: [
+    {
+      slug: "acme",
+      workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
+      version: 1,
+      title: "Acme status",
+      description: "Our public services.",
+      published: true,
+      groups: [{ name: "Website", monitor_ids: [], tags: ["public"] }],
+      notices: [],
+      ...exampleAuthors,
+      created_at: "2026-01-31T09:30:00.000Z",
+      updated_at: "2026-01-31T09:30:00.000Z"
+    }
+  ]
+})
+export type StatusPage = typeof StatusPage.Type
+
+export const StatusPageDefinition = Schema.Struct(
+  putFields(
+    {
+      title: label(100, pageTitle),
+      description: whenAbsent("None", Schema.NullOr(label(300, description))),
+      published: whenAbsent("True", Schema.Boolean.annotate(published)),
+      groups: Schema.Array(StatusPageGroupInput)
+        .check(Schema.isMaxLength(maxGroups))
+        .annotate({ description: `The monitors to show, in at most ${maxGroups} groups.` }),
+      notices: whenAbsent(
+        "None",
+        Schema.Array(StatusNoticeInput)
+          .check(Schema.isMaxLength(maxNotices))
+          .annotate({ description: `Messages to the readers, at most ${maxNotices}.` })
+      ),
+      ...versionInput
+    },
+    StatusPage
+  )
+).annotate({
+  identifier: "StatusPageDefinition",
+  description:
+    "A status page whose slug is in the path. Absent fields get their defaults. Fields that only " +
+    "answers have are ignored.",
+  examples: [{ title: "Acme status", groups: [{ name: "Website", tags: ["public"] }] }]
+})
+export type StatusPageDefinition = typeof StatusPageDefinition.Type
+
+export const StatusPageList = Page("StatusPageList", StatusPage)

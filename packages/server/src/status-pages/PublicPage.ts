@@ -1,0 +1,53 @@
+/** What a status page shows to its readers. Nothing else of the workspace may get in here. */
+export interface PublicPage {
+  readonly slug: string
+  readonly title: string
+  readonly description: string | null
+  readonly status: OverallStatus
+  readonly groups: ReadonlyArray<{
+    readonly name: string
+    readonly monitors: ReadonlyArray<PublicMonitor>
+  }>
+  /** Open incidents, and those of the last days, newest first. */
+  readonly incidents: ReadonlyArray<PublicIncident>
+  readonly notices: ReadonlyArray<PublicNotice>
+  readonly updated_at: string
+}
+
+export type OverallStatus = "up" | "degraded" | "down" | "unknown"
+
+export interface PublicMonitor {
+  readonly name: string
+  readonly status: "new" | "up" | "warning" | "down" | "paused"
+  /** The share of the last 90 days, 0 to 1. Null if the monitor was not watched. */
+  readonly uptime: number | null
+  readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
+}
+
+export interface PublicIncident {
+  readonly monitor: string
+  readonly opened_at: string
+  readonly closed_at: string | null
+}
+
+export interface PublicNotice {
+  readonly title: string
+  readonly text: string
+  readonly posted_at: string
+  readonly until: string | null
+  readonly state: "upcoming" | "current" | "past"
+}
+
+/** The number of days of the bars. */
+export const shownDays = 90
+
+/** The number of days for which closed incidents and past notices are shown. */
+export const shownIncidentDays = 14
+
+export const overallStatus = (monitors: ReadonlyArray<Pick<PublicMonitor, "status">>): OverallStatus => {
+  const watched = monitors.filter(({ status }) => status !== "new" && status !== "paused")
+  const down = watched.filter(({ status }) => status === "down").length
+  if (watched.length === 0) return "unknown"
+  if (down === watched.length) return "down"
+  return down > 0 || watched.some(({ status }) => status === "warning") ? "degraded" : "up"
+}

@@ -1,0 +1,133 @@
+import { Clock, Context, DateTime, Deferred, Effect, Layer, Option } from "effect"
+import { dayMs } from "../core/index.ts"
+import { Uptime } from "../monitoring/index.ts"
+import { timestampOf } from "../store/index.ts"
+import {
+  overallStatus,
+  type PublicNotice,
+  type PublicPage,
+  shownDays,
+  shownIncidentDays
+} from "./PublicPage.ts"
+import { PublicPagesRepo, type ShownMonitorRow } from "./PublicPagesRepo.ts"
+import type { StatusPageRow } from "./StatusPagesRepo.ts"
+
+/** How long a page is served from memory. */
+export const freshSeconds = 15
+
+/** Slugs that nobody has are remembered too, so that asking for them costs no statement each time. */
+const maxRemembered = 1_000
+
+const maxMonitors = 200
+const maxIncidents = 50
+
+/**
+ * Reads status pages for the public. Each node reads a page at most once in 15 seconds, however many
+ * people look at it.
+ */
+export class PublicPages extends Context.Service<
+  PublicPages,
+  { readonly find: (slug: string) => Effect.Effect<PublicPage | undefined> }
+>()("@scheduling/server/status-pages/PublicPages") {
+  static readonly layer: Layer.Layer<PublicPages, never, PublicPagesRepo | Uptime> = Layer.effect(
+    PublicPages,
+    Effect.gen(function* () {
+      const repo = yield* PublicPagesRepo
+      const uptime = yield* Uptime
+      const pages = new Map<
+        string,
+        { readonly page: Deferred.Deferred<PublicPage | undefined>; readonly untilMs: number }
+      >()
+
+      const read = Effect.fnUntraced(function* (slug: string) {
+        const found = Option.getOrUndefined(yield* repo.findPublished(slug))
+        if (found === undefined) return undefined
+        const now = yield* DateTime.nowAsDate
+        const ids = found.groups.flatMap(({ monitor_ids }) => monitor_ids)
+        const tags = found.groups.flatMap((group) => group.tags)
+        const { workspace_id } = found
+        const monitors = yield* repo.listMonitors(workspace_id, { ids, tags }, maxMonitors)
+        const shownIds = monitors.map(({ id }) => id)
+        const closedSince = new Date(now.getTime() - shownIncidentDays * dayMs)
+        const [days, incidents] = yield* Effect.all(
+          [
+            uptime.daily(workspace_id, shownIds, shownDays),
+            repo.listIncidents(workspace_id, shownIds, closedSince, maxIncidents)
+          ],
+          { concurrency: 2 }
+        )
+        const names = new Map(monitors.map(({ id, name }) => [id, name]))
+        return {
+          slug,
+          title: found.title,
+          description: found.description,
+          status: overallStatus(monitors),
+          groups: found.groups.map((group) => ({
+            name: group.name,
+            monitors: chosenBy(group, monitors).map(({ id, name, status }) => ({
+              name,
+              status,
+              ...(days.get(id) ?? { uptime: null, days: [] })
+            }))
+          })),
+          incidents: incidents.map(({ closed_at, monitor_id, opened_at }) => ({
+            monitor: names.get(monitor_id) ?? "",
+            opened_at: timestampOf(opened_at),
+            closed_at: closed_at && timestampOf(closed_at)
+          })),
+          notices: noticesAt(found.notices, now),
+          updated_at: timestampOf(now)
+        } satisfies PublicPage
+      })
+
+      return PublicPages.of({
+        find: Effect.fnUntraced(function* (slug) {
+          const now = yield* Clock.currentTimeMillis
+          const known = pages.get(slug)
+          if (known !== undefined && known.untilMs > now) return yield* Deferred.await(known.page)
+          const page = Deferred.makeUnsafe<PublicPage | undefined>()
+          if (pages.size >= maxRemembered) pages.clear()
+          pages.set(slug, { page, untilMs: now + freshSeconds * 1_000 })
+          // A reader who goes away does not take the page from the others that wait for it.
+          yield* Effect.uninterruptible(
+            Effect.onExit(read(slug), (exit) => {
+              if (exit._tag === "Failure") pages.delete(slug)
+              return Deferred.done(page, exit)
+            })
+          )
+          return yield* Deferred.await(page)
+        })
+      })
+    })
+  )
+}
+
+/** The monitors of a group: those that it names, in its order, then those with one of its tags. */
+const chosenBy = (
+  { monitor_ids, tags }: StatusPageRow["groups"][number],
+  monitors: ReadonlyArray<ShownMonitorRow>
+): ReadonlyArray<ShownMonitorRow> => {
+  const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]))
+  const named = monitor_ids.flatMap((id) => byId.get(id.toLowerCase()) ?? [])
+  const tagged = monitors.filter(
+    (monitor) => !named.includes(monitor) && monitor.tags.some((tag) => tags.includes(tag))
+  )
+  return [...named, ...tagged]
+}
+
+const noticesAt = (
+  notices: StatusPageRow["notices"],
+  now: Date
+): ReadonlyArray<PublicNotice> => {
+  const forgottenAt = new Date(now.getTime() - shownIncidentDays * dayMs).toISOString()
+  const stateOf = ({ posted_at, until }: StatusPageRow["notices"][number]) =>
+    new Date(posted_at) > now
+      ? "upcoming"
+      : until !== null && new Date(until) <= now
+        ? "past"
+        : "current"
+  return notices
+    .map((notice) => ({ ...notice, state: stateOf(notice) }) as const)
+    .filter(({ state, until }) => state !== "past" || (until ?? "") >= forgottenAt)
+    .toSorted((a, b) => (a.posted_at < b.posted_at ? 1 : -1))
+}

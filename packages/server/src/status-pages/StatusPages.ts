@@ -1,0 +1,215 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  Conflict,
+  type NotFound,
+  Stale,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
+import {
+  maxStatusPages,
+  type StatusPage,
+  type StatusPageDefinition
+} from "@scheduling/domain/status-pages/StatusPage"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { ChangeLog, currentAuthor, type Definition } from "../accounts/index.ts"
+import { checkVersion, Ids, isDefinedAs, orNotFound, type Upserted } from "../core/index.ts"
+import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
+import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
+
+/** The definitions of public status pages. */
+export class StatusPages extends Context.Service<
+  StatusPages,
+  {
+    readonly list: (
+      workspaceId: AuthorizedWorkspaceId,
+      query: PageQuery
+    ) => Effect.Effect<Page<StatusPage>>
+    readonly get: (
+      workspaceId: AuthorizedWorkspaceId,
+      slug: string
+    ) => Effect.Effect<StatusPage, NotFound>
+    readonly upsert: (
+      workspaceId: AuthorizedWorkspaceId,
+      slug: string,
+      definition: StatusPageDefinition
+    ) => Effect.Effect<Upserted<StatusPage>, Conflict | NotFound | Stale | ValidationFailed>
+    readonly remove: (
+      workspaceId: AuthorizedWorkspaceId,
+      slug: string,
+      version?: number
+    ) => Effect.Effect<void, NotFound | Stale>
+  }
+>()("@scheduling/server/status-pages/StatusPages") {
+  static readonly layer: Layer.Layer<
+    StatusPages,
+    never,
+    ChangeLog | Ids | SqlClient.SqlClient | StatusPagesRepo
+  > = Layer.effect(
+    StatusPages,
+    Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const changeLog = yield* ChangeLog
+      const ids = yield* Ids
+      const repo = yield* StatusPagesRepo
+
+      const record = (before: StatusPageRow | undefined, after?: StatusPageRow) => {
+        const row = before ?? after
+        return row === undefined
+          ? Effect.void
+          : changeLog.record({
+              kind: "status_page",
+              workspace_id: row.workspace_id,
+              id: row.id,
+              details: { slug: row.slug },
+              ...(before !== undefined && { before: definitionOf(before) }),
+              ...(after !== undefined && { after: definitionOf(after) })
+            })
+      }
+
+      /** Refuses monitors that the workspace does not have. */
+      const checkMonitors = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        groups: StatusPage["groups"]
+      ) {
+        const asked = groups.flatMap(({ monitor_ids }) => monitor_ids)
+        const known = yield* repo.findMonitors(workspaceId, asked)
+        for (const [at, { monitor_ids }] of groups.entries()) {
+          const index = monitor_ids.findIndex((id) => !known.has(id.toLowerCase()))
+          if (index !== -1) {
+            const path = ["groups", at, "monitor_ids", index]
+            return yield* ValidationFailed.at(path, "invalid", "is not a monitor of this workspace")
+          }
+        }
+      })
+
+      const create = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        slug: string,
+        defined: Defined
+      ) {
+        if ((yield* repo.count(workspaceId)) >= maxStatusPages) {
+          const message = `A workspace can have at most ${maxStatusPages} status pages.`
+          return yield* new Conflict({ resource: "status_page", message })
+        }
+        const now = yield* DateTime.nowAsDate
+        const row: StatusPageRow = {
+          id: yield* ids.next,
+          workspace_id: workspaceId,
+          slug,
+          version: 1,
+          ...defined,
+          created_by: (yield* currentAuthor).actor,
+          updated_by: null,
+          created_at: now,
+          updated_at: now
+        }
+        if (!(yield* repo.insert(row))) {
+          const message = `The address /status/${slug} is taken. Choose another slug.`
+          return yield* new Conflict({ resource: "status_page", field: "slug", message })
+        }
+        yield* record(undefined, row)
+        return row
+      })
+
+      /** The row must be locked. */
+      const change = Effect.fnUntraced(function* (before: StatusPageRow, defined: Defined) {
+        if (isDefinedAs(before, defined)) return before
+        const after = {
+          ...before,
+          ...defined,
+          version: before.version + 1,
+          updated_by: (yield* currentAuthor).actor,
+          updated_at: yield* DateTime.nowAsDate
+        }
+        yield* repo.update(after)
+        yield* record(before, after)
+        return after
+      })
+
+      return StatusPages.of({
+        list: Effect.fn("StatusPages.list")(function* (workspaceId, query) {
+          const page = pageRequest(query)
+          return toPage(yield* repo.list(workspaceId, page), page, toStatusPage)
+        }),
+
+        get: Effect.fn("StatusPages.get")(function* (workspaceId, slug) {
+          return toStatusPage(yield* found(repo.find(workspaceId, slug)))
+        }),
+
+        upsert: Effect.fn("StatusPages.upsert")(function* (
+          workspaceId,
+          slug,
+          { version, ...definition }
+        ) {
+          const defined = withDefaults(definition)
+          yield* checkMonitors(workspaceId, defined.groups)
+          const known = yield* repo.findForUpdate(workspaceId, slug)
+          if (Option.isNone(known)) {
+            if (version !== undefined) return yield* new Stale({ version: null })
+            const created = yield* create(workspaceId, slug, defined)
+            return { isNew: true, record: toStatusPage(created) }
+          }
+          yield* checkVersion(known.value, version)
+          return { isNew: false, record: toStatusPage(yield* change(known.value, defined)) }
+        }, transaction),
+
+        remove: Effect.fn("StatusPages.remove")(function* (workspaceId, slug, version) {
+          const row = yield* found(repo.findForUpdate(workspaceId, slug))
+          yield* checkVersion(row, version)
+          yield* repo.remove(workspaceId, slug)
+          yield* record(row)
+        }, transaction)
+      })
+    })
+  )
+}
+
+const found = orNotFound("status_page")
+
+type Defined = Pick<
+  StatusPageRow,
+  "description" | "groups" | "notices" | "published" | "title"
+>
+
+const withDefaults = ({
+  description = null,
+  groups,
+  notices = [],
+  published = true,
+  title
+}: Omit<StatusPageDefinition, "version">): Defined => ({
+  title,
+  description,
+  published,
+  groups: groups.map(({ monitor_ids = [], name, tags = [] }) => ({ name, monitor_ids, tags })),
+  notices: notices.map(({ until = null, ...notice }) => ({ ...notice, until }))
+})
+
+const definitionOf = (row: StatusPageRow): Definition => {
+  const { description, groups, notices, published, slug, title } = row
+  const stored = { slug, title, description, published, groups, notices }
+  return {
+    version: row.version,
+    updated_at: row.updated_at,
+    updated_by: row.updated_by ?? row.created_by,
+    stored,
+    shown: stored
+  }
+}
+
+const toStatusPage = (row: StatusPageRow): StatusPage => ({
+  slug: row.slug,
+  workspace_id: row.workspace_id,
+  version: row.version,
+  title: row.title,
+  description: row.description,
+  published: row.published,
+  groups: row.groups,
+  notices: row.notices,
+  created_by: row.created_by,
+  updated_by: row.updated_by ?? row.created_by,
+  created_at: timestampOf(row.created_at),
+  updated_at: timestampOf(row.updated_at)
+})

@@ -1,0 +1,25 @@
+import { Api } from "@scheduling/domain/Api"
+import { Effect } from "effect"
+import { createdIfNew, expecting, implement, inWorkspace, versionIn, withETag } from "../http/index.ts"
+import { StatusPages } from "./StatusPages.ts"
+
+export const StatusPagesHandlers = implement(
+  Api,
+  "statusPages",
+  Effect.fnUntraced(function* (handlers) {
+    const pages = yield* StatusPages
+    return handlers.handleAll({
+      list: inWorkspace((workspaceId, { query }) => pages.list(workspaceId, query)),
+
+      get: inWorkspace((workspaceId, { params }) => withETag(pages.get(workspaceId, params.slug))),
+
+      upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
+        createdIfNew(pages.upsert(workspaceId, params.slug, expecting(headers, payload)))
+      ),
+
+      delete: inWorkspace((workspaceId, { headers, params }) =>
+        pages.remove(workspaceId, params.slug, versionIn(headers))
+      )
+    })
+  })
+)
