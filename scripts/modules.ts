@@ -69,6 +69,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   incidents: ["data", "ui"],
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],
+  "status-pages": ["data", "notifications", "ui"],
   forecast: ["data", "executions", "ui"],
   overview: ["data", "executions", "forecast", "incidents", "monitors", "ui"],
   "api-keys": ["data", "ui"],

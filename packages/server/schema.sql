@@ -1112,6 +1112,7 @@ CREATE TABLE status_pages (
   CONSTRAINT status_pages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX status_pages_by_workspace ON status_pages USING btree (workspace_id, id DESC);
+CREATE TRIGGER status_pages_versions_removed AFTER DELETE ON public.status_pages REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE stops (
   id uuid NOT NULL,

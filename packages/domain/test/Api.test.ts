@@ -67,6 +67,7 @@ const resources: Readonly<Record<string, string>> = {
   recent: "executions",
   forecast: "tasks",
   search: "tasks",
+  "status-pages": "monitors",
   chains: "tasks",
   cron: "tasks",
   "cron-tasks": "tasks",

@@ -54,7 +54,8 @@ const choices = new Set(
 const isForm = (name: string) =>
   (name.endsWith("Input") && !choices.has(reference(name).$ref)) ||
   name === "Registration" ||
-  name === "SecretDefinition"
+  name === "SecretDefinition" ||
+  name === "StatusPageDefinition"
 
 const sections = Object.entries(schemas).flatMap(([name, schema]) => {
   const fields = isForm(name) ? fieldsOf(firstChoice(schema) ?? schema) : []

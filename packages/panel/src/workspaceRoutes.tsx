@@ -27,6 +27,10 @@ export const workspaceRoutes = [
     lazyPage(() => import("./secrets/SecretsPage.tsx"), "SecretsPage")
   ),
   page(
+    "/status-pages",
+    lazyPage(() => import("./status-pages/StatusPagesPage.tsx"), "StatusPagesPage")
+  ),
+  page(
     "/workers",
     lazyPage(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
   ),

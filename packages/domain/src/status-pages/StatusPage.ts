@@ -20,7 +20,8 @@ export const StatusPageSlug = Schema.String.check(
     expected: "2 to 63 lower-case letters, digits and hyphens, beginning with a letter or a digit"
   })
 ).annotate({
-  description: "The last part of the page's public address, `/status/{slug}`. No other workspace can use it.",
+  description:
+    "The last part of the page's public address, `/status/{slug}`. No other workspace can use it.",
   examples: ["acme"]
 })
 
@@ -35,7 +36,9 @@ const StatusPageGroupInput = Schema.Struct({
   name: label(100, name),
   monitor_ids: whenAbsent(
     "None",
-    Schema.Array(MonitorId).check(Schema.isMaxLength(maxMonitors), Schema.isUnique()).annotate(monitorIds)
+    Schema.Array(MonitorId)
+      .check(Schema.isMaxLength(maxMonitors), Schema.isUnique())
+      .annotate(monitorIds)
   ),
   tags: whenAbsent(
     "None",
@@ -64,7 +67,10 @@ const StatusNoticeInput = Schema.Struct({
 })
 
 const pageTitle = { description: "The title of the page.", examples: ["Acme status"] }
-const description = { description: "A sentence below the title.", examples: ["Our public services."] }
+const description = {
+  description: "A sentence below the title.",
+  examples: ["Our public services."]
+}
 const published = {
   description: "While it is false, the public address answers 404."
 }

@@ -55,7 +55,9 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
       error: [NotFound, Stale]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotateMerge(docs("Delete a status page", "Its public address answers 404 within 15 seconds."))
+      .annotateMerge(
+        docs("Delete a status page", "Its public address answers 404 within 15 seconds.")
+      )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/status-pages")

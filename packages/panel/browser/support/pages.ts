@@ -115,6 +115,7 @@ export const pagesOf = async ({
     empty("channel", "/notifications"),
     empty("key", "/keys"),
     empty("secret", "/secrets"),
+    empty("status-page", "/status-pages"),
     empty("worker", "/workers"),
     inside("not-found", "/nowhere"),
     {
@@ -214,6 +215,11 @@ export const pagesOf = async ({
       await page.getByRole("button", { name: "Actions for BILLING_TOKEN" }).click()
       await page.getByRole("menuitem", { name: "Edit" }).click()
       await page.getByLabel("Allowed hosts").fill("billing.example.com, api.example.com")
+    }),
+    inside("status-pages", "/status-pages"),
+    inside("status-page-new", "/status-pages", async (page) => {
+      await page.getByRole("button", { name: "New status page" }).click()
+      await page.getByRole("dialog").waitFor()
     }),
     inside("workers", "/workers"),
     inside("worker-detail", `/workers/${workers.at(-1)?.id}`),

@@ -7,6 +7,7 @@ import {
   ChartNoAxesColumn,
   Cpu,
   Gauge,
+  Globe,
   HeartPulse,
   KeyRound,
   ListOrdered,
@@ -81,6 +82,7 @@ export const navigation: ReadonlyArray<
         "heartbeats certificates ssl tls ping processes"
       ),
       page("Incidents", Siren, "/w/$workspaceId/incidents", "down outage alerts"),
+      page("Status pages", Globe, "/w/$workspaceId/status-pages", "public badge uptime"),
       page(
         "Notifications",
         BellRing,

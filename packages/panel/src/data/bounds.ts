@@ -169,6 +169,12 @@ export const SslMonitorInput = {
 
 export const StatusNoticeInput = { title: { maxLength: 200 }, text: { maxLength: 5000 } }
 
+export const StatusPageDefinition = {
+  title: { maxLength: 100 },
+  description: { maxLength: 300 },
+  version: { min: 1, max: 2147483647 }
+}
+
 export const StatusPageGroupInput = { name: { maxLength: 100 }, tags: { each: { maxLength: 50 } } }
 
 export const TcpMonitorInput = {

@@ -44,7 +44,9 @@ export const shownDays = 90
 /** The number of days for which closed incidents and past notices are shown. */
 export const shownIncidentDays = 14
 
-export const overallStatus = (monitors: ReadonlyArray<Pick<PublicMonitor, "status">>): OverallStatus => {
+export const overallStatus = (
+  monitors: ReadonlyArray<Pick<PublicMonitor, "status">>
+): OverallStatus => {
   const watched = monitors.filter(({ status }) => status !== "new" && status !== "paused")
   const down = watched.filter(({ status }) => status === "down").length
   if (watched.length === 0) return "unknown"

@@ -115,10 +115,7 @@ const chosenBy = (
   return [...named, ...tagged]
 }
 
-const noticesAt = (
-  notices: StatusPageRow["notices"],
-  now: Date
-): ReadonlyArray<PublicNotice> => {
+const noticesAt = (notices: StatusPageRow["notices"], now: Date): ReadonlyArray<PublicNotice> => {
   const forgottenAt = new Date(now.getTime() - shownIncidentDays * dayMs).toISOString()
   const stateOf = ({ posted_at, until }: StatusPageRow["notices"][number]) =>
     new Date(posted_at) > now

@@ -1,10 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import {
-  Conflict,
-  type NotFound,
-  Stale,
-  ValidationFailed
-} from "@scheduling/domain/shared/Errors"
+import { Conflict, type NotFound, Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import {
   maxStatusPages,
@@ -13,8 +8,14 @@ import {
 } from "@scheduling/domain/status-pages/StatusPage"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type Definition } from "../accounts/index.ts"
-import { checkVersion, Ids, isDefinedAs, orNotFound, type Upserted } from "../core/index.ts"
+import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
+import {
+  checkVersion,
+  Ids,
+  matchesDefinition,
+  orNotFound,
+  type UpsertResult
+} from "../core/index.ts"
 import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
@@ -34,7 +35,7 @@ export class StatusPages extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       slug: string,
       definition: StatusPageDefinition
-    ) => Effect.Effect<Upserted<StatusPage>, Conflict | NotFound | Stale | ValidationFailed>
+    ) => Effect.Effect<UpsertResult<StatusPage>, Conflict | NotFound | Stale | ValidationFailed>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       slug: string,
@@ -115,7 +116,7 @@ export class StatusPages extends Context.Service<
 
       /** The row must be locked. */
       const change = Effect.fnUntraced(function* (before: StatusPageRow, defined: Defined) {
-        if (isDefinedAs(before, defined)) return before
+        if (matchesDefinition(before, defined)) return before
         const after = {
           ...before,
           ...defined,
@@ -168,10 +169,7 @@ export class StatusPages extends Context.Service<
 
 const found = orNotFound("status_page")
 
-type Defined = Pick<
-  StatusPageRow,
-  "description" | "groups" | "notices" | "published" | "title"
->
+type Defined = Pick<StatusPageRow, "description" | "groups" | "notices" | "published" | "title">
 
 const withDefaults = ({
   description = null,
@@ -187,7 +185,7 @@ const withDefaults = ({
   notices: notices.map(({ until = null, ...notice }) => ({ ...notice, until }))
 })
 
-const definitionOf = (row: StatusPageRow): Definition => {
+const definitionOf = (row: StatusPageRow): RecordedDefinition => {
   const { description, groups, notices, published, slug, title } = row
   const stored = { slug, title, description, published, groups, notices }
   return {

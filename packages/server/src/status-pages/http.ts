@@ -1,6 +1,13 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { createdIfNew, expecting, implement, inWorkspace, versionIn, withETag } from "../http/index.ts"
+import {
+  createdIfNew,
+  expecting,
+  implement,
+  inWorkspace,
+  versionIn,
+  withETag
+} from "../http/index.ts"
 import { StatusPages } from "./StatusPages.ts"
 
 export const StatusPagesHandlers = implement(

@@ -111,10 +111,9 @@ ${section("Past notices", past.map(noticeCard).join(""))}
 </html>`
 }
 
-/** XML cannot contain control characters, not even escaped. */
+/** XML cannot contain control characters, not even escaped, besides tabs and line breaks. */
 const escapeXml = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- these are what XML forbids
-  escapeHtml(text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ""))
+  escapeHtml(text.replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, ""))
 
 /** Incidents and notices as an Atom feed (RFC 4287). */
 export const renderAtom = (page: PublicPage, address: string): string => {
@@ -123,7 +122,8 @@ export const renderAtom = (page: PublicPage, address: string): string => {
       id: `${address}#incident-${opened_at}-${encodeURIComponent(monitor)}`,
       title: `${monitor}: ${closed_at === null ? "down" : "recovered"}`,
       updated: closed_at ?? opened_at,
-      text: closed_at === null ? `Down since ${opened_at}.` : `Down from ${opened_at} to ${closed_at}.`
+      text:
+        closed_at === null ? `Down since ${opened_at}.` : `Down from ${opened_at} to ${closed_at}.`
     })),
     ...page.notices.map(({ posted_at, text, title }) => ({
       id: `${address}#notice-${posted_at}-${encodeURIComponent(title)}`,

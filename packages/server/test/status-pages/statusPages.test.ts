@@ -108,7 +108,11 @@ layer(testAppLayer())("a status page", (it) => {
     Effect.gen(function* () {
       const { heartbeat, member, put, read, slug } = yield* begin
       const { access_token: token, workspace } = member
-      const shown = yield* heartbeat({ name: "Shown", tags: ["public", "inner-tag"], key: "inner-key" })
+      const shown = yield* heartbeat({
+        name: "Shown",
+        tags: ["public", "inner-tag"],
+        key: "inner-key"
+      })
       const hidden = yield* heartbeat({ name: "Hidden", tags: ["private"] })
       yield* shown.ping()
       yield* shown.ping("/fail")

@@ -94,7 +94,9 @@ export class Uptime extends Context.Service<
             const from = new Date(starts[0] ?? today)
             const monitors = yield* repo.findMonitors(workspaceId, ids)
             const rows = yield* repo.list(workspaceId, ids, dayMs / 1_000, from)
-            const stored = new Map(rows.map((row) => [`${row.monitor_id} ${row.starts_at.getTime()}`, row]))
+            const stored = new Map(
+              rows.map((row) => [`${row.monitor_id} ${row.starts_at.getTime()}`, row])
+            )
             return new Map(
               monitors.map((monitor) => {
                 const buckets = starts.map((startMs) =>

@@ -22,4 +22,8 @@ export const statusPages = Effect.gen(function* () {
       updated_at timestamptz NOT NULL
     )`
   yield* sql`CREATE INDEX status_pages_by_workspace ON status_pages (workspace_id, id DESC)`
+  yield* sql`
+    CREATE TRIGGER status_pages_versions_removed AFTER DELETE ON status_pages
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
 })

@@ -1,0 +1,28 @@
+import type { StatusPage } from "@scheduling/sdk"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { RowMenu } from "../ui/actions/RowMenu.tsx"
+import { notify } from "../ui/messages/toast.ts"
+import { statusPagesChanged } from "./queries.ts"
+import { StatusPageSheet } from "./StatusPageSheet.tsx"
+
+export const StatusPageMenu = ({ page }: { readonly page: StatusPage }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [isEditing, setEditing] = useState(false)
+  return (
+    <>
+      <RowMenu
+        name={page.title}
+        role="editor"
+        onEdit={() => setEditing(true)}
+        onDelete={async () => {
+          await api.statusPages.delete(page.slug)
+          notify(`${page.title} was deleted`)
+          await statusPagesChanged(workspaceId)
+        }}
+        warning="Its public address stops working. The monitors stay."
+      />
+      {isEditing && <StatusPageSheet page={page} onClose={() => setEditing(false)} />}
+    </>
+  )
+}

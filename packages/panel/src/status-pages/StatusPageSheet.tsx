@@ -1,0 +1,205 @@
+import type { StatusPage, StatusPageDefinition } from "@scheduling/sdk"
+import { Plus, X } from "lucide-react"
+import * as bounds from "../data/bounds.ts"
+import { useWorkspace } from "../data/client.ts"
+import { queries, withoutCache } from "../data/queries.ts"
+import { TargetPicker } from "../notifications/rules/TargetPicker.tsx"
+import { useTargets } from "../notifications/rules/targets.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Checkbox, Field, Input, Textarea } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FieldProblem } from "../ui/forms/issues.ts"
+import { tagsOf } from "../ui/forms/tags.ts"
+import { useForm } from "../ui/forms/useForm.ts"
+import { notify } from "../ui/messages/toast.ts"
+import { now } from "../ui/values/clock.ts"
+import { statusPagesChanged, statusPagesOptions } from "./queries.ts"
+
+interface GroupValues {
+  readonly name: string
+  readonly tags: string
+  readonly monitor_ids: StatusPage["groups"][number]["monitor_ids"]
+}
+
+const newGroup: GroupValues = { name: "", tags: "", monitor_ids: [] }
+
+const valuesOf = (page: StatusPage | undefined) => ({
+  slug: page?.slug ?? "",
+  title: page?.title ?? "",
+  description: page?.description ?? "",
+  published: page?.published ?? true,
+  groups:
+    page?.groups.map(({ monitor_ids, name, tags }) => ({
+      name,
+      monitor_ids,
+      tags: tags.join(", ")
+    })) ?? ([newGroup] as ReadonlyArray<GroupValues>),
+  // A notice that is posted from here applies at once. The API can announce and end notices.
+  noticeTitle: "",
+  noticeText: ""
+})
+
+const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9-]/g, "-")
+
+export const StatusPageSheet = ({
+  onClose,
+  page
+}: {
+  /** Absent for a new page. */
+  readonly page?: StatusPage
+  readonly onClose: () => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm({
+    initial: valuesOf(page),
+    send: async ({ description, groups, noticeText, noticeTitle, published, slug, title }) => {
+      if (page === undefined) {
+        // Checked first, because the API would change a page with the same slug.
+        const known = await queries.fetchQuery(withoutCache(statusPagesOptions(workspaceId)))
+        if (known.some((other) => other.slug === slug)) {
+          throw new FieldProblem("slug", `This workspace already has a page /status/${slug}.`)
+        }
+      }
+      const posted = {
+        title: noticeTitle,
+        text: noticeText,
+        posted_at: new Date(now()).toISOString()
+      }
+      const definition: StatusPageDefinition = {
+        title,
+        description: description.trim() || null,
+        published,
+        groups: groups.map(({ monitor_ids, name, tags }) => ({
+          name,
+          monitor_ids,
+          tags: tagsOf(tags)
+        })),
+        notices: [...(noticeTitle.trim() === "" ? [] : [posted]), ...(page?.notices ?? [])],
+        ...(page !== undefined && { version: page.version })
+      }
+      await api.statusPages.upsert(slug, definition)
+      notify(`${title} was ${page === undefined ? "created" : "changed"}`)
+      await statusPagesChanged(workspaceId)
+      onClose()
+    }
+  })
+  const { set, values } = form
+  const change = (at: number, changes: Partial<GroupValues>) =>
+    set({ groups: values.groups.map((group, n) => (n === at ? { ...group, ...changes } : group)) })
+  const chosen = values.groups.flatMap(({ monitor_ids }) => monitor_ids)
+  const { monitors } = useTargets({ monitor_ids: chosen, task_ids: null })
+  return (
+    <Sheet
+      isOpen
+      onClose={onClose}
+      title={page === undefined ? "New status page" : `Edit ${page.title}`}
+    >
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="Title" error={form.errorOf("title")}>
+          <Input
+            {...form.text("title")}
+            {...bounds.StatusPageDefinition.title}
+            required
+            placeholder="Acme status"
+          />
+        </Field>
+        {page === undefined && (
+          <Field
+            label="Address"
+            hint={`Anybody can read ${location.origin}/status/${values.slug || "acme"}. It cannot be changed later.`}
+            error={form.errorOf("slug")}
+          >
+            <Input
+              {...form.text("slug")}
+              onChange={({ target }) => set({ slug: slugOf(target.value) })}
+              mono
+              required
+              minLength={2}
+              maxLength={63}
+              placeholder="acme"
+            />
+          </Field>
+        )}
+        <Field label="Description" hint="Optional." error={form.errorOf("description")}>
+          <Input {...form.text("description")} {...bounds.StatusPageDefinition.description} />
+        </Field>
+        {values.groups.map((group, at) => (
+          <fieldset key={at} className="flex flex-col gap-3 rounded-lg border border-line p-4">
+            <legend className="px-1 text-sm font-medium text-soft">Group {at + 1}</legend>
+            <Field label="Heading" error={form.errorAt("groups", at, "name")}>
+              <Input
+                required
+                {...bounds.StatusPageGroupInput.name}
+                placeholder="Website"
+                value={group.name}
+                onChange={({ target }) => change(at, { name: target.value })}
+              />
+            </Field>
+            <TargetPicker
+              label="Monitors"
+              {...monitors}
+              chosen={group.monitor_ids}
+              onChange={(monitor_ids) => change(at, { monitor_ids })}
+            />
+            <Field
+              label="Monitors with these tags"
+              hint="Separate tags with commas. A monitor that gets one of them appears on the page."
+              error={form.errorAt("groups", at, "tags")}
+            >
+              <Input
+                placeholder="public"
+                value={group.tags}
+                onChange={({ target }) => change(at, { tags: target.value })}
+              />
+            </Field>
+            <div>
+              <Button
+                icon={<X />}
+                onClick={() => set({ groups: values.groups.filter((_, n) => n !== at) })}
+              >
+                Remove group
+              </Button>
+            </div>
+          </fieldset>
+        ))}
+        <div>
+          <Button icon={<Plus />} onClick={() => set({ groups: [...values.groups, newGroup] })}>
+            Add a group
+          </Button>
+        </div>
+        <fieldset className="flex flex-col gap-3">
+          <legend className="mb-2 text-sm font-medium text-soft">Post a notice (optional)</legend>
+          <Field label="Headline" error={form.errorAt("notices", 0, "title")}>
+            <Input
+              {...form.text("noticeTitle")}
+              {...bounds.StatusNoticeInput.title}
+              placeholder="Slow checkout"
+            />
+          </Field>
+          <Field label="Text" error={form.errorAt("notices", 0, "text")}>
+            <Textarea
+              {...form.text("noticeText")}
+              rows={3}
+              required={values.noticeTitle.trim() !== ""}
+              {...bounds.StatusNoticeInput.text}
+            />
+          </Field>
+        </fieldset>
+        <Checkbox
+          checked={values.published}
+          onChange={({ target }) => set({ published: target.checked })}
+          hint="Otherwise the address answers 404."
+        >
+          Published
+        </Checkbox>
+        <FormEnd
+          form={form}
+          action={page === undefined ? "Create status page" : "Save changes"}
+          needs="editor"
+          onCancel={onClose}
+        />
+      </form>
+    </Sheet>
+  )
+}

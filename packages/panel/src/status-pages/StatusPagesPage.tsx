@@ -1,0 +1,109 @@
+import type { StatusPage } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { ExternalLink, Globe, Plus } from "lucide-react"
+import { useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
+import { useWorkspace } from "../data/client.ts"
+import { withoutCache } from "../data/queries.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
+import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
+import { Only } from "../ui/role.tsx"
+import { Ago } from "../ui/values/Time.tsx"
+import { addressOf, statusPagesOptions } from "./queries.ts"
+import { StatusPageMenu } from "./StatusPageMenu.tsx"
+import { StatusPageSheet } from "./StatusPageSheet.tsx"
+
+export const StatusPagesPage = () => {
+  const { workspaceId } = useWorkspace()
+  const [isCreating, setCreating] = useState(false)
+  const {
+    data = [],
+    error,
+    isPending,
+    refetch
+  } = useQuery(withoutCache(statusPagesOptions(workspaceId)))
+  const create = (
+    <Only role="editor">
+      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
+        New status page
+      </Button>
+    </Only>
+  )
+  return (
+    <Page
+      title="Status pages"
+      description="Public pages that show how the monitors you choose are doing."
+      actions={create}
+    >
+      <List
+        label="Status pages"
+        rows={data.map((page) => ({ ...page, id: page.slug }))}
+        isLoading={isPending}
+        error={error}
+        refetch={refetch}
+        columns={columns}
+        empty={
+          <Empty title="No status pages yet" icon={<Globe />} action={create}>
+            <p className="mb-6">
+              Show your users how your services are doing, with 90 days of history. Only the
+              monitors that you choose appear.
+            </p>
+            <ApiExample
+              label="Create a status page"
+              path="status-pages"
+              method="statusPages.upsert"
+              name="acme"
+              input={{ title: "Acme status", groups: [{ name: "Website", tags: ["public"] }] }}
+            />
+          </Empty>
+        }
+      />
+      {isCreating && <StatusPageSheet onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
+  {
+    key: "title",
+    head: "Title",
+    className: "grow basis-0",
+    cell: ({ groups, title }) => (
+      <>
+        <span className={rowNameClass}>
+          <bdi>{title}</bdi>
+        </span>
+        <span className="block truncate text-xs text-faint">
+          {groups.length === 0 ? "No groups" : groups.map(({ name }) => name).join(", ")}
+        </span>
+      </>
+    )
+  },
+  {
+    key: "address",
+    head: "Address",
+    className: "w-72 shrink-0 max-sm:w-28",
+    cell: ({ published, slug }) =>
+      published ? (
+        <a
+          href={addressOf(slug)}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex max-w-full items-center gap-1.5 hover:underline"
+        >
+          <span className="truncate font-mono text-sm">/status/{slug}</span>
+          <ExternalLink aria-hidden className="size-3.5 shrink-0 text-faint" />
+        </a>
+      ) : (
+        <span className="text-faint">Not published</span>
+      )
+  },
+  {
+    key: "updated",
+    head: "Changed",
+    className: "w-24 shrink-0 max-sm:hidden",
+    cell: ({ updated_at }) => <Ago at={updated_at} />
+  },
+  menuColumn((page) => <StatusPageMenu page={page} />)
+]

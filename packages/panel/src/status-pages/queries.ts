@@ -1,0 +1,18 @@
+import type { WorkspaceId } from "@scheduling/sdk"
+import { queryOptions } from "@tanstack/react-query"
+import { clientOf } from "../data/client.ts"
+import { queries } from "../data/queries.ts"
+
+const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "status-pages"] as const
+
+export const statusPagesOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: all(workspaceId),
+    queryFn: async ({ signal }) =>
+      (await clientOf(workspaceId).statusPages.list({ limit: 100 }, { signal })).data
+  })
+
+export const statusPagesChanged = (workspaceId: WorkspaceId): Promise<void> =>
+  queries.invalidateQueries({ queryKey: all(workspaceId) })
+
+export const addressOf = (slug: string): string => `${location.origin}/status/${slug}`
