@@ -5,19 +5,19 @@ import { CallUrl } from "./CallUrl.ts"
 
 const secretReference = /^\{\{\s*secrets\.([A-Z][A-Z0-9_]{0,62})\s*\}\}$/
 
-/** The name of the secret that a text refers to, if the text is nothing else. */
+/** Returns the name of the secret if the string is a single secret reference. */
 export const secretNamedBy = (value: string): string | undefined => secretReference.exec(value)?.[1]
 
-/** A text that is a reference to a secret and nothing else. */
+/** A string that consists of a single secret reference. */
 const SecretReference = (description: string) =>
   Schema.String.check(
     Schema.isPattern(secretReference, { expected: "a reference such as {{ secrets.API_TOKEN }}" })
   ).annotate({
-    description: `${description}: a reference to a secret, and nothing else.`,
+    description: `${description}, as a reference to a secret.`,
     examples: ["{{ secrets.API_TOKEN }}"]
   })
 
-/** A name that may be written as it is or kept as a secret. */
+/** A name, either literal or a reference to a secret. */
 const NameOrReference = (description: string, example: string) =>
   text({ min: 1, max: 255 })
     .check(
@@ -27,7 +27,7 @@ const NameOrReference = (description: string, example: string) =>
       })
     )
     .annotate({
-      description: `${description}. It may be a reference to a secret.`,
+      description: `${description}, literal or as a reference to a secret.`,
       examples: [example]
     })
 
@@ -50,23 +50,23 @@ const Bearer = Schema.Struct({
 
 const OAuth2ClientCredentials = Schema.Struct({
   kind: Schema.Literal("oauth2_client_credentials").annotate({
-    description: "An access token that the service asks for."
+    description: "An OAuth 2.0 access token that the service requests."
   }),
   token_url: CallUrl.annotate({
     description: "The token endpoint of the authorization server.",
     examples: ["https://login.example.com/oauth2/token"]
   }),
-  client_id: NameOrReference("The id of the client", "scheduler"),
-  client_secret: SecretReference("The secret of the client"),
+  client_id: NameOrReference("The client id", "scheduler"),
+  client_secret: SecretReference("The client secret"),
   scope: Schema.optionalKey(
     text({ min: 1, max: 1_000 }).annotate({
-      description: "The scopes to ask for, separated by spaces. Those of the client when absent.",
+      description: "The scopes to request, separated by spaces. Defaults to the client's scopes.",
       examples: ["jobs:run"]
     })
   ),
   audience: Schema.optionalKey(
     text({ min: 1, max: 1_000 }).annotate({
-      description: "The API that the token is for, where the authorization server asks for it.",
+      description: "The API that the token is for, if the authorization server requires it.",
       examples: ["https://api.example.com"]
     })
   )
@@ -84,13 +84,13 @@ const OAuth2ClientCredentials = Schema.Struct({
 })
 export type OAuth2Auth = typeof OAuth2ClientCredentials.Type
 
-/** How a call authenticates itself: what its `Authorization` header holds. */
+/** The credentials that a call sends in its `Authorization` header. */
 export const CallAuth = Schema.Union([Basic, Bearer, OAuth2ClientCredentials]).annotate({
   identifier: "CallAuth"
 })
 export type CallAuth = typeof CallAuth.Type
 
-/** The names of the secrets that an `auth` uses. */
+/** Returns the names of the secrets that an `auth` uses. */
 export const secretsOfAuth = (auth: CallAuth): ReadonlyArray<string> =>
   Object.values(auth).flatMap((value) => secretNamedBy(value) ?? [])
 
@@ -99,7 +99,7 @@ interface Authenticated {
   readonly headers?: Readonly<Record<string, string | null>>
 }
 
-/** True if `auth` and the headers would both set the `Authorization` header. */
+/** Returns true if both `auth` and the headers would set the `Authorization` header. */
 export const isAuthorizedTwice = ({ auth, headers = {} }: Authenticated): boolean =>
   auth != null &&
   Object.entries(headers).some(
@@ -109,10 +109,10 @@ export const isAuthorizedTwice = ({ auth, headers = {} }: Authenticated): boolea
 export const authorizedTwice: FieldProblem = {
   path: ["auth"],
   code: "invalid",
-  problem: "sets the Authorization header, which headers sets too: give only one of them"
+  problem: "sets the Authorization header, which headers also sets; give only one of them"
 }
 
-/** A change may give one of the two only, so the changed call is checked too. */
+/** A PATCH may contain only one of the two fields, so the merged call is checked too. */
 export const authorizationIsGivenOnce = Schema.makeFilter<Authenticated>((call) =>
   isAuthorizedTwice(call) ? filterIssue(authorizedTwice) : undefined
 )

@@ -4,19 +4,19 @@ import { isMasked, mask } from "./credentialHeaders.ts"
 
 const maxHeaders = 50
 
-/** Servers commonly refuse more than 16 KiB of request headers, ours included. */
+/** Many servers, including this one, reject more than 16 KiB of request headers. */
 const maxHeaderBytes = 16 * 1024
 
 /** RFC 9110 `token`. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
- * Printable ASCII, space and tab. CR and LF would add headers. Characters beyond ASCII have no
- * agreed encoding in a header and would arrive garbled.
+ * Printable ASCII, space and tab. CR and LF would inject headers. Non-ASCII characters have no
+ * agreed encoding in headers and would arrive garbled.
  */
 const fieldValue = /^[\t\x20-\x7e]*$/
 
-/** Headers that describe the connection, which belongs to the service, and not the message. */
+/** Headers that describe the connection, which the service controls, rather than the message. */
 const connectionHeaders = new Set([
   "connection",
   "content-length",
@@ -30,9 +30,9 @@ const connectionHeaders = new Set([
 ])
 
 /**
- * Headers that receivers trust to come from the service. With an Idempotency-Key of the user, every
- * execution after the first would look like a repeat. `user-agent`, `content-type` and
- * `accept-encoding` are only defaults and may be overridden.
+ * Headers that recipients trust to come from the service. With a user-defined Idempotency-Key,
+ * every execution after the first would look like a repeat. `user-agent`, `content-type` and
+ * `accept-encoding` are only defaults and can be overridden.
  */
 const serviceHeaders = new Set([
   "idempotency-key",
@@ -42,22 +42,22 @@ const serviceHeaders = new Set([
   "webhook-timestamp"
 ])
 
-const isOfService = (name: string): boolean =>
+const isServiceHeader = (name: string): boolean =>
   serviceHeaders.has(name) || name.startsWith("x-scheduling-")
 
-/** The problem of one header, if any. `name` may be written in any case. */
+/** Returns the problem with a header, if any. `name` is case-insensitive. */
 const headerProblem = (name: string, value: string): string | undefined => {
   const lowerCase = name.toLowerCase()
   if (!token.test(name)) return "is not a valid header name"
   if (connectionHeaders.has(lowerCase) || lowerCase.startsWith("proxy-")) {
     return "is set by the HTTP connection and must be left out"
   }
-  if (isOfService(lowerCase)) return "is set by the service and must be left out"
+  if (isServiceHeader(lowerCase)) return "is set by the service and must be left out"
   if (!fieldValue.test(value)) return "must contain only printable ASCII characters"
   return undefined
 }
 
-/** The problems of the headers of a call. */
+/** Returns the problems with the headers of a call. */
 export const headersProblems = (
   headers: Readonly<Record<string, string>>
 ): ReadonlyArray<FieldProblem> => {
@@ -71,7 +71,7 @@ export const headersProblems = (
   for (const [name, value] of entries) {
     const lowerCase = name.toLowerCase()
     if (seen.has(lowerCase)) {
-      const problem = "is given twice, because the case of letters in header names does not count"
+      const problem = "is a duplicate; header names are case-insensitive"
       problems.push({ path: [name], code: "duplicate", problem })
     } else {
       const problem = headerProblem(name, value)
@@ -87,7 +87,10 @@ export const headersProblems = (
   return problems
 }
 
-/** The problems of the headers of a request, in which the mask stands for the stored credential. */
+/**
+ * Returns the problems with the headers of a request, in which the mask stands for the stored
+ * credential.
+ */
 const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldProblem> =>
   headersProblems(
     Object.fromEntries(
@@ -95,7 +98,7 @@ const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray
     )
   )
 
-/** The headers of an outgoing call, with names as they were written. */
+/** The headers of a call. Names keep their letter case. */
 export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
     Schema.makeFilter((headers) => givenProblems(headers).map(filterIssue), {
@@ -105,7 +108,7 @@ export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   )
   .annotate({ examples: [{ authorization: "Bearer 3f9c...", "x-environment": "production" }] })
 
-/** Enough to remove every header that a call may have, and to set as many others. */
+/** Enough to remove every header of a call and to set as many others. */
 const maxChanges = 2 * maxHeaders
 
 const changesProblems = (
@@ -115,7 +118,7 @@ const changesProblems = (
     ? [{ path: [], code: "too_many", problem: `must change at most ${maxChanges} headers` }]
     : givenProblems(mergedHeaders({}, changes))
 
-/** Changes of headers: null removes one, and what is absent stays. */
+/** Header changes: null removes a header, and absent headers are unchanged. */
 export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
   .check(
     Schema.makeFilter((changes) => changesProblems(changes).map(filterIssue), {
@@ -125,12 +128,12 @@ export const CallHeadersUpdate = Schema.Record(Schema.String, Schema.NullOr(Sche
   )
   .annotate({
     description:
-      "Headers to set. Null removes a header, and headers that are absent here stay as they are. " +
-      `A credential sent as \`${mask}\` stays too.`,
+      "Headers to set. Null removes a header, and absent headers are unchanged. " +
+      `A credential sent as \`${mask}\` keeps its stored value.`,
     examples: [{ authorization: "Bearer 3f9c...", "x-environment": null }]
   })
 
-/** The headers after a change. A name replaces the same name in any letter case. */
+/** Applies header changes. Names are matched case-insensitively. */
 export const mergedHeaders = (
   headers: Readonly<Record<string, string>>,
   changes: Readonly<Record<string, string | null>>

@@ -10,7 +10,7 @@ const maxSearchedLength = 500
 
 const statusRange = /^([2-5]\d\d)(?:-([2-5]\d\d))?$/
 
-/** The first and the last status of `404` or `200-299`. */
+/** Parses `404` or `200-299` to its first and last status. */
 export const statusRangeOf = (text: string): readonly [first: number, last: number] | undefined => {
   const [, first, last = first] = statusRange.exec(text) ?? []
   if (first === undefined || Number(first) > Number(last)) return undefined
@@ -24,9 +24,9 @@ export const StatusRange = Schema.String.check(
   })
 )
 
-const searched = text({ min: 1, max: maxSearchedLength })
+const searchText = text({ min: 1, max: maxSearchedLength })
 
-/** The rule by which an answer counts as a success. */
+/** The rule that decides whether a response is a success. */
 export interface SuccessRule {
   readonly success_codes?: ReadonlyArray<string>
   readonly body_contains?: string
@@ -37,51 +37,55 @@ export const retryDefaults = { first_seconds: 1, factor: 2, max_seconds: 3_600 }
 
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))
 
-/** The number of retries of a call, and the waits between them. */
+/** The number of retries of a call, and the delays between them. */
 export const Retry = Schema.Struct({
-  count: Schema.Int.annotate({ description: "How many times a call that failed is made again." }),
-  first_seconds: Schema.Int.annotate({ description: "The wait before the first further attempt." }),
-  factor: Schema.Finite.annotate({
-    description: "How many times as long each wait is as the last."
+  count: Schema.Int.annotate({ description: "How many times a failed call is retried." }),
+  first_seconds: Schema.Int.annotate({
+    description: "The delay before the first retry, in seconds."
   }),
-  max_seconds: Schema.Int.annotate({ description: "The longest wait." })
+  factor: Schema.Finite.annotate({
+    description: "The factor by which each delay is longer than the previous one."
+  }),
+  max_seconds: Schema.Int.annotate({ description: "The maximum delay, in seconds." })
 }).annotate({
   identifier: "Retry",
-  description: "Retries with waits of their own.",
+  description: "Retries with custom delays.",
   examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
 })
 export type Retry = typeof Retry.Type
 
 export const RetryInput = Schema.Struct({
   count: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
-    description: "How many times a call is tried again."
+    description: "How many times a failed call is retried."
   }),
   first_seconds: whenAbsent(
     "1",
-    Schema.NullOr(seconds).annotate({ description: "The wait before the first further attempt." })
+    Schema.NullOr(seconds).annotate({
+      description: "The delay before the first retry, in seconds."
+    })
   ),
   factor: whenAbsent(
     "2",
     Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 }))).annotate({
-      description: "How many times as long each wait is as the one before it."
+      description: "The factor by which each delay is longer than the previous one."
     })
   ),
   max_seconds: whenAbsent(
     "3,600",
-    Schema.NullOr(seconds).annotate({ description: "The longest wait." })
+    Schema.NullOr(seconds).annotate({ description: "The maximum delay, in seconds." })
   )
 }).annotate({
   identifier: "RetryInput",
   description:
-    "Each wait is a random time between half of it and the whole, so that calls that failed " +
-    "together do not come back together. A `Retry-After` of up to an hour makes it longer.",
+    "Each delay is a random time between half of its value and the full value, so that calls that failed " +
+    "together are not retried together. A `Retry-After` of up to an hour extends it.",
   examples: [{ count: 5, first_seconds: 10, factor: 2, max_seconds: 600 }]
 })
 export type RetryInput = typeof RetryInput.Type
 
 export const RetryUpdate = RetryInput.mapFields(patchFields).annotate({
   identifier: "RetryUpdate",
-  description: "Fields that are absent keep their values.",
+  description: "Absent fields are unchanged.",
   examples: [{ max_seconds: 600 }]
 })
 export type RetryUpdate = typeof RetryUpdate.Type
@@ -89,91 +93,91 @@ export type RetryUpdate = typeof RetryUpdate.Type
 export const Completion = oneOf(["callback", "auto"], {
   identifier: "Completion",
   description:
-    "Each call carries a URL in `Scheduling-Complete-Url`. `callback`: an answer that counts as a " +
-    "success only says that the job has begun, and a POST to the URL ends the attempt. `auto`: the " +
-    "same if the answer is 202 with `Scheduling-Complete: later`, and every other answer ends it."
+    "Each call sends a completion URL in `Scheduling-Complete-Url`. `callback`: a successful " +
+    "response only means that the job has started, and a POST to the URL ends the attempt. `auto`: the " +
+    "same if the response is 202 with `Scheduling-Complete: later`; any other response ends the attempt."
 })
 export type Completion = typeof Completion.Type
 
-/** The longest timeout of a call without a completion. */
-export const maxAnswerSeconds = 900
+/** The maximum timeout of a call without completion. */
+export const maxResponseSeconds = 900
 
-/** The longest timeout of a call whose target reports to the completion URL. */
+/** The maximum timeout of a call whose target reports to the completion URL. */
 export const maxCompletionSeconds = 86_400
 
-/** The options that few calls have. Null removes one. */
+/** Options that few calls use. Null removes one. */
 export const callOptions = rareOptions({
   success_codes: {
     absent: "200-299",
     input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
-      description: "The statuses that count as a success: codes and ranges.",
+      description: "The status codes and ranges that count as success.",
       examples: [["200-299", "404"]]
     }),
     shown: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-      description: "The statuses that count as a success. Null if 200-299 do."
+      description: "The status codes that count as success. Null means 200-299."
     })
   },
   body_contains: {
     absent: "None",
-    input: Schema.NullOr(searched).annotate({
+    input: Schema.NullOr(searchText).annotate({
       description:
-        "An answer is a success only if the first 10,000 bytes of its body contain this text, " +
-        "at most 500 characters. An answer without it is tried again, as far as there are retries.",
+        "A response is a success only if the first 10,000 bytes of its body contain this text, " +
+        "at most 500 characters. A call whose response lacks it is retried if retries remain.",
       examples: ['"status":"ok"']
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "What an answer must contain to be a success. Null if nothing."
+      description: "The text that a successful response must contain. Null if none."
     })
   },
   body_lacks: {
     absent: "None",
-    input: Schema.NullOr(searched).annotate({
+    input: Schema.NullOr(searchText).annotate({
       description:
-        "An answer is no success if the first 10,000 bytes of its body contain this text, " +
-        "at most 500 characters. An answer with it is tried again, as far as there are retries.",
+        "A response is a failure if the first 10,000 bytes of its body contain this text, " +
+        "at most 500 characters. A call whose response contains it is retried if retries remain.",
       examples: ['"error"']
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "What an answer must not contain to be a success. Null if nothing."
+      description: "The text that a successful response must not contain. Null if none."
     })
   },
   retry: {
-    absent: "A wait of up to 1 s, then of up to 2 s, 4 s and so on",
+    absent: "Delays of up to 1 s, 2 s, 4 s and so on",
     input: Schema.NullOr(RetryInput).annotate({
       description:
-        "Retries with waits of your own. Its `count` is the `retry_count`: if both are given, " +
+        "Retries with custom delays. `count` is the same as `retry_count`: if both are given, " +
         "they must agree."
     }),
     shown: Schema.NullOr(Retry).annotate({
-      description: "Retries with waits of their own. Null: the usual waits."
+      description: "Custom retry delays. Null means the default delays."
     })
   },
   completion: {
-    absent: "The answer ends the attempt",
+    absent: "The response ends the attempt",
     input: Schema.NullOr(Completion).annotate({
       description:
-        "For jobs that go on after their answer: a request to the URL that the call carries says " +
-        "when they are done."
+        "For jobs that continue after their response: the job reports that it has finished with a request " +
+        "to the completion URL that the call sends."
     }),
     shown: Schema.NullOr(Completion).annotate({
       description:
-        "How the end of a job is reported that goes on after its answer. Null: it does not."
+        "How a job that continues after its response reports that it has finished. Null if the response ends the attempt."
     })
   },
   auth: {
     absent: "None",
     input: Schema.NullOr(CallAuth).annotate({
       description:
-        "How the call authenticates itself, in place of an `authorization` header. The secret parts " +
+        "How the call authenticates, instead of with an `authorization` header. The secret parts " +
         "are references to secrets of the workspace."
     }),
     shown: Schema.NullOr(CallAuth).annotate({
-      description: "How the call authenticates itself. Null if only its headers say."
+      description: "How the call authenticates. Null if it only uses its headers."
     })
   }
 })
 
-/** The options that a call has. */
+/** The options of a call. */
 export interface CallOptions extends SuccessRule {
   readonly retry?: Retry
   readonly completion?: Completion
@@ -200,7 +204,7 @@ interface Sent {
   readonly body?: string | null
 }
 
-/** Servers may drop or refuse the body of such a request. */
+/** Servers may drop or reject the body of a GET or HEAD request. */
 export const hasUnsentBody = ({ body, method }: Sent): boolean =>
   body != null && (method === "GET" || method === "HEAD")
 
@@ -210,7 +214,7 @@ export const unsentBody: FieldProblem = {
   problem: "is not sent with GET and HEAD: leave it out, or use another method"
 }
 
-/** A change may give one of the two only, so it is checked with what it changes. */
+/** A PATCH may contain only one of the two fields, so the merged call is checked too. */
 export const bodyIsSent = Schema.makeFilter<Sent>((call) =>
   hasUnsentBody(call) ? filterIssue(unsentBody) : undefined
 )
@@ -221,15 +225,15 @@ interface Timed {
 }
 
 export const isTooLong = ({ completion, timeout_seconds = 0 }: Timed): boolean =>
-  timeout_seconds > maxAnswerSeconds && completion == null
+  timeout_seconds > maxResponseSeconds && completion == null
 
 export const tooLong: FieldProblem = {
   path: ["timeout_seconds"],
   code: "out_of_range",
-  problem: `must be at most ${maxAnswerSeconds}, unless the call has a completion`
+  problem: `must be at most ${maxResponseSeconds}, unless the call has a completion`
 }
 
-/** A change may give only one of the two fields, so the changed task is checked too. */
+/** A PATCH may contain only one of the two fields, so the merged task is checked too. */
 export const timeoutFits = Schema.makeFilter<Timed>((call) =>
   isTooLong(call) ? filterIssue(tooLong) : undefined
 )

@@ -2,20 +2,19 @@ import { Result, Schema } from "effect"
 
 export const maxUrlLength = 2048
 
-/** Control characters, and lone surrogates, which PostgreSQL cannot store. */
+/** Control characters and lone surrogates, which PostgreSQL cannot store. */
 const unsendable = /[\p{Cc}\p{Cs}]/u
 
 /**
- * Reads a URL the way the call will. By WHATWG rules, decimal, octal and hexadecimal hosts become
- * dotted IPv4, so what is checked is what is called. Private addresses are not
- * refused here: the allowed networks depend on the configuration of the server, and DNS answers
- * change, so they are checked when the call is made.
+ * Parses a URL exactly as the call does. WHATWG rules turn decimal, octal and hexadecimal hosts
+ * into dotted IPv4, so the check and the call see the same host. Private addresses are checked when
+ * the call is made: the allowed networks depend on the server's configuration, and DNS can change.
  */
 export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   if (text.length > maxUrlLength) {
     return Result.fail(`must be at most ${maxUrlLength} characters long`)
   }
-  // The URL parser silently drops tabs and newlines from the middle, and spaces from both ends.
+  // The URL parser silently drops tabs and newlines in the middle and spaces at both ends.
   if (unsendable.test(text) || text !== text.trim()) {
     return Result.fail("must not contain control characters, or begin or end with a space")
   }
@@ -33,7 +32,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   return Result.succeed(url)
 }
 
-/** The URL of an outgoing call, kept as it was written. */
+/** The URL of a call, stored as written. */
 export const CallUrl = Schema.String.check(
   Schema.makeFilter(
     (text) => {
@@ -46,6 +45,6 @@ export const CallUrl = Schema.String.check(
     }
   )
 ).annotate({
-  description: "The address that is called: `http` or `https`.",
+  description: "The URL to call. Must use `http` or `https`.",
   examples: ["https://api.example.com/jobs/nightly"]
 })

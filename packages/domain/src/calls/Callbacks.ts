@@ -5,15 +5,15 @@ import { CallUrl } from "./CallUrl.ts"
 export const Callback = Schema.Struct({
   url: CallUrl.pipe(
     Schema.annotateEncoded({
-      description: "The address that is called: `http` or `https`.",
+      description: "The URL to call. Must use `http` or `https`.",
       examples: ["https://api.example.com/hooks/scheduling"]
     })
   )
 }).annotate({
   identifier: "Callback",
   description:
-    "Where the result of a run is sent: a POST of the JSON that a webhook channel gets, " +
-    "signed with the `message_secret` of its origin and retried like notifications.",
+    "Where the result of a run is sent: a POST with the same JSON as a webhook channel, " +
+    "signed with the `message_secret` of the URL's origin and retried like notifications.",
   examples: [{ url: "https://api.example.com/hooks/scheduling" }]
 })
 export type Callback = typeof Callback.Type
@@ -23,22 +23,22 @@ export const callbacks = rareOptions({
   on_failure: {
     absent: "No callback",
     input: Schema.NullOr(Callback).annotate({
-      description: "Gets each run that failed, once all attempts are used."
+      description: "Receives each run that has failed after all its attempts."
     }),
     shown: Schema.NullOr(Callback).annotate({
-      description: "Gets each run that failed, once all attempts are used. Null if nobody does."
+      description: "Receives each run that has failed after all its attempts. Null if none."
     })
   },
   on_success: {
     absent: "No callback",
     input: Schema.NullOr(Callback).annotate({
-      description: "Gets each run that succeeded."
+      description: "Receives each run that has succeeded."
     }),
     shown: Schema.NullOr(Callback).annotate({
-      description: "Gets each run that succeeded. Null if nobody does."
+      description: "Receives each run that has succeeded. Null if none."
     })
   }
 })
 
-/** The callbacks that are set, as they are stored. */
+/** The callbacks that are set, as stored. */
 export type Callbacks = { readonly [Name in keyof typeof callbacks.fields]?: Callback }

@@ -4,7 +4,7 @@ import {
   bodyIsSent,
   callOptions,
   type Completion,
-  maxAnswerSeconds,
+  maxResponseSeconds,
   maxCompletionSeconds,
   retriesAgree,
   RetryUpdate,
@@ -29,18 +29,18 @@ export type CallMethod = typeof CallMethod.Type
 
 const encoder = new TextEncoder()
 
-/** True if the body has at most 256 KiB as it is sent. A character may take three bytes. */
+/** Returns true if the encoded body has at most 256 KiB. A UTF-16 unit takes up to three bytes. */
 export const bodyFits = (body: string): boolean =>
   body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
 
 const CallBody = text({ min: 0, max: maxBodyBytes }).check(
-  // Strings with too many characters are reported by the other check.
+  // The length check reports strings with too many characters.
   Schema.makeFilter((body) => body.length > maxBodyBytes || bodyFits(body), {
     expected: "at most 256 KiB in UTF-8"
   })
 )
 
-/** A text, which is sent as it is, or any other JSON value, which is sent as JSON. */
+/** A string, which is sent as is, or any other JSON value, which is sent as JSON. */
 export const CallBodyInput = Schema.Json.pipe(
   Schema.decodeTo(
     Schema.NullOr(CallBody),
@@ -58,14 +58,14 @@ const always = options({
     absent: "None",
     input: CallHeaders.annotate({
       description:
-        "At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`, " +
-        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` goes out as `application/json`. " +
-        `A credential sent as \`${mask}\`, as answers show it, keeps the stored value; without one the header is refused.`
+        "At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`, " +
+        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is sent as `application/json`. " +
+        `A credential sent as \`${mask}\`, as responses show it, keeps the stored value; if no value is stored, the header is refused.`
     }),
     shown: Schema.Record(Schema.String, Schema.String).annotate({
       description:
         `The headers of the call. Values that look like credentials are shown as \`${mask}\`, unless ` +
-        "they are a reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are shown to keep them."
+        "they are a reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep the value."
     }),
     default: {}
   },
@@ -74,9 +74,9 @@ const always = options({
     input: CallBodyInput.pipe(
       Schema.annotateEncoded({
         description:
-          "A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without " +
-          "a `content-type` among the headers it goes out as `application/json`. At most 256 KiB. " +
-          "Refused with GET and HEAD. Like the URL and the headers it may use values that are known when the " +
+          "A string, which is sent as is, or any other JSON value, which is sent as JSON. Without " +
+          "a `content-type` header, the body is sent as `application/json`. At most 256 KiB. " +
+          "Refused with GET and HEAD. The body, the URL and the headers may use values that are known when the " +
           "call is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`, " +
           "`{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`. " +
           "Write `{{ '{{' }}` for two braces.",
@@ -84,7 +84,7 @@ const always = options({
       })
     ),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The body of the call as it is sent. Null if it has none."
+      description: "The request body. Null if none."
     }),
     default: null
   },
@@ -94,38 +94,38 @@ const always = options({
       Schema.isBetween({ minimum: 1, maximum: maxCompletionSeconds })
     ).annotate({
       description:
-        "How long one attempt may take, from connecting to the last byte. At most " +
-        `${maxAnswerSeconds}, or a day with \`completion\`: then it is the time until the job reports, ` +
-        `and the answer has ${maxAnswerSeconds} s of it.`,
+        "The timeout of one attempt, from connecting to the last byte. At most " +
+        `${maxResponseSeconds}, or a day with \`completion\`: then the timeout includes the time until the job reports, ` +
+        `and the response must arrive within ${maxResponseSeconds} s.`,
       examples: [30]
     }),
-    shown: Schema.Int.annotate({ description: "How long one attempt may take." }),
+    shown: Schema.Int.annotate({ description: "The timeout of one attempt, in seconds." }),
     default: 30
   },
   retry_count: {
     absent: "0",
     input: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
       description:
-        "How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or " +
-        "5xx, or an answer whose body was not as it should be.",
+        "How many times a call is retried after a connection error, a timeout, 408, 425, 429 or " +
+        "5xx, or a response that fails `body_contains` or `body_lacks`.",
       examples: [3]
     }),
-    shown: Schema.Int.annotate({ description: "How often a call that failed is made again." }),
+    shown: Schema.Int.annotate({ description: "How many times a failed call is retried." }),
     default: 0
   }
 })
 
-const url = Schema.String.annotate({ description: "The address that is called." })
+const url = Schema.String.annotate({ description: "The URL to call." })
 const { method, ...others } = always.fields
 
-/** The fields of an outgoing call, of a task or of a step. */
+/** The fields of the call of a task or a step. */
 export const call = {
   input: { url: TemplateUrl, ...always.input, ...callOptions.input },
   fields: { method, url, ...others, ...callOptions.fields },
   defaults: { ...always.defaults, ...callOptions.defaults }
 }
 
-/** The fields of a call that its rules compare. */
+/** The fields that the rules of a call compare. */
 interface ComparedFields {
   readonly method?: string
   readonly url?: string
@@ -140,7 +140,7 @@ interface ComparedFields {
 
 type Rules = readonly [SchemaAST.Check<ComparedFields>, ...Array<SchemaAST.Check<ComparedFields>>]
 
-/** The rules of a call that has all its fields. */
+/** The rules for a complete call. */
 export const callChecks: Rules = [
   bodyIsSent,
   retriesAgree,
@@ -149,7 +149,7 @@ export const callChecks: Rules = [
   referencesAreKnown
 ]
 
-/** The rules that the fields of a PATCH keep among themselves. */
+/** The rules among the fields of a PATCH. */
 export const callUpdateChecks: Rules = [
   bodyIsSent,
   retriesAgree,
@@ -157,15 +157,15 @@ export const callUpdateChecks: Rules = [
   referencesAreKnown
 ]
 
-/** The fields of a call whose objects a PATCH merges. */
+/** The object fields of a call that a PATCH merges. */
 export const callUpdate = {
   headers: Schema.optionalKey(CallHeadersUpdate),
   retry: whenAbsent(
-    "The usual waits",
-    Schema.NullOr(RetryUpdate).annotate({ description: "Retries with waits of your own." })
+    "The default delays",
+    Schema.NullOr(RetryUpdate).annotate({ description: "Retries with custom delays." })
   )
 }
 
-/** A call with every field given. */
+/** A call with all its fields. */
 export const HttpCall = Schema.Struct(call.fields).annotate({ identifier: "HttpCall" })
 export type HttpCall = typeof HttpCall.Type

@@ -20,7 +20,7 @@
 
 import { Result } from "effect"
 
-/** How a time can be written, in UTC. Without one of them it is written in ISO 8601. */
+/** The formats of a timestamp in a reference, in UTC. The default is ISO 8601. */
 export const timeFormats = [
   "date",
   "year",
@@ -33,7 +33,7 @@ export const timeFormats = [
 ] as const
 export type TimeFormat = (typeof timeFormats)[number] | "iso"
 
-/** The value that a reference names. */
+/** The value to which a reference points. */
 type Named =
   | { readonly root: "steps"; readonly step: string; readonly field: "status" | "body" }
   | { readonly root: "input" }
@@ -45,46 +45,46 @@ type Named =
   | { readonly root: "uuid" }
 
 export type Reference = Named & {
-  /** The reference as written, without the braces. For error messages. */
+  /** The reference as written, without the braces, for error messages. */
   readonly text: string
-  /** The offset at which its braces open. */
+  /** The offset of the opening braces. */
   readonly at: number
-  /** The keys and indexes below its root. */
+  /** The keys and indexes below the root. */
   readonly path: ReadonlyArray<string | number>
 }
 
-/** Text and references, in the order in which they are written. */
+/** Text and references, in source order. */
 export type Template = ReadonlyArray<string | Reference>
 
-/** The names that a step may have, so that references can name it. */
+/** The valid step names. References depend on the pattern. */
 export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-/** The names that a secret may have. */
+/** The valid secret names. */
 export const secretName = /^[A-Z][A-Z0-9_]{0,62}$/
 
-/** How many keys and indexes deep a reference may reach. */
+/** The maximum number of keys and indexes in a reference. */
 const maxPath = 100
 
-/** A text of 256 KiB can contain 13,000 mistakes. The first few are enough. */
+/** A text of 256 KiB can contain 13,000 mistakes. Only the first few are reported. */
 const maxProblems = 10
 
-/** True if a text may contain references. */
+/** Returns true if a text may contain references. */
 export const hasBraces = (source: string): boolean => source.includes("{{")
 
-/** Templates of calls that are made again and again, by their text. */
-const parsedBefore = new Map<string, Parsed>()
-const maxRemembered = 1_000
-const maxRememberedLength = 1_000
+/** A cache of parsed templates by source text, for calls that are made repeatedly. */
+const parsedTemplates = new Map<string, Parsed>()
+const maxCachedTemplates = 1_000
+const maxCachedLength = 1_000
 
 type Parsed = Result.Result<Template, ReadonlyArray<string>>
 
 export const parseTemplate = (source: string): Parsed => {
-  const known = parsedBefore.get(source)
+  const known = parsedTemplates.get(source)
   if (known !== undefined) return known
   const parsed = parse(source)
-  if (source.length <= maxRememberedLength) {
-    if (parsedBefore.size >= maxRemembered) parsedBefore.clear()
-    parsedBefore.set(source, parsed)
+  if (source.length <= maxCachedLength) {
+    if (parsedTemplates.size >= maxCachedTemplates) parsedTemplates.clear()
+    parsedTemplates.set(source, parsed)
   }
   return parsed
 }
@@ -99,7 +99,8 @@ const parse = (source: string): Parsed => {
     if (at > position) parts.push(source.slice(position, at))
     const close = source.indexOf("}}", at + 2)
     if (close === -1) {
-      // Stops here, because looking for the end of each further one would take quadratic time.
+      // Stops here, because searching for the end of each further reference would take quadratic
+      // time.
       problems.push(
         `has a "{{" ${place(at)} that is not closed; write {{ '{{' }} for the braces themselves`
       )
@@ -123,7 +124,7 @@ const parse = (source: string): Parsed => {
   return Result.succeed(parts)
 }
 
-/** An upper bound for the number of references in a text, found without parsing them. */
+/** Returns an upper bound for the number of references in a text, without parsing. */
 export const countBraces = (source: string): number => {
   let count = 0
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at + 2)) count++
@@ -205,5 +206,5 @@ const readPath = (read: Read): ReadonlyArray<string | number> => {
   return path
 }
 
-/** The text of a user, shortened so that an answer stays readable. */
+/** Truncates user input so that error messages stay readable. */
 const shown = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

@@ -11,7 +11,7 @@ import {
   type Template
 } from "./Template.ts"
 
-/** The parts of a call that may hold references. */
+/** The parts of a call that may contain references. */
 export interface TemplateCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -19,9 +19,9 @@ export interface TemplateCall {
 }
 
 /**
- * References may stand in the path, the query and the fragment, but not before them: a value must not
- * decide which server gets the headers of the call, and the hosts of a secret are checked against the
- * host as it is written.
+ * References are allowed in the path, the query and the fragment, but not before: a value must not
+ * decide which server receives the headers of the call, and the allowed hosts of a secret are
+ * checked against the literal host.
  */
 const untilPath = /^https?:\/\/[^/?#\\]+[/?#\\]/i
 
@@ -32,7 +32,7 @@ export const TemplateUrl = Schema.String.check(
   })
 ).annotate({
   description:
-    "The address that is called: `http` or `https`. The path and the query may use references.",
+    "The URL to call. Must use `http` or `https`. The path and the query may use references.",
   examples: ["https://api.example.com/jobs/nightly"]
 })
 
@@ -51,7 +51,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
 export const withPlaceholders = (template: Template): string =>
   template.map((part) => (typeof part === "string" ? part : "x")).join("")
 
-/** The values that a call uses, apart from its own text. */
+/** The external values that a call uses. */
 export interface UsedValues {
   readonly steps: ReadonlySet<string>
   readonly secrets: ReadonlySet<string>
@@ -64,7 +64,7 @@ const noNames: ReadonlySet<string> = new Set()
 const setOf = (names: ReadonlyArray<string>): ReadonlySet<string> =>
   names.length === 0 ? noNames : new Set(names)
 
-/** The values that a call uses: those of its references, and the secrets of its `auth`. */
+/** Returns the values that a call uses: those of its references, and the secrets of its `auth`. */
 export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
   const steps: Array<string> = []
   const secrets: Array<string> = auth === undefined ? [] : [...secretsOfAuth(auth)]
@@ -88,11 +88,12 @@ export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
   return { steps: setOf(steps), secrets: setOf(secrets), input, task }
 }
 
-/** A long text could hold 60,000 references, which take 70 ms to read. */
+/** A long text could contain 60,000 references, which take 70 ms to parse. */
 const maxReferences = 2_000
 
 /**
- * Refuses calls with too many references. References in URLs are not counted, as URLs are short.
+ * Rejects calls with too many references. References in URLs are not counted, because URLs are
+ * short.
  */
 export const tooManyReferences = (
   calls: ReadonlyArray<PartialCall>
@@ -112,8 +113,8 @@ interface PartialCall {
 }
 
 /**
- * The problems of the references of a call. `earlier` has the names of the steps that it may use, and is
- * null for the call of a task.
+ * Returns the problems with the references of a call. `earlier` has the names of the steps that the
+ * call may reference; null for the call of a task.
  */
 export const referenceProblems = (
   call: PartialCall,
@@ -128,7 +129,7 @@ export const referenceProblems = (
   return texts.flatMap(([path, text]) => {
     if (text == null || !hasBraces(text)) return []
     const template = parseTemplate(text)
-    // The problems of a URL are found by its own check.
+    // The check of the URL itself reports its problems.
     if (Result.isFailure(template) && path[0] === "url") return []
     const problems = Result.isFailure(template)
       ? template.failure
@@ -147,18 +148,18 @@ export const referenceProblems = (
   })
 }
 
-/** The problems of the call of a task, or of a change of it. */
+/** Returns the problems with the call of a task, or with a change of it. */
 const callProblems = (call: PartialCall): ReadonlyArray<FieldProblem> => {
   const tooMany = tooManyReferences([call])
   return tooMany.length > 0 ? tooMany : referenceProblems(call, null)
 }
 
-/** Checks the references of the call of a task. */
+/** Checks the references in the call of a task. */
 export const referencesAreKnown = Schema.makeFilter<PartialCall>((call) =>
   callProblems(call).map(filterIssue)
 )
 
-/** True if the call is not made as it is written, but has values to be filled in. */
+/** Returns true if the call contains values that must be filled in before it is made. */
 export const isFilledIn = (call: TemplateCall, auth: CallAuth | undefined): boolean => {
   if (auth !== undefined || hasBraces(call.url)) return true
   if (call.body !== null && hasBraces(call.body)) return true

@@ -1,26 +1,26 @@
 import { Result } from "effect"
 import { parseTemplate } from "./Template.ts"
 
-/** The text that replaces a value that looks like a credential. */
+/** Replaces a value that looks like a credential. */
 export const mask = "•••"
 
-/** The problem of a field that is sent with the mask, but has no stored value to keep. */
-export const nothingStored = `holds the mask ${mask}, but no value is stored for it: send the value`
+/** The problem with a field that contains the mask but has no stored value. */
+export const nothingStored = `contains the mask ${mask}, but no value is stored; send the value`
 
 const credential =
   /^(?:(?:set-)?cookie2?|scheduling-complete-url|x-auth)$|authorization|token|secret|passw|(?:api|auth|access|private|subscription|functions)[-_]?key|signature|credential|jwt/i
 
-/** True if the name of a header says that its value is a credential. */
+/** Returns true if the name of a header suggests that its value is a credential. */
 export const isCredentialHeader = (name: string): boolean => credential.test(name)
 
 type Headers = Readonly<Record<string, string>>
 
-/** The headers of a message, with a mask for each value that looks like a credential. */
+/** Masks each value that looks like a credential in the headers of a message. */
 export const maskedHeaders = (headers: Headers): Headers => withMasks(headers, isCredentialHeader)
 
 /**
- * The headers of a definition as answers show them: with a mask for each credential that is written
- * out, and not a reference. Headers without one are not copied, because lists ask for each task.
+ * Masks the literal credentials in the headers of a definition, for responses; references stay
+ * readable. Headers without a credential are not copied, because lists call this for each task.
  */
 export const shownHeaders = (headers: Headers): Headers => {
   for (const name in headers) {
@@ -37,7 +37,7 @@ const withMasks = (headers: Headers, isIt: (name: string, value: string) => bool
 const isHidden = (name: string, value: string): boolean =>
   isCredentialHeader(name) && holdsLiteral(value)
 
-/** The text beside a reference may only be the name of a scheme. */
+/** The text next to a reference may only be the name of an authentication scheme. */
 const scheme = /^\s*(?:bearer|basic|token|apikey)?\s*$/i
 
 const holdsLiteral = (value: string): boolean => {
@@ -47,11 +47,11 @@ const holdsLiteral = (value: string): boolean => {
   return !scheme.test(template.success.filter((part) => typeof part === "string").join(""))
 }
 
-/** Whether a header of a request holds the mask in place of a credential. */
+/** Returns true if a header of a request contains the mask instead of a credential. */
 export const isMasked = (name: string, value: string): boolean =>
   value === mask && isCredentialHeader(name)
 
-/** Puts the stored value back where a header holds the mask. The case of names does not count. */
+/** Replaces masks with the stored values. Header names are case-insensitive. */
 export const restoredHeaders = (given: Headers, stored: Headers): Headers => {
   const values = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.fromEntries(

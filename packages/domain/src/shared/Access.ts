@@ -10,29 +10,34 @@ export type AccessRule =
   | { readonly kind: "credential" }
 
 /**
- * The rule of who may use an endpoint. The authentication middleware, the OpenAPI document and the
- * access tests all read this one annotation.
+ * Defines who may use an endpoint. The authentication middleware, the OpenAPI document and the
+ * access tests read this annotation.
  */
 export class Access extends Context.Service<Access, AccessRule>()(
   "@scheduling/domain/shared/Access"
 ) {
-  /** Anybody, without a credential. */
+  /** Open to anyone, without a credential. */
   static readonly public: AccessRule = { kind: "public" }
 
-  /** A person with an access token; API keys and service accounts are refused. */
+  /** Requires a person's access token; API keys and service accounts are refused. */
   static readonly jwt: AccessRule = { kind: "jwt", role: null, isForPeople: true }
 
-  /** A member of the workspace in the path who has at least this role; API keys are refused. */
+  /**
+   * Requires a member of the workspace in the path with at least this role; API keys are refused.
+   */
   static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role, isForPeople: false })
 
-  /** Like `role`, but service accounts are refused, too. */
+  /** Like `role`, but service accounts are refused too. */
   static readonly personWithRole = (role: Role): AccessRule => ({
     kind: "jwt",
     role,
     isForPeople: true
   })
 
-  /** An API key with this scope, or a member: any role to read, at least an editor to change. */
+  /**
+   * Requires an API key with this scope, or a member: any role may read, editors and above may
+   * write.
+   */
   static readonly scope = (scope: Scope): AccessRule => ({
     kind: "scope",
     scope,
@@ -40,8 +45,8 @@ export class Access extends Context.Service<Access, AccessRule>()(
   })
 
   /**
-   * An API key with at least one of these scopes, or a member as with `scope`. The endpoint decides
-   * what each scope is for.
+   * Requires an API key with at least one of these scopes, or a member as with `scope`. The
+   * endpoint decides what each scope allows.
    */
   static readonly anyScope = (scopes: ReadonlyArray<Scope>): AccessRule => ({
     kind: "any_scope",
@@ -49,6 +54,6 @@ export class Access extends Context.Service<Access, AccessRule>()(
     role: scopes.every((scope) => scope.endsWith(":read")) ? "viewer" : "editor"
   })
 
-  /** Any valid credential, whatever its scopes. */
+  /** Accepts any valid credential, regardless of its scopes. */
   static readonly credential: AccessRule = { kind: "credential" }
 }

@@ -4,18 +4,20 @@ import { oneOf } from "./oneOf.ts"
 export const ActorKind = oneOf(["user", "api_key", "service_account", "plan", "system"], {
   identifier: "ActorKind",
   description:
-    "`plan`: the service, to keep the workspace to its plan. `system`: the service, for another " +
+    "`plan`: the service, to enforce the workspace's plan. `system`: the service, for another " +
     "reason, such as a task that failed too often."
 })
 
-/** Who made a change. The name is kept as it was, so a deleted user or key still has it. */
+/**
+ * The author of a change. The name is stored with the change, so it outlives a deleted user or key.
+ */
 export const Actor = Schema.Struct({
   kind: ActorKind,
   id: Schema.NullOr(Schema.String).annotate({
     description: "The id of the user, API key or service account. Null for the service."
   }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "Its name at the time of the change. Null if it has none."
+    description: "The actor's name at the time of the change. Null if the actor has no name."
   })
 }).annotate({
   identifier: "Actor",
@@ -24,13 +26,13 @@ export const Actor = Schema.Struct({
 })
 export type Actor = typeof Actor.Type
 
-/** The fields of records that people and programs edit. */
+/** Author fields of records that people and programs edit. */
 export const authorFields = {
   created_by: Schema.NullOr(Actor).annotate({
-    description: "Who created it. Null if nobody is known."
+    description: "Who created the record. Null if unknown."
   }),
   updated_by: Schema.NullOr(Actor).annotate({
-    description: "Who changed its definition last. Null if nobody is known."
+    description: "Who last changed the definition. Null if unknown."
   })
 }
 

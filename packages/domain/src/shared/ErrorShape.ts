@@ -9,7 +9,7 @@ import {
   ValidationFailed
 } from "./Errors.ts"
 
-/** Wraps every endpoint and turns all its failures into the one error shape. */
+/** Wraps every endpoint and converts all failures to the common error format. */
 export class ErrorShape extends HttpApiMiddleware.Service<ErrorShape>()(
   "@scheduling/domain/shared/ErrorShape",
   {

@@ -5,11 +5,11 @@ import { Timestamp } from "./Timestamp.ts"
 import { issueAt, ValidationIssue } from "./ValidationIssue.ts"
 
 export const errorMessage = Schema.String.annotate({
-  description: "A text for people, which may be reworded."
+  description: "A human-readable message. Its wording may change."
 })
 
 export const retryAfterSeconds = Schema.Int.annotate({
-  description: "How many seconds to wait before the next try.",
+  description: "How many seconds to wait before retrying.",
   examples: [1]
 })
 
@@ -17,13 +17,13 @@ const retryAfter = ({ retry_after }: { readonly retry_after: number }) => ({
   "retry-after": String(retry_after)
 })
 
-/** The id that every error carries beside its `detail`. */
+/** The request id that every error response contains next to `detail`. */
 const requestId = Schema.String.annotate({
   description: "The id of this request in the logs, as in the header `x-request-id`.",
   examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
 })
 
-/** An error of the contract, as the service answers it. */
+/** An error declared in the contract, as sent to the client. */
 export interface ApiFailure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -36,11 +36,11 @@ export const isApiFailure = (error: unknown): error is ApiFailure =>
   typeof error === "object" && error !== null && apiFailure in error
 
 /**
- * The one error shape: every failure leaves the service as `{ "detail": { "error": "<code>",
- * "message": "<for people>", ...fields }, "request_id": "<id>" }`.
+ * The common error format. Every error response is `{ "detail": { "error": "<code>", "message":
+ * "<human-readable>", ...fields }, "request_id": "<id>" }`.
  *
- * Services fail with a class made by `ApiError`, endpoints declare it, the wire carries it and a
- * typed client catches it. On the server `request_id` is empty until the error is answered.
+ * Services fail with a class created by `ApiError`, endpoints declare it, and typed clients catch
+ * it. On the server, `request_id` stays empty until the response is sent.
  */
 export const ApiError =
   <Self = never>() =>
@@ -61,7 +61,7 @@ export const ApiError =
     const { code, message, status } = definition
     const detail = Schema.Struct({
       error: Schema.Literal(code).annotate({
-        description: "The code of the failure, for programs. It is stable."
+        description: "A stable, machine-readable error code."
       }),
       message: errorMessage,
       ...definition.fields
@@ -132,11 +132,11 @@ export class ValidationFailed extends ApiError<ValidationFailed>()("ValidationFa
   message: "The request is not valid.",
   fields: {
     issues: Schema.Array(ValidationIssue).annotate({
-      description: "Everything that is wrong with the request, at most 100 items."
+      description: "All problems found in the request, at most 100."
     })
   }
 }) {
-  /** A failure with one issue; see `issueAt`. */
+  /** Creates a failure with one issue; see `issueAt`. */
   static readonly at = (...issue: Parameters<typeof issueAt>) =>
     new ValidationFailed({ issues: [issueAt(...issue)] })
 }
@@ -157,7 +157,7 @@ export class MisdirectedRequest extends ApiError<MisdirectedRequest>()("Misdirec
   status: 421,
   code: "misdirected_request",
   message:
-    "The service does not answer for the host in the Host header. Its operator can add the host to ALLOWED_HOSTS."
+    "The service does not serve the host in the Host header. The operator can add the host to ALLOWED_HOSTS."
 }) {}
 
 export class OriginRefused extends ApiError<OriginRefused>()("OriginRefused", {
@@ -194,7 +194,7 @@ export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("Unsu
 const missing = (resource: Resource): string => {
   switch (resource) {
     case "route":
-      return "There is nothing at this URL. The reference at /docs lists all URLs."
+      return "No endpoint at this URL. The reference at /docs lists all endpoints."
     case "workspace":
       return "No workspace with this id, or you are not a member of it."
     case "session":
@@ -221,7 +221,9 @@ export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAll
   code: "method_not_allowed",
   message: ({ allow }) => `This URL does not support the method. It supports ${allow.join(", ")}.`,
   fields: {
-    allow: Schema.Array(Schema.String).annotate({ description: "The methods that it allows." })
+    allow: Schema.Array(Schema.String).annotate({
+      description: "The methods that the URL supports."
+    })
   },
   headers: ({ allow }) => ({ allow: allow.join(", ") })
 }) {}
@@ -232,19 +234,19 @@ export class Conflict extends ApiError<Conflict>()("Conflict", {
   message: "The state of the resource does not allow this.",
   fields: {
     resource: Schema.Literals(resources).annotate({
-      description: "The kind of record whose state does not allow the request.",
+      description: "The kind of record that caused the conflict.",
       examples: ["queue"]
     }),
     field: Schema.NullOr(Schema.String)
       .pipe(Schema.withConstructorDefault(Effect.succeed(null)))
       .annotate({
-        description: "The field that conflicts. Null if it is the state of the record as a whole.",
+        description: "The conflicting field. Null if the state of the whole record conflicts.",
         examples: ["key"]
       }),
     existing_id: Schema.NullOr(Schema.String)
       .pipe(Schema.withConstructorDefault(Effect.succeed(null)))
       .annotate({
-        description: "The id of the record that is in the way. Null if there is none.",
+        description: "The id of the existing record that conflicts. Null if there is none.",
         examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"]
       })
   }
@@ -255,11 +257,11 @@ export class Stale extends ApiError<Stale>()("Stale", {
   code: "stale",
   message: ({ version }) =>
     version === null
-      ? "There is no record any more that could have this version. Leave out the version to create one."
-      : `Somebody has changed the record since you read it: its version is ${version} now. Read it again.`,
+      ? "The record with this version no longer exists. Omit the version to create a new record."
+      : `The record has changed since you read it: its version is now ${version}. Read it again.`,
   fields: {
     version: Schema.NullOr(Schema.Int).annotate({
-      description: "The version that the record has now. Null if there is no record.",
+      description: "The current version of the record. Null if the record does not exist.",
       examples: [4]
     })
   }
@@ -278,31 +280,31 @@ export class IdempotencyInProgress extends ApiError<IdempotencyInProgress>()(
     status: 409,
     code: "idempotency_in_progress",
     message:
-      "A request with this Idempotency-Key is still in progress. Send it again in a moment to get its answer.",
+      "A request with this Idempotency-Key is still in progress. Retry in a moment to get its response.",
     fields: { retry_after: retryAfterSeconds },
     headers: retryAfter
   }
 ) {}
 
-/** The errors of an endpoint that takes an `Idempotency-Key`. */
+/** Errors of an endpoint that accepts an `Idempotency-Key`. */
 export const idempotencyErrors = [IdempotencyMismatch, IdempotencyInProgress] as const
 
-/** A service that answers a repeated request fails with one of these. */
+/** Failures of a service that replays responses to repeated requests. */
 export type IdempotencyFailure = IdempotencyMismatch | IdempotencyInProgress
 
-const wordsOf = (quota: string) => quota.replaceAll("_", " ").replace("api keys", "API keys")
+const quotaNoun = (quota: string) => quota.replaceAll("_", " ").replace("api keys", "API keys")
 
 export class QuotaExceeded extends ApiError<QuotaExceeded>()("QuotaExceeded", {
   status: 402,
   code: "quota_exceeded",
   message: ({ quota, limit, plan }) =>
-    `The plan "${plan}" allows at most ${limit} ${wordsOf(quota)}, and that limit is reached.`,
+    `The plan "${plan}" allows at most ${limit} ${quotaNoun(quota)}. The limit has been reached.`,
   fields: {
     quota: Schema.String.annotate({
       description: "The limit that was reached.",
       examples: ["active_api_keys"]
     }),
-    limit: Schema.Int.annotate({ description: "How many it allows.", examples: [100] }),
+    limit: Schema.Int.annotate({ description: "The value of the limit.", examples: [100] }),
     plan: Schema.String.annotate({
       description: "The plan that has this limit.",
       examples: ["self_hosted"]
@@ -322,13 +324,13 @@ export class InternalError extends ApiError<InternalError>()("InternalError", {
   status: 500,
   code: "internal_error",
   message:
-    "Something went wrong in the service. The operator finds the reason in the log, under the request id."
+    "An internal error occurred. The operator can find the cause in the log by the request id."
 }) {}
 
 export class Unavailable extends ApiError<Unavailable>()("Unavailable", {
   status: 503,
   code: "unavailable",
-  message: "The service cannot reach its database. Send the request again in a moment.",
+  message: "The service cannot reach its database. Retry in a moment.",
   fields: { retry_after: retryAfterSeconds },
   headers: retryAfter
 }) {}
@@ -338,17 +340,17 @@ const FailingLoop = Schema.Struct({
     description: "What the loop does.",
     examples: ["rolling up statistics"]
   }),
-  since: Timestamp.annotate({ description: "When it failed first." })
+  since: Timestamp.annotate({ description: "When the loop started to fail." })
 })
 
 export class Degraded extends ApiError<Degraded>()("Degraded", {
   status: 503,
   code: "degraded",
   message: ({ failing }) =>
-    `The service answers, but these background loops are failing: ${failing.map(({ loop }) => loop).join(", ")}.`,
+    `The service responds to requests, but these background loops are failing: ${failing.map(({ loop }) => loop).join(", ")}.`,
   fields: {
     failing: Schema.Array(FailingLoop).annotate({
-      description: "The background loops of this node that fail again and again."
+      description: "The background loops of this node that keep failing."
     }),
     retry_after: retryAfterSeconds
   },

@@ -3,7 +3,7 @@ import { Schema, SchemaAST, SchemaTransformation } from "effect"
 /** UUIDs in any letter case. */
 export const uuidPattern = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/
 
-/** A UUID v7. Ids sort by the time of their creation, and the cursors of lists rely on that. */
+/** A UUID v7. Ids sort by creation time, which list cursors rely on. */
 const Id = Schema.String.check(
   Schema.isPattern(uuidPattern, {
     expected: "a UUID",
@@ -14,15 +14,15 @@ const Id = Schema.String.check(
 const idOf = (what: string) => Id.annotate({ description: `The id of ${what}.` })
 
 /**
- * An id in a path. It is accepted in any letter case and is lower case from there on. Ids in
- * records are not transformed, because that doubles the time to encode a page.
+ * An id in a path. Accepts any letter case and is decoded to lower case. Ids in records are not
+ * transformed, because the transformation doubles the time to encode a page.
  */
 export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
   Id.annotate({ description: SchemaAST.resolveDescription(id.ast) }).pipe(
     Schema.decodeTo(id, SchemaTransformation.toLowerCase())
   )
 
-/** The id of a record whose kind is said beside it. */
+/** The id of a record whose kind is given in another field. */
 export const RecordId = idOf("the record")
 
 export const UserId = idOf("the user").pipe(Schema.brand("UserId"))

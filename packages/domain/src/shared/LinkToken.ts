@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { secret } from "./secret.ts"
 
-/** The secret of a link, which comes by mail or from the person who created the link. */
+/** The secret token in a link that was mailed or handed out by its creator. */
 export const LinkToken = secret(
   "token",
   {

@@ -1,4 +1,4 @@
-/** The kinds of records that an error may name. */
+/** The kinds of records that an error can name. */
 export const resources = [
   "route",
   "workspace",
@@ -27,6 +27,6 @@ export const resources = [
 
 export type Resource = (typeof resources)[number]
 
-/** The name of a kind of record in a sentence. */
+/** Returns the name of a kind of record for use in a sentence. */
 export const nounOf = (resource: Resource): string =>
   resource === "api_key" ? "API key" : resource.replaceAll("_", " ")

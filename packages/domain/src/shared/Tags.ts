@@ -5,7 +5,7 @@ import { label } from "./Text.ts"
 
 const maxTags = 20
 
-/** The tags by which people group records, as a request gives them. */
+/** The tags of a record in a request. */
 export const tagsInput = {
   tags: whenAbsent(
     "None",
@@ -20,9 +20,9 @@ export const tagsInput = {
 
 export const tagsField = {
   tags: Schema.Array(Schema.String).annotate({
-    description: "Labels by which records are found and grouped."
+    description: "Labels for filtering and grouping."
   })
 }
 
-/** The `tag` filter of lists. */
+/** The `tag` filter of list endpoints. */
 export const tagFilter = (what: string) => repeatable(label(50, { examples: ["billing"] }), what)

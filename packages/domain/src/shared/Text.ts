@@ -1,8 +1,6 @@
 import { Schema } from "effect"
 
-/**
- * PostgreSQL text can hold neither NUL nor half a surrogate pair, so strings with them are refused.
- */
+/** PostgreSQL text cannot hold NUL or lone surrogates, so strings that contain them are refused. */
 const isStorable = Schema.makeFilter<string>(
   (text) => !text.includes("\u0000") && text.isWellFormed(),
   {
@@ -11,8 +9,9 @@ const isStorable = Schema.makeFilter<string>(
 )
 
 /**
- * JSON Schema counts characters and JavaScript UTF-16 units, so Effect documents half of `min`: six
- * emoji are enough for a password of 12. The plain number serves nearly all readers better.
+ * JSON Schema counts characters, JavaScript counts UTF-16 units. Effect therefore documents half of
+ * `min`, because six emoji satisfy a minimum of 12. The plain number is right for nearly all
+ * readers.
  */
 const isBetweenLength = (min: number, max: number) =>
   Schema.isBetweenLength(min, max, {
@@ -20,7 +19,8 @@ const isBetweenLength = (min: number, max: number) =>
   })
 
 /**
- * The length comes last, because annotations go to the last check and only that one is documented.
+ * The length check comes last because annotations attach to the last check, and only that check is
+ * documented.
  */
 export const text = (limits: { readonly min: number; readonly max: number }) =>
   Schema.String.check(isStorable, isBetweenLength(limits.min, limits.max))
@@ -28,8 +28,8 @@ export const text = (limits: { readonly min: number; readonly max: number }) =>
 const controlCharacter = /\p{Cc}/u
 
 /**
- * A one-line label for people: trimmed, not blank, without control characters. The document shows
- * the string before it is trimmed, which has no checks, so the lengths are annotated there.
+ * A one-line label: trimmed, not blank, without control characters. The OpenAPI document shows the
+ * string before trimming, which has no checks, so the lengths are annotated on the encoded side.
  */
 export const label = (max: number, annotations: Schema.Annotations.Documentation<string> = {}) =>
   Schema.Trim.check(

@@ -23,20 +23,22 @@ export type IssueCode = (typeof issueCodes)[number]
 export const IssueCode = oneOf(issueCodes, {
   identifier: "IssueCode",
   description:
-    "What kind of problem it is, for programs. `too_short` and `too_long` count characters or " +
-    "bytes of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a " +
-    "record that this workspace does not have. `conflict` and `quota_exceeded` are about a record of a " +
-    "document, and what a request of its own would have been answered with. `invalid`: a rule that no other code describes.",
+    "The kind of problem, for programs. `too_short` and `too_long` refer to the characters or " +
+    "bytes of a string, `too_few` and `too_many` to the items of a list. `not_found`: the value names a " +
+    "record that does not exist in this workspace. `conflict` and `quota_exceeded` refer to a record in a " +
+    "document, and are the error that a separate request would have got. `invalid`: any other rule.",
   examples: ["unknown_value"]
 })
 
-/** A problem of a request, with the path of the field. */
+/** A problem with a request, with the path of the field. */
 export const ValidationIssue = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
-    description: "Where in the request it is: field names, and array indexes counted from 0."
+    description: "The path of the value in the request: field names and zero-based array indexes."
   }),
   code: IssueCode,
-  message: Schema.String.annotate({ description: "A sentence for people, which may be reworded." })
+  message: Schema.String.annotate({
+    description: "A human-readable message. Its wording may change."
+  })
 }).annotate({
   identifier: "ValidationIssue",
   examples: [{ path: ["name"], code: "required", message: "name is required." }]
@@ -44,8 +46,8 @@ export const ValidationIssue = Schema.Struct({
 export type ValidationIssue = typeof ValidationIssue.Type
 
 /**
- * An issue with the value at a path. `problem` continues a sentence that begins with the name of the
- * field, such as "must be after starts_at". `whole` is the name of the value at an empty path.
+ * Creates an issue with the value at a path. `problem` continues a sentence that begins with the
+ * field name, such as "must be after starts_at". `whole` names the value if the path is empty.
  */
 export const issueAt = (
   path: ValidationIssue["path"],
@@ -69,17 +71,17 @@ const fieldAt = (path: ValidationIssue["path"], whole: string): string => {
   return name === "" ? whole : name
 }
 
-/** Clients choose the names of unknown fields, which may be as long as a body. */
+/** Clients choose the names of unknown fields, so a name may be as long as the body. */
 const shortened = (name: string): string => (name.length > 60 ? `${name.slice(0, 60)}…` : name)
 
-/** A problem of one field of a value that has more than one field. */
+/** A problem with one field of a value. */
 export interface FieldProblem {
   readonly path: ReadonlyArray<string | number>
   readonly code: IssueCode
   readonly problem: string
 }
 
-/** The result of a filter that found a problem. */
+/** Converts a problem to the result of a schema filter. */
 export const filterIssue = ({ code, path, problem }: FieldProblem) => ({
   path,
   issue: new SchemaIssue.InvalidValue({ code, message: problem })

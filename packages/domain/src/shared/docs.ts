@@ -1,5 +1,5 @@
 import { OpenApi } from "effect/http-api"
 
-/** The text about an endpoint in the API reference. */
+/** The summary and description of an endpoint in the API reference. */
 export const docs = (summary: string, description: string) =>
   OpenApi.annotations({ summary, description })

@@ -1,4 +1,7 @@
-/** FNV-1a with the last step of MurmurHash 3, without which near slots get near values. */
+/**
+ * FNV-1a followed by the final mix of MurmurHash 3; without the mix, similar inputs get similar
+ * hashes.
+ */
 export const hashOf = (text: string): number => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /**
- * A text that clients may write in several ways, of which the service stores one. TypeScript clients
- * may use all of them too, so both sides of the schema accept the same texts.
+ * A string that clients may write in several forms, one of which the service stores. TypeScript
+ * clients may use all forms too, so both sides of the schema accept the same strings.
  */
 export const keptAs = (
   given: Schema.String,

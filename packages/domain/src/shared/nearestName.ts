@@ -1,6 +1,6 @@
 /**
- * The one of `names` that was probably meant by a misspelt name: at most `most` of its letters are
- * wrong, missing, added or exchanged. Case and underscores do not count.
+ * Returns the name that a misspelt name probably meant: at most `most` letters differ, are missing,
+ * added or swapped. Case and underscores are ignored.
  */
 export const nearestName = (
   given: string,
@@ -20,7 +20,7 @@ export const nearestName = (
 
 const letters = (name: string) => name.replaceAll("_", "").toUpperCase()
 
-/** The number of letters to add, remove, replace or exchange with their neighbour. */
+/** Returns the number of letters to add, remove, replace or swap with a neighbour. */
 const editDistance = (one: string, other: string): number => {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity

@@ -6,7 +6,7 @@ interface Named {
   readonly examples?: ReadonlyArray<string>
 }
 
-/** Literals with a name in the reference. */
+/** Creates a named schema of string literals. */
 export const oneOf = <const Literals extends ReadonlyArray<string>>(
   literals: Literals,
   { examples, ...named }: Named

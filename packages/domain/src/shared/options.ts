@@ -3,28 +3,27 @@ import { whenAbsent } from "./requests/whenAbsent.ts"
 
 /** An optional field of a record. */
 interface Option {
-  /** The schema of the field in a request. */
+  /** The field's schema in a request. */
   readonly input: Schema.Top
-  /** The phrase that says what a record has without the option: see `whenAbsent`. */
+  /** The default, as a phrase for the documentation; see `whenAbsent`. */
   readonly absent: string
-  /** The schema of the field in an answer. */
+  /** The field's schema in a response. */
   readonly shown: Schema.Constraint
   readonly default: unknown
 }
 
-/**
- * An option that few records have. A request with null takes it away, and an answer then shows
- * `unset`.
- */
+/** An option that few records use. Null in a request removes it; responses then show `unset`. */
 interface RareOption extends Omit<Option, "default"> {
-  /** The value of records that do not have the option. Null when absent. */
+  /** The value shown for records without the option. Null by default. */
   readonly unset?: unknown
 }
 
 type Options = Readonly<Record<string, Option>>
 type RareOptions = Readonly<Record<string, RareOption>>
 
-/** The fields of requests and of answers and the defaults, from one declaration of each option. */
+/**
+ * Derives the request fields, the response fields and the defaults from one declaration per option.
+ */
 export const options = <const O extends Options>(all: O) => ({
   input: mapped(all, ({ absent, input }) => whenAbsent(absent, input)) as {
     readonly [Name in keyof O]: Schema.optionalKey<O[Name]["input"]>

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 type Documented = Schema.Annotations.Documentation<string> & { readonly format?: "password" }
 
-/** A text that logs and traces replace by `name`. */
+/** A string that logs and traces replace with `name`. */
 export const secret = (
   name: string,
   annotations: Documented,

@@ -5,7 +5,7 @@ import { ValidationIssue } from "../ValidationIssue.ts"
 
 export const maxBatch = 100
 
-/** An item that does not fit its schema. The other items are created all the same. */
+/** An item that does not match its schema. The other items are still created. */
 export class Unreadable {
   readonly issue: SchemaIssue.Issue
   constructor(issue: SchemaIssue.Issue) {
@@ -17,8 +17,8 @@ export class Unreadable {
 export const batchOf = "batchOf"
 
 /**
- * A body with up to 100 inputs of creates. An item that does not fit its schema becomes an
- * `Unreadable`, and refuses no other item.
+ * A body with up to 100 create inputs. An item that does not match its schema becomes an
+ * `Unreadable` and does not affect the other items.
  */
 export const Batch = <S extends Schema.Codec<unknown, unknown>>(
   identifier: string,
@@ -28,10 +28,10 @@ export const Batch = <S extends Schema.Codec<unknown, unknown>>(
   Schema.Struct({
     items: Schema.Array(itemOf(input))
       .check(Schema.isMinLength(1), Schema.isMaxLength(maxBatch))
-      .annotate({ description: "1 to 100 inputs, each as for a create of its own." })
+      .annotate({ description: "1 to 100 inputs, each as in a separate create request." })
   }).annotate({ identifier, examples: [{ items: [example] }], [batchOf]: input })
 
-/** The type of an item leaves out `Unreadable`, so a caller must check for it. */
+/** The item type omits `Unreadable`, so callers must check for it. */
 const itemOf = <S extends Schema.Codec<unknown, unknown>>(input: S) =>
   input.pipe(
     Schema.decodeTo(Schema.Unknown, SchemaTransformation.passthroughSupertype()),
@@ -47,31 +47,33 @@ const refusals = [ValidationFailed, Conflict, QuotaExceeded] as const
 const BatchError = Schema.Struct({
   detail: Schema.Struct({
     error: Schema.Literals(refusals.map(({ code }) => code)).annotate({
-      description: "The code of the failure, for programs. It is stable."
+      description: "A stable, machine-readable error code."
     }),
     message: errorMessage,
     issues: Schema.optionalKey(
       Schema.Array(ValidationIssue).annotate({
-        description: "What is wrong with the item. Only with `validation_failed`."
+        description: "The problems found in the item. Only with `validation_failed`."
       })
     ),
     resource: Schema.optionalKey(conflict.resource),
     field: Schema.optionalKey(
       Schema.NullOr(Schema.String).annotate({
-        description: "The field that conflicts. Only with `conflict`."
+        description: "The conflicting field. Only with `conflict`."
       })
     ),
     existing_id: Schema.optionalKey(
       Schema.NullOr(Schema.String).annotate({
-        description: "The id of the record that is in the way. Only with `conflict`."
+        description: "The id of the existing record that conflicts. Only with `conflict`."
       })
     ),
     quota: Schema.optionalKey(
-      Schema.String.annotate({ description: "Which limit is reached. Only with `quota_exceeded`." })
+      Schema.String.annotate({
+        description: "The limit that was reached. Only with `quota_exceeded`."
+      })
     ),
     limit: Schema.optionalKey(QuotaExceeded.fields.detail.fields.limit),
     plan: Schema.optionalKey(QuotaExceeded.fields.detail.fields.plan)
-  }).annotate({ description: "The reason of the refusal." })
+  }).annotate({ description: "Why the item was refused." })
 }).annotate({
   identifier: "BatchError",
   examples: [
@@ -85,10 +87,10 @@ const BatchError = Schema.Struct({
       }
     }
   ],
-  description: "The `detail` of the error that a create of its own would have been answered with."
+  description: "The `detail` of the error that a separate create request would have returned."
 })
 
-/** The outcome of each item, in the order of the items. */
+/** The result of each item, in the order of the items. */
 export const BatchResult = <Record, Encoded>(
   identifier: string,
   record: Schema.Codec<Record, Encoded>
@@ -97,18 +99,20 @@ export const BatchResult = <Record, Encoded>(
     items: Schema.Array(
       Schema.Union([
         Schema.Struct({
-          status: Schema.Literal(201).annotate({ description: "It was created." }),
+          status: Schema.Literal(201).annotate({ description: "The item was created." }),
           data: record
         }),
         Schema.Struct({
-          status: Schema.Literals([402, 409, 422]).annotate({ description: "It was refused." }),
+          status: Schema.Literals([402, 409, 422]).annotate({
+            description: "The item was refused."
+          }),
           error: BatchError
         })
       ])
     ).annotate({
       description:
-        "One per input, in the same order: the status and the body that a create of its own would " +
-        "have been answered with."
+        "One result per input, in the same order: the status and the body that a separate create " +
+        "request would have returned."
     })
   }).annotate({ identifier })
 
@@ -117,17 +121,17 @@ export interface RefusedItem {
   readonly error: typeof BatchError.Type
 }
 
-/** The record that was created from an item, or the refusal of the item. */
+/** The record that was created from an item, or the reason why it was refused. */
 export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RefusedItem
 
 export interface BatchOutcomes<Record> {
   readonly items: ReadonlyArray<BatchOutcome<Record>>
 }
 
-/** The documentation of every endpoint that creates many records. */
+/** The documentation of an endpoint that creates many records. */
 export const batchDocs = (nouns: string) =>
   docs(
     `Create up to ${maxBatch} ${nouns}`,
-    "Each item is created or refused on its own, and has its own status in the answer, which is 200 " +
-      "whatever became of them. Each item counts as one request."
+    "Each item is created or refused independently and has its own status in the response. The response is " +
+      "200 even if items were refused. Each item counts as one request."
   )

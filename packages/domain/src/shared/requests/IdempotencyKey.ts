@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * Headers of a create. Within 24 hours a repeated key with the same body gets the first answer
- * again.
+ * The idempotency header of create requests. Within 24 hours, a repeated key with the same body
+ * returns the first response again.
  */
 export const IdempotencyKey = {
   "idempotency-key": Schema.optionalKey(

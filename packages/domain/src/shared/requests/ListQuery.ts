@@ -5,12 +5,12 @@ import { keyFilters } from "./OwnKey.ts"
 import { CountedPage, PageQuery, TotalQuery } from "./Page.ts"
 import { repeatable } from "./repeatable.ts"
 
-/** A cursor of a list that can be sorted. It also holds the value at which the page ends. */
+/** A cursor of a sortable list. Also contains the sort value at the end of the page. */
 const SortedCursor = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{22,1200}$/u, { expected: "a cursor taken from next_cursor" })
 ).annotate({ examples: ["AZqfPFsefEqdLz6LemxdQQ"] })
 
-/** The query of a list of records that people define, apart from their status. */
+/** The query parameters of a list of user-defined records, without the status filter. */
 export const listQuery = <const Sorts extends ReadonlyArray<string>>(sorts: Sorts) => ({
   limit: PageQuery.limit,
   cursor: Schema.optionalKey(
@@ -22,8 +22,7 @@ export const listQuery = <const Sorts extends ReadonlyArray<string>>(sorts: Sort
   sort: Schema.optionalKey(
     Schema.Literals(sorts).annotate({
       description:
-        "The order of the records. `-` stands for descending order. `-created_at` when absent: the " +
-        "newest first."
+        "The sort order. `-` means descending. Defaults to `-created_at`, the newest first."
     })
   ),
   ...TotalQuery,
@@ -32,7 +31,7 @@ export const listQuery = <const Sorts extends ReadonlyArray<string>>(sorts: Sort
   ...keyFilters
 })
 
-/** The same with a filter of statuses. */
+/** Like `listQuery`, with a status filter. */
 export const listQueryWithStatus = <
   Status extends Schema.Top,
   const Sorts extends ReadonlyArray<string>
@@ -55,7 +54,7 @@ export interface ListQuery {
   readonly key_prefix?: string
 }
 
-/** A page of a list that can be sorted. */
+/** A page of a sortable list. */
 export const ListPage = <Item extends Schema.Top>(identifier: string, item: Item) =>
   Schema.Struct({
     ...CountedPage(identifier, item).fields,

@@ -1,7 +1,7 @@
 import { text } from "../Text.ts"
 
-/** The `name` filter of lists: a part of the name in any letter case. */
+/** The `name` filter of list endpoints. Case-insensitive. */
 export const NameFilter = text({ min: 1, max: 200 }).annotate({
-  description: "Shows records whose name contains this text, in upper or lower case.",
+  description: "Returns records whose name contains this text. Case-insensitive.",
   examples: ["report"]
 })

@@ -4,7 +4,7 @@ import { docs } from "../docs.ts"
 import { uuidPattern } from "../Ids.ts"
 import { whenAbsent } from "./whenAbsent.ts"
 
-/** The form of a key. Keys stand in paths, so characters with a meaning there are not allowed. */
+/** Keys appear in paths, so characters with a special meaning there are not allowed. */
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._~:@-]{0,199}$/
 
 /** The caller-chosen key of a task, a queue, a monitor or a channel. */
@@ -14,11 +14,11 @@ export const OwnKey = Schema.String.check(
     toJsonSchema: () => ({ minLength: 1, maxLength: 200, pattern: pattern.source })
   })
 ).annotate({
-  description: "Your own id for it.",
+  description: "An id that you choose.",
   examples: ["reports:nightly"]
 })
 
-/** The kinds of records that may have a key. A key is unique among those of its kind. */
+/** The kinds of records that can have a key. Keys are unique per kind. */
 export type KeyedKind =
   | "cron"
   | "delayed"
@@ -34,8 +34,8 @@ const idOrKeyPattern = new RegExp(
 )
 
 /**
- * A path parameter that takes an id, or `key:` and the key of the record. A key is decoded to
- * `<kind>/key:<key>`, from which the server finds the id before a handler sees the request.
+ * A path parameter that accepts an id, or `key:` followed by the record's key. A key is decoded to
+ * `<kind>/key:<key>`, which the server resolves to the id before the handler runs.
  */
 export const idOrKey = <S extends Schema.Codec<string, string> & { readonly identifier: string }>(
   id: S,
@@ -65,7 +65,7 @@ export const idOrKey = <S extends Schema.Codec<string, string> & { readonly iden
 
 const keyPrefix = "key:"
 
-/** The kind and the key of a decoded `idOrKey`, or undefined if it is an id. */
+/** Returns the kind and the key of a decoded `idOrKey`, or undefined if it is an id. */
 export const keyOf = (
   decoded: string
 ): { readonly kind: KeyedKind; readonly key: string } | undefined => {
@@ -78,35 +78,35 @@ export const keyInput = {
     "None",
     Schema.NullOr(OwnKey).annotate({
       description:
-        "Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and " +
-        "`. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those " +
-        "of its kind."
+        "An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and " +
+        "`. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per " +
+        "kind of record."
     })
   )
 }
 
 export const keyFields = {
   key: Schema.NullOr(Schema.String).annotate({
-    description: "Your own id for it. Null if it has none."
+    description: "The id that you chose. Null if none."
   })
 }
 
-/** The filters of lists by key. */
+/** The key filters of list endpoints. */
 export const keyFilters = {
-  key: Schema.optionalKey(OwnKey.annotate({ description: "Shows the one that has this key." })),
+  key: Schema.optionalKey(OwnKey.annotate({ description: "Returns the record with this key." })),
   key_prefix: Schema.optionalKey(
     OwnKey.annotate({
-      description: "Shows records whose key begins with this text.",
+      description: "Returns records whose key starts with this text.",
       examples: ["reports:"]
     })
   )
 }
 
-/** The documentation of a PUT by key. `extra` is added for one kind of record. */
+/** The documentation of a PUT by key. `extra` is appended for one kind of record. */
 export const upsertDocs = (noun: string, extra?: string) =>
   docs(
     `Create or replace ${noun} by its key`,
-    `Creates ${noun} with this key, or gives the one that has it exactly this definition. The ` +
-      "answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes." +
+    `Creates ${noun} with this key, or replaces the definition of the existing one. The ` +
+      "response is 201 if it was created and 200 if it existed. An identical definition changes nothing." +
       (extra === undefined ? "" : ` ${extra}`)
   )

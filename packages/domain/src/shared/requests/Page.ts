@@ -3,18 +3,18 @@ import { Schema } from "effect"
 export const defaultLimit = 20
 
 /**
- * The position where a list continues. It is opaque: take it from `next_cursor` and send it back
+ * The position at which a list continues. Opaque: take it from `next_cursor` and send it back
  * unchanged.
  */
 export const Cursor = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{22}$/u, { expected: "a cursor taken from next_cursor" })
 ).annotate({ examples: ["AZqfPFsefEqdLz6LemxdQQ"] })
 
-/** The query fields of every list. */
+/** The query parameters of every list. */
 export const PageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
-      description: "How many records a page holds.",
+      description: "The maximum number of records per page.",
       default: defaultLimit
     })
   ),
@@ -30,14 +30,14 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
-/** Totals are exact up to this. */
+/** Totals are exact up to this number. */
 export const maxTotal = 10_000
 
-/** The query field of lists that say how many records there are. */
+/** The query parameter of lists that can return a total. */
 export const TotalQuery = {
   total: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "Whether the answer says how many records there are on all pages.",
+      description: "Whether to return the total number of records on all pages.",
       default: false
     })
   )
@@ -58,7 +58,7 @@ export const Page = <Item extends Schema.Top>(identifier: string, item: Item) =>
     description: "One page, newest first. Pass `next_cursor` as `cursor` to get the next one."
   })
 
-/** A page that says how many records there are, if it was asked with `TotalQuery`. */
+/** A page with the total number of records, if the query contains `total`. */
 export interface CountedPage<A> extends Page<A> {
   readonly total: number | null
 }
@@ -66,8 +66,8 @@ export interface CountedPage<A> extends Page<A> {
 const Total = Schema.NullOr(Schema.Int).annotate({
   identifier: "Total",
   description:
-    `How many records there are on all pages: exact up to ${maxTotal}, and ${maxTotal + 1} if there are ` +
-    "more. Null unless `total=true` was asked for.",
+    `The number of records on all pages: exact up to ${maxTotal}, and ${maxTotal + 1} if there are ` +
+    "more. Null unless the request has `total=true`.",
   examples: [42]
 })
 

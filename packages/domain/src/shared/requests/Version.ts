@@ -2,10 +2,10 @@ import { Schema } from "effect"
 
 const version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 }))
 
-/** The field by which a client notices that somebody else has changed a record. */
+/** Lets a client detect that somebody else has changed a record. */
 export const versionField = {
   version: version.annotate({
-    description: "Grows by one with each change. 1 for a new record.",
+    description: "Increases by one with each change. 1 for a new record.",
     examples: [1]
   })
 }
@@ -14,8 +14,8 @@ export const versionInput = {
   version: Schema.optionalKey(
     version.annotate({
       description:
-        "The version that you have read. If the record has another one by now, nothing is changed " +
-        "and the answer is 412 `stale`.",
+        "The version that you read. If the record has changed since, nothing is written " +
+        "and the response is 412 `stale`.",
       examples: [1]
     })
   )
@@ -23,7 +23,7 @@ export const versionInput = {
 
 const entityTag = /^"([1-9]\d{0,9})"$/
 
-/** The header with which a client says which version it has read. */
+/** The header in which a client sends the version that it has read. */
 export const IfMatch = {
   "if-match": Schema.optionalKey(
     Schema.String.check(
@@ -33,8 +33,8 @@ export const IfMatch = {
       })
     ).annotate({
       description:
-        "The `ETag` of the record that you have read: its version in quotes. If the record has " +
-        "another version by now, nothing is changed and the answer is 412 `stale`.",
+        "The `ETag` of the record that you read: its version in quotes. If the record has " +
+        "changed since, nothing is written and the response is 412 `stale`.",
       examples: ['"3"']
     })
   )

@@ -1,8 +1,8 @@
 import { Option, Schema, SchemaGetter } from "effect"
 
-/** A field that only answers have. A PUT may bring it, and it is ignored. */
+/** A response-only field. A PUT may contain it; its value is ignored. */
 export const ignored = Schema.optionalKey(
-  Schema.Json.annotate({ readOnly: true, description: "Ignored: only answers have it." })
+  Schema.Json.annotate({ readOnly: true, description: "Ignored. Only responses have this field." })
 ).pipe(
   Schema.decodeTo(Schema.optionalKey(Schema.Unknown), {
     decode: SchemaGetter.omit(),
@@ -11,18 +11,18 @@ export const ignored = Schema.optionalKey(
 )
 
 /**
- * The fields of a PUT by key, which takes what a GET returns: fields that only the answer has are
- * ignored.
+ * The fields of a PUT by key. The body may be the response of a GET: fields that only responses
+ * have are ignored.
  */
 export const putFields = <const Fields extends Schema.Struct.Fields>(
   fields: Fields,
-  answer: { readonly fields: Schema.Struct.Fields }
+  response: { readonly fields: Schema.Struct.Fields }
 ): Fields => {
-  const onlyInAnswer = Object.keys(answer.fields).filter((name) => !(name in fields))
-  return { ...Object.fromEntries(onlyInAnswer.map((name) => [name, ignored])), ...fields }
+  const onlyInResponse = Object.keys(response.fields).filter((name) => !(name in fields))
+  return { ...Object.fromEntries(onlyInResponse.map((name) => [name, ignored])), ...fields }
 }
 
-/** A field of a PUT in which null means the same as no field, because answers show null. */
+/** A field of a PUT in which null means absent, because responses show null. */
 export const nullIsAbsent = <S extends Schema.Codec<unknown, unknown>>(
   field: Schema.optionalKey<S>
 ): Schema.optionalKey<S> =>

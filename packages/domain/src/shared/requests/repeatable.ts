@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 
-/** The most values of one filter. */
+/** The maximum number of values per filter. */
 const maxValues = 100
 
 /**
- * A filter of a list that takes several values and shows the records that have one of them. In a
- * query the parameter is repeated, `status=failed&status=cancelled`. In a body it is an array.
+ * A list filter that accepts several values and matches records with any of them. The query
+ * parameter is repeated, as in `status=failed&status=cancelled`; in a body the filter is an array.
  */
 export const repeatable = <Value extends Schema.Top>(value: Value, what: string) =>
   Schema.Array(value)

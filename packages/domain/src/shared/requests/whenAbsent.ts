@@ -1,12 +1,12 @@
 import { Schema, SchemaAST } from "effect"
 
-/** The annotation of a field with its text in a PATCH. */
+/** The annotation that holds the description of a field in a PATCH. */
 const inPatch = "inPatch"
 
 /**
- * An optional field of a body. `value` is a phrase such as `30` or `None` that completes its text:
- * `30 when absent or null.` In a PATCH an absent field stays as it is, and the text says only what
- * null does.
+ * An optional field of a body. `value` is a phrase such as `30` or `None` that completes the
+ * description: `30 when absent or null.` A PATCH leaves absent fields unchanged, so there the
+ * description only says what null does.
  */
 export const whenAbsent = <S extends Schema.Top>(
   value: string,
@@ -24,13 +24,13 @@ export const whenAbsent = <S extends Schema.Top>(
   )
 }
 
-/** The same with a sentence about the absence of the field in place of a value. */
+/** Like `whenAbsent`, with a whole sentence about the default. */
 export const withoutField = <S extends Schema.Top>(
   sentence: string,
   schema: S
 ): Schema.optionalKey<S> => withTexts(Schema.optionalKey(schema), sentence, "")
 
-/** The fields of a PATCH: all of them are optional, with their texts for a PATCH. */
+/** The fields of a PATCH: all optional, with their PATCH descriptions. */
 export const patchFields = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
@@ -52,7 +52,9 @@ const withTexts = <S extends Schema.Top>(field: S, absent: string, patched: stri
   return described(field, joined(absent)).annotateKey({ [inPatch]: joined(patched) }) as S
 }
 
-/** The text of a transformed field stands on its encoded side, which is what bodies have. */
+/**
+ * The description of a transformed field belongs to its encoded side, which is what bodies contain.
+ */
 const described = (field: Schema.Top, description: string): Schema.Top =>
   field.ast.encoding === undefined
     ? field.annotateKey({ description })
