@@ -41,7 +41,7 @@ export const chainStepDefaults = { ...call.defaults, ...runOn.defaults, run_if: 
 export const RunIf = oneOf(["success", "failure", "always"], {
   identifier: "RunIf",
   description:
-    "When a step runs: if nothing before it failed (`success`), if something before it did " +
+    "When a step runs: if no earlier step failed (`success`), if an earlier step failed " +
     "(`failure`), or `always`. Otherwise it is skipped."
 })
 export type RunIf = typeof RunIf.Type
@@ -52,7 +52,7 @@ const StepName = Schema.String.check(
     toJsonSchema: () => ({ pattern: stepName.source, maxLength: 64 })
   })
 ).annotate({
-  description: "Later steps use the answer by this name. Each name is used once in a chain.",
+  description: "Later steps refer to the response by this name. Names are unique within a chain.",
   examples: ["login"]
 })
 
@@ -66,14 +66,14 @@ export const ChainStepInput = Schema.Struct({
   .annotate({
     identifier: "ChainStepInput",
     description:
-      "A call that may also use the answers of earlier steps in `url`, `headers` and `body`: `{{ " +
-      "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON, `{{ " +
+      "A call that may use the responses of earlier steps in `url`, `headers` and `body`: `{{ " +
+      "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON, `{{ " +
       "steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000 " +
-      "bytes of each answer can be used. All steps of a chain together may hold 2,000 references."
+      "bytes of each response can be used. A chain may contain at most 2,000 references."
   })
 export type ChainStepInput = typeof ChainStepInput.Type
 
-/** Checks that each name is used once and that references name only earlier steps. */
+/** Checks that step names are unique and that references name only earlier steps. */
 export const stepsProblems = (
   steps: ReadonlyArray<ChainStepInput>
 ): ReadonlyArray<FieldProblem> => {
@@ -98,7 +98,7 @@ export const stepsProblems = (
 }
 
 const definition = {
-  name: label(200, { description: "The name for people.", examples: ["Close the day"] }),
+  name: label(200, { description: "The display name.", examples: ["Close the day"] }),
   ...tagsInput,
   steps: Schema.Array(ChainStepInput)
     .check(
@@ -109,7 +109,7 @@ const definition = {
     )
     .annotate({ description: "The steps, in the order in which they run." }),
   schedule: whenAbsent(
-    "The chain runs only when somebody runs it",
+    "The chain only runs manually",
     Schema.NullOr(Schedule).annotate({ description: "A cron expression." })
   ),
   ...queueRef.input,
@@ -151,7 +151,7 @@ export const ChainUpdate = fieldsWithKey
   .annotate({
     identifier: "ChainUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. `steps` replaces all steps. " +
+      "Any of the fields. Absent fields are unchanged. `steps` replaces all steps. " +
       "Runs that have started keep the steps they started with.",
     examples: [{ schedule: Schedule.make("0 19 * * MON-FRI") }]
   })
@@ -159,7 +159,7 @@ export type ChainUpdate = typeof ChainUpdate.Type
 
 export const ChainStep = Schema.Struct({
   name: Schema.String.annotate({
-    description: "Later steps use the answer by this name. Each name is used once in a chain."
+    description: "Later steps refer to the response by this name. Names are unique within a chain."
   }),
   ...call.fields,
   ...runOn.fields,
@@ -167,7 +167,7 @@ export const ChainStep = Schema.Struct({
 }).annotate({ identifier: "ChainStep" })
 export type ChainStep = typeof ChainStep.Type
 
-/** A chain's latest run, as the chain shows it. */
+/** The latest run of a chain, as part of the chain. */
 export const LastChainRun = Schema.Struct({
   run_id: ChainRunId,
   status: ExecutionStatus,
@@ -180,13 +180,13 @@ export const Chain = Schema.Struct({
   workspace_id: WorkspaceId,
   ...keyFields,
   ...versionField,
-  name: Schema.String.annotate({ description: "The name for people." }),
+  name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
   steps: Schema.Array(ChainStep).annotate({
     description: "The steps, in the order in which they run."
   }),
   schedule: Schema.NullOr(Schema.String).annotate({
-    description: "A cron expression. Null if it runs only when somebody runs it."
+    description: "A cron expression. Null if the chain only runs manually."
   }),
   ...queueRef.fields,
   ...firing.fields,
@@ -195,14 +195,14 @@ export const Chain = Schema.Struct({
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastChainRun).annotate({
-    description: "How the latest run went. Null before the first run."
+    description: "The latest run. Null before the first run."
   }),
   ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
   identifier: "Chain",
-  description: "Calls that run one after the other, each with the answers before it.",
+  description: "Calls that run one after the other. Each can use earlier responses.",
   examples: [
     {
       id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -251,7 +251,7 @@ export const ChainDefinition = Schema.Struct(
 ).annotate({
   identifier: "ChainDefinition",
   description:
-    "A chain whose key is in the path. Absent fields get their defaults. Fields that only answers " +
+    "A chain whose key is in the path. Absent fields get their defaults. Fields that only responses " +
     "have are ignored.",
   examples: [exampleDefinition]
 })

@@ -12,7 +12,7 @@ import { Timestamp, startedAt, finishedAt } from "../shared/Timestamp.ts"
 export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
   identifier: "ChainRunStepStatus",
   description:
-    "`pending`: its turn has not come. `skipped`: its `run_if` did not hold, or the run was " +
+    "`pending`: the step has not started. `skipped`: its `run_if` did not apply, or the run was " +
     "cancelled before it."
 })
 export type ChainRunStepStatus = typeof ChainRunStepStatus.Type
@@ -23,32 +23,35 @@ const executionFields = {
   finished_at: finishedAt,
   ...Struct.pick(Execution.fields, ["duration_ms", "status_code", "awaiting_completion_since"]),
   error: Schema.NullOr(ExecutionError).annotate({
-    description: "Why it failed. Null if it did not fail."
+    description: "Why the step failed. Null if it did not fail."
   })
 }
 
-/** A step's execution in short. The executions endpoint shows all of it under this id. */
+/**
+ * A summary of a step's execution. The executions endpoint returns the full execution under the
+ * same id.
+ */
 export const StepExecution = Schema.Struct(executionFields).annotate({
   identifier: "StepExecution"
 })
 export type StepExecution = typeof StepExecution.Type
 
-/** The execution together with its answer. */
+/** A step's execution with its response. */
 export const StepExecutionDetail = Schema.Struct({
   ...executionFields,
   response_body: Schema.NullOr(Schema.String).annotate({
-    description: "The first 10,000 bytes of the last answer. Null until the step has ended."
+    description: "The first 10,000 bytes of the last response. Null until the step has finished."
   })
 }).annotate({ identifier: "StepExecutionDetail" })
 export type StepExecutionDetail = typeof StepExecutionDetail.Type
 
-/** What a step asked for, filled in with the answers of earlier steps. */
+/** The request of a step, with the responses of earlier steps filled in. */
 export const StepRequest = Schema.Struct({
   method: CallMethod,
-  url: Schema.String.annotate({ description: "The address that was called." }),
+  url: Schema.String.annotate({ description: "The URL that was called." }),
   headers: Schema.Record(Schema.String, Schema.String).annotate({
     description:
-      "Without those that the service adds, such as the signature. Values that look like credentials " +
+      "The request headers without those that the service adds, such as the signature. Values that look like credentials " +
       `are shown as \`${mask}\`.`
   }),
   body: Schema.NullOr(Schema.String).annotate({
@@ -74,28 +77,28 @@ const stepFields = {
 
 const executionOf = <S extends Schema.Top>(execution: S) =>
   Schema.NullOr(execution).annotate({
-    description: "The execution of the step in short. Null if there is none yet."
+    description: "A summary of the step's execution. Null if the step has not started."
   })
 
 const runFields = {
   id: ChainRunId,
   chain_id: ChainId,
   trigger: Schema.Literals(["schedule", "manual", "rerun"]).annotate({
-    description: "What started it."
+    description: "What started the run."
   }),
   status: ExecutionStatus,
-  scheduled_for: Timestamp.annotate({ description: "When it was due." }),
+  scheduled_for: Timestamp.annotate({ description: "When the run was due." }),
   started_at: startedAt,
   finished_at: finishedAt
 }
 
 const description =
-  "It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran " +
-  "after it. Skipped steps do not count as failures. Cancelling a step's execution ends it as " +
-  "`cancelled`. It is `skipped` when the run before it was still going on and `overlap` is " +
+  "A chain run is `queued` until its first step starts. It has `failed` if any step failed, whatever ran " +
+  "afterwards. Skipped steps do not count as failures. Cancelling a step's execution ends the run as " +
+  "`cancelled`. It is `skipped` if the previous run was still in progress and `overlap` is " +
   "`skip`."
 
-const exampleOf = <Answer extends object>(answer: Answer) =>
+const exampleWith = <Response extends object>(response: Response) =>
   ({
     id: ChainRunId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
     chain_id: ChainId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
@@ -116,14 +119,14 @@ const exampleOf = <Answer extends object>(answer: Answer) =>
           status_code: 200,
           error: null,
           awaiting_completion_since: null,
-          ...answer
+          ...response
         }
       },
       { name: "close", status: "pending", execution: null }
     ]
   }) as const
 
-/** One run of all steps. They are the steps that the chain had when the run started. */
+/** One run of all steps, as the chain defined them when the run started. */
 export const ChainRun = Schema.Struct({
   ...runFields,
   steps: Schema.Array(
@@ -131,10 +134,10 @@ export const ChainRun = Schema.Struct({
       identifier: "ChainRunStep"
     })
   ).annotate({ description: "The steps, in the order in which they run." })
-}).annotate({ identifier: "ChainRun", description, examples: [exampleOf({})] })
+}).annotate({ identifier: "ChainRun", description, examples: [exampleWith({})] })
 export type ChainRun = typeof ChainRun.Type
 
-/** A run with the answers of its steps. */
+/** A chain run with the responses of its steps. */
 export const ChainRunDetail = Schema.Struct({
   ...runFields,
   input: shownInput,
@@ -146,7 +149,7 @@ export const ChainRunDetail = Schema.Struct({
 }).annotate({
   identifier: "ChainRunDetail",
   description,
-  examples: [{ ...exampleOf({ response_body: '{"token":"t-1"}' }), input: null }]
+  examples: [{ ...exampleWith({ response_body: '{"token":"t-1"}' }), input: null }]
 })
 export type ChainRunDetail = typeof ChainRunDetail.Type
 

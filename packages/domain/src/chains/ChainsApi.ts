@@ -47,7 +47,7 @@ const chains = taskEndpoints({
       "1 to 50 calls that run one after the other, on a schedule or on request. " +
       planAllows("chains", "chains", 10_000),
     upsert: "A paused chain stays paused, and runs that have started keep their steps.",
-    get: "The chain, its next fire and its latest run."
+    get: "The chain, its next scheduled run and its latest run."
   }
 })
 
@@ -82,7 +82,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       write: Access.scope("tasks:write")
     }),
 
-    // A run is execution history with status codes and errors, so it needs the scope of executions.
+    // A run is execution history with status codes and errors, so it requires the executions scope.
     HttpApiEndpoint.get("listRuns", "/:chain_id/runs", {
       params,
       query: PageQuery,
@@ -91,7 +91,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     })
       .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
-        docs("List a chain's runs", "The runs with the state of their steps, newest first.")
+        docs("List a chain's runs", "The runs with the status of each step, newest first.")
       ),
 
     HttpApiEndpoint.get("getRun", "/:chain_id/runs/:run_id", {
@@ -104,12 +104,13 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       .annotateMerge(
         docs(
           "Get a chain run",
-          "One run with the state and the answer of each step. With " +
-            "`wait_seconds` the answer comes when the run has ended."
+          "One run with the status and the response of each step. With " +
+            "`wait_seconds`, the response waits until the run has finished."
         )
       ),
 
-    // It shows both what the chain defines and what was answered, for which keys have scopes apart.
+    // Returns both the chain's definition and response data. API keys have separate scopes for
+    // these, so only members have access.
     HttpApiEndpoint.get("stepRequest", "/:chain_id/runs/:run_id/executions/:execution_id/request", {
       params: { ...run, execution_id: inPath(ExecutionId) },
       success: StepRequest,
@@ -119,9 +120,9 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       .annotate(Internal, true)
       .annotateMerge(
         docs(
-          "Get what a step sent",
-          "The request of a step that has begun, with the answers of earlier steps filled in. If the " +
-            "chain was changed after the run began, the answer is 409: only its present steps are kept."
+          "Get a step's request",
+          "The request of a step that has started, with the responses of earlier steps filled in. If the " +
+            "chain was changed after the run started, the response is 409, because only its current steps are stored."
         )
       )
   )
@@ -130,7 +131,6 @@ export class ChainsApi extends HttpApiGroup.make("chains")
   .annotateMerge(
     OpenApi.annotations({
       title: "Chains",
-      description:
-        "HTTP calls that run one after the other and may use the answers of earlier ones."
+      description: "HTTP calls that run one after the other and may use earlier responses."
     })
   ) {}

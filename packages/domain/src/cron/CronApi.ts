@@ -44,7 +44,7 @@ const tasks = taskEndpoints({
   },
   texts: {
     list: "The workspace's cron tasks, newest first.",
-    create: `It is active at once. ${planAllows("cron tasks", "cron_tasks", 10_000)}`,
+    create: `The task is active immediately. ${planAllows("cron tasks", "cron_tasks", 10_000)}`,
     upsert: "A paused task stays paused.",
     get: "The task, its next firing and its latest execution."
   }
@@ -65,7 +65,7 @@ const inWorkspace = HttpApiGroup.make("cron")
       .annotateMerge(
         docs(
           "Preview a schedule",
-          "When a schedule would fire from now on, and how clock changes and excluded days affect it."
+          "The next times at which a schedule would fire, and how clock changes and excluded days affect them."
         )
       ),
 
@@ -121,7 +121,7 @@ export class CronApi extends inWorkspace
       .annotateMerge(
         docs(
           "List cron tasks of all workspaces",
-          "The cron tasks of every workspace that you are a member of. An API key sees those of its own " +
+          "The cron tasks of every workspace that you are a member of. An API key sees the cron tasks of its own " +
             "workspace."
         )
       )

@@ -33,7 +33,7 @@ export const cronTaskDefaults = {
 } as const
 
 const definition = {
-  name: label(200, { description: "The name for people.", examples: ["Nightly report"] }),
+  name: label(200, { description: "The display name.", examples: ["Nightly report"] }),
   ...tagsInput,
   schedule: Schedule,
   ...call.input,
@@ -68,7 +68,7 @@ export const CronTaskUpdate = fieldsWithKey
   .check(...callUpdateChecks)
   .annotate({
     identifier: "CronTaskUpdate",
-    description: "Any of the fields. Absent fields keep their values.",
+    description: "Any of the fields. Absent fields are unchanged.",
     examples: [{ schedule: Schedule.make("0 4 * * *") }]
   })
 export type CronTaskUpdate = typeof CronTaskUpdate.Type
@@ -78,7 +78,7 @@ export const CronTask = Schema.Struct({
   workspace_id: WorkspaceId,
   ...keyFields,
   ...versionField,
-  name: Schema.String.annotate({ description: "The name for people." }),
+  name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
   schedule: Schema.String.annotate({
     description: "The cron expression, as its author wrote it."
@@ -92,7 +92,7 @@ export const CronTask = Schema.Struct({
   status: TaskStatus,
   next_run_at: NextRunAt,
   last_run: Schema.NullOr(LastRun).annotate({
-    description: "How the latest run went. Null before the first run."
+    description: "The latest run. Null before the first run."
   }),
   ...authorFields,
   created_at: createdAt,
@@ -145,7 +145,7 @@ export const CronTaskDefinition = Schema.Struct(
     identifier: "CronTaskDefinition",
     description:
       "A cron task whose key is in the path. Absent fields get their defaults. Fields that only " +
-      "answers have are ignored.",
+      "responses have are ignored.",
     examples: [exampleDefinition]
   })
 export type CronTaskDefinition = typeof CronTaskDefinition.Type
@@ -170,7 +170,7 @@ export const PreviewQuery = {
   ...firingOptionsQuery,
   count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
-      description: "How many firings to show. 10 when absent.",
+      description: "The number of firings to return. Defaults to 10.",
       examples: [10]
     })
   )
@@ -183,11 +183,11 @@ export const SchedulePreview = Schema.Struct({
 }).annotate({
   identifier: "SchedulePreview",
   description:
-    "The next firings, soonest first. `clock_change` says what a clock change did: `moved` " +
-    "a firing out of the skipped hour, `doubled` one, or `dropped` a repetition, which " +
-    "is not a firing and does not count. An excluded day is shown by its first firing, marked `excluded`, " +
-    "which does not count either. There are fewer than asked for if `ends_at` comes before, or if they " +
-    "are more than ten years away; the first is shown however far it is. Jitter is not shown, as each " +
+    "The next firings, soonest first. `clock_change` is the effect of a clock change: `moved` " +
+    "(out of the skipped hour), `doubled` (fires twice), or `dropped` (the repetition does not fire " +
+    "and does not count). An excluded day is shown by its first firing, marked `excluded`, " +
+    "which does not count either. There are fewer firings than requested if `ends_at` comes first, or if they " +
+    "are more than ten years ahead; the first firing is always shown. Jitter is not included, because each " +
     "task has its own.",
   examples: [
     {

@@ -10,24 +10,24 @@ import { TimeZone } from "../schedules/TimeZone.ts"
 export const Overlap = oneOf(["allow", "skip", "queue"], {
   identifier: "Overlap",
   description:
-    "What to do with a slot while the previous run is unfinished: `allow` starts it beside that " +
-    "run, `queue` starts it after that run, `skip` drops it and records a skipped execution."
+    "What to do at a slot while the previous run is unfinished: `allow` starts a second " +
+    "run, `queue` starts a run after the previous one, `skip` records a skipped execution."
 })
 export type Overlap = typeof Overlap.Type
 
 export const Missed = oneOf(["skip", "once"], {
   identifier: "Missed",
   description:
-    "What to do with slots that were missed while the service was down: `once` makes one run for " +
-    "all of them, `skip` makes none."
+    "What to do about slots that were missed while the service was down: `once` starts one run for " +
+    "all of them, `skip` starts none."
 })
 export type Missed = typeof Missed.Type
 
 export const DstOverlapRule = DstOverlap.annotate({
   identifier: "DstOverlap",
   description:
-    "What to do when clocks fall back and a time of day comes twice: `first` fires the first time " +
-    "only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed " +
+    "What to do when clocks fall back and a local time occurs twice: `first` fires only the first " +
+    "time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed " +
     "time and always fire both times."
 })
 
@@ -44,11 +44,11 @@ const always = options({
 })
 
 const pausedReason = Schema.NullOr(Schema.String).annotate({
-  description: "Why the service paused it. Null if it did not.",
+  description: "Why the service paused the task. Null if it did not.",
   examples: [null]
 })
 
-/** The options that go with a schedule, in cron tasks and in chains that have one. */
+/** The schedule options of cron tasks and of chains with a schedule. */
 export const firing = {
   input: { ...always.input, ...firingOptions.input },
   fields: { ...always.fields, ...firingOptions.fields, paused_reason: pausedReason },
@@ -57,28 +57,29 @@ export const firing = {
 
 export const TaskStatus = oneOf(["active", "paused"], {
   identifier: "TaskStatus",
-  description: "While `paused` the schedule does not fire. A manual run still works."
+  description: "While `paused`, the schedule does not fire. Manual runs still work."
 })
 export type TaskStatus = typeof TaskStatus.Type
 
-/** The field by which a definition says that a task does not fire for now. */
+/** The input field that pauses and resumes a task. */
 export const pausedInput = {
   paused: withoutField(
-    "When absent, a new one is not paused, and an existing one stays as it is.",
+    "Defaults to false for a new task. An existing task is unchanged.",
     Schema.Boolean.annotate({
-      description: "While it is true, the schedule does not fire. A manual run still works."
+      description: "While true, the schedule does not fire. Manual runs still work."
     })
   )
 }
 
 export const pausedField = {
   paused: Schema.Boolean.annotate({
-    description: "Whether it is paused: the schedule does not fire. A manual run still works."
+    description:
+      "Whether the task is paused. While paused, the schedule does not fire. Manual runs still work."
   })
 }
 
 export const NextRunAt = Schema.NullOr(Timestamp).annotate({
   description:
-    "When it runs next, jitter included. Null while paused, without a schedule, and after the last " +
+    "The time of the next run, including jitter. Null while paused, without a schedule, and after the last " +
     "slot before `ends_at`."
 })

@@ -22,39 +22,40 @@ export const ExcludedDay = Schema.String.check(
 export const OnPause = oneOf(["cancel", "finish"], {
   identifier: "OnPause",
   description:
-    "What a pause does to runs. `cancel` ends queued and running ones. `finish` lets those that " +
-    "have started go on to their end, with retries and further steps, and cancels only scheduled " +
-    "ones that have not."
+    "What a pause does to runs. `cancel` cancels queued and running ones. `finish` lets runs that " +
+    "have started finish, including retries and further steps, and cancels only scheduled " +
+    "runs that have not started."
 })
 export type OnPause = typeof OnPause.Type
 
 export const Precision = oneOf(["minute", "second"], {
   identifier: "Precision",
   description:
-    "`minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds."
+    "`minute`: the schedule has five fields. `second`: it may begin with a sixth field for seconds."
 })
 export type Precision = typeof Precision.Type
 
 const excludedCalendarText =
-  "An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days " +
-  "of its all-day events, in the time zone of the schedule. If it cannot be read later, the days " +
+  "The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire on days " +
+  "with all-day events, in the schedule's time zone. If the file cannot be read later, the days " +
   "of the last good copy stay excluded."
 
 const startsAt = "Slots before this time do not fire."
 const endsAt = "Slots after this time do not fire."
 
 export const ExcludedCalendar = Schema.Struct({
-  url: Schema.String.annotate({ description: "Where the file is." }),
+  url: Schema.String.annotate({ description: "The URL of the file." }),
   fetched_at: Schema.NullOr(Timestamp).annotate({
-    description: "When it was last read well. Its days are of that copy."
+    description:
+      "When the calendar was last read successfully. The excluded days are from that copy."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "Why it could not be read since then. Null if nothing is wrong."
+    description: "Why reading has failed since then. Null if it has not."
   }),
-  days: Schema.Int.annotate({ description: "How many days of the next 400 it excludes." })
+  days: Schema.Int.annotate({ description: "The number of excluded days in the next 400 days." })
 }).annotate({
   identifier: "ExcludedCalendar",
-  description: "The calendar on whose days nothing fires, and what is known of it.",
+  description: "The calendar of excluded days, and its status.",
   examples: [
     {
       url: "https://calendar.example.com/holidays.ics",
@@ -66,7 +67,7 @@ export const ExcludedCalendar = Schema.Struct({
 })
 export type ExcludedCalendar = typeof ExcludedCalendar.Type
 
-/** The calendar in a PUT, which takes what an answer shows. */
+/** The calendar in a PUT, which accepts what responses contain. */
 export const excludedCalendarPut = {
   excluded_calendar: Schema.optionalKey(
     Schema.NullOr(
@@ -77,14 +78,14 @@ export const excludedCalendarPut = {
   )
 }
 
-/** The options of a schedule that few have. Null takes one away. */
+/** Schedule options that few tasks use. Null removes one. */
 export const firingOptions = rareOptions({
   precision: {
     absent: "`minute`",
     input: Schema.NullOr(Precision).annotate({
       description:
-        "`second` allows a sixth field at the start of the schedule, for seconds. Fires are at " +
-        "least 5 seconds apart, and a workspace has few such schedules."
+        "`second` allows a sixth field for seconds at the start of the schedule. Firings must be at " +
+        "least 5 seconds apart, and the number of such schedules per workspace is limited."
     }),
     shown: Precision,
     unset: "minute"
@@ -95,12 +96,12 @@ export const firingOptions = rareOptions({
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
     ).annotate({
       description:
-        "Each run starts up to so many seconds after its slot. How many is drawn from the id of " +
-        "the task and the slot, so tasks with one schedule do not start together. 0 means none.",
+        "Each run starts up to this many seconds after its slot. The delay is derived from the id of " +
+        "the task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.",
       examples: [30]
     }),
     shown: Schema.Int.annotate({
-      description: "How long after its slot a run may start. 0 if it starts at its slot."
+      description: "The maximum delay of a run after its slot, in seconds. 0 means no jitter."
     }),
     unset: 0
   },
@@ -119,18 +120,18 @@ export const firingOptions = rareOptions({
     input: Schema.NullOr(
       Schema.Array(ExcludedDay).check(Schema.isMaxLength(maxExcludedDays))
     ).annotate({
-      description: "Dates in the time zone of the schedule on which nothing fires, at most 100.",
+      description: "Dates on which the schedule does not fire, in its time zone. At most 100.",
       examples: [["2026-12-24", "2026-12-25"]]
     }),
     shown: Schema.Array(Schema.String).annotate({
-      description: "The dates on which nothing fires."
+      description: "Dates on which the schedule does not fire."
     }),
     unset: []
   },
   excluded_calendar: {
     absent: "None",
     input: Schema.NullOr(
-      Schema.Struct({ url: CallUrl.annotate({ description: "Where the file is." }) }).annotate({
+      Schema.Struct({ url: CallUrl.annotate({ description: "The URL of the file." }) }).annotate({
         identifier: "ExcludedCalendarInput"
       })
     ).annotate({
@@ -138,7 +139,8 @@ export const firingOptions = rareOptions({
       examples: [{ url: "https://calendar.example.com/holidays.ics" }]
     }),
     shown: Schema.NullOr(ExcludedCalendar).annotate({
-      description: "The calendar on whose days nothing fires. Null if there is none."
+      description:
+        "The calendar of days on which the schedule does not fire. Null if there is none."
     })
   },
   on_pause: {
@@ -154,20 +156,21 @@ export const firingOptions = rareOptions({
     input: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))).annotate(
       {
         description:
-          "After this many failed runs in a row, the service pauses the task and announces " +
+          "After this many failed runs in a row, the service pauses the task and sends " +
           "`task.paused`. A change or a resume resets the count.",
         examples: [10]
       }
     ),
     shown: Schema.NullOr(Schema.Int).annotate({
-      description: "After how many failed runs in a row the service pauses it. Null if never."
+      description:
+        "The number of consecutive failed runs after which the service pauses the task. Null if never."
     })
   }
 })
 
 type ShownOptions = Schema.Struct.Type<typeof firingOptions.fields>
 
-/** The options that are set, as they are stored. */
+/** The options that are set, as stored. */
 export type FiringOptions = {
   readonly [Name in Exclude<keyof ShownOptions, "excluded_calendar">]?: NonNullable<
     ShownOptions[Name]
@@ -176,18 +179,18 @@ export type FiringOptions = {
 
 const dates = /^\d{4}-\d{2}-\d{2}(?:,\d{4}-\d{2}-\d{2}){0,99}$/
 
-/** As a query holds them. */
+/** Excluded days as a query parameter. */
 export const ExcludedDays = Schema.String.check(
   Schema.makeFilter((text) => dates.test(text) && text.split(",").every(isDate), {
-    expected: "at most 100 dates with commas between them, such as 2026-12-24,2026-12-25",
+    expected: "at most 100 dates separated by commas, such as 2026-12-24,2026-12-25",
     toJsonSchema: () => ({ pattern: dates.source })
   })
 ).annotate({
-  description: "Dates on which nothing fires, with commas between them, at most 100.",
+  description: "Dates on which the schedule does not fire, separated by commas. At most 100.",
   examples: ["2026-12-24,2026-12-25"]
 })
 
-/** The options that a preview takes. */
+/** The schedule options of a preview. */
 export const firingOptionsQuery = {
   precision: Schema.optionalKey(Precision),
   starts_at: Schema.optionalKey(timestampInput(startsAt)),
@@ -196,8 +199,8 @@ export const firingOptionsQuery = {
   excluded_calendar: Schema.optionalKey(
     CallUrl.annotate({
       description:
-        "The URL of a calendar that a task of the workspace has. Any other is refused, because a " +
-        "preview reads no calendar.",
+        "The URL of a calendar that a task of the workspace uses. Other URLs are refused, because a " +
+        "preview does not fetch calendars.",
       examples: ["https://calendar.example.com/holidays.ics"]
     })
   )

@@ -1,8 +1,8 @@
 import { hashOf } from "../shared/hashOf.ts"
 
 /**
- * How much later than its slot a task is due: the same on every node, spread evenly over the time
- * that it may take, and another for each slot.
+ * Returns the delay of a task after its slot. Deterministic, so all nodes agree; evenly distributed
+ * over the jitter; and different for each slot.
  */
 export const jitterMs = (taskId: string, slotMs: number, jitterSeconds: number): number =>
   Math.floor((hashOf(`${taskId}${slotMs}`) / 2 ** 32) * jitterSeconds * 1_000)

@@ -44,15 +44,15 @@ const tasks = taskEndpoints({
     batchResult: DelayedTaskBatchResult
   },
   texts: {
-    list: "Pending, finished and cancelled ones, newest first.",
+    list: "Delayed tasks of any status, newest first.",
     create:
       "One call at a given time or after a delay, at most 365 days ahead. " +
       planAllows("pending delayed tasks", "pending_delayed_tasks", 100_000),
     upsert:
-      "That holds even after the task has run. If something differs, a task that is no longer " +
-      "pending keeps its outcome, and a new task takes over its key. `delay_seconds` counts anew " +
-      "from each request.",
-    get: "The task and how its execution went."
+      "This also holds after the task has run. If the definition differs, a task that is no longer " +
+      "pending keeps its result, and a new task takes over its key. `delay_seconds` restarts " +
+      "with each request.",
+    get: "The task and its latest execution."
   }
 })
 
@@ -80,7 +80,7 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       error: [NotFound, Conflict, Stale]
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(updateDocs(noun, "Once the task is no longer pending, the answer is 409.")),
+      .annotateMerge(updateDocs(noun, "If the task is no longer pending, the response is 409.")),
 
     HttpApiEndpoint.delete("delete", path, {
       params,
@@ -91,8 +91,8 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Cancel a delayed task",
-          "A pending task will not run. It stays listed as `cancelled`, and cancelling again " +
-            "changes nothing. If it is running or finished, the answer is 409."
+          "A cancelled task does not run. It stays listed as `cancelled`, and cancelling again " +
+            "changes nothing. If the task is running or finished, the response is 409."
         )
       ),
 
@@ -107,8 +107,8 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
       .annotateMerge(
         docs(
           "Run a delayed task now",
-          "A pending task runs now instead of at `run_at`. A finished task runs once more. If it " +
-            "is running or cancelled, the answer is 409."
+          "A pending task runs now instead of at `run_at`. A finished task runs once more. If the task " +
+            "is running or cancelled, the response is 409."
         )
       )
   )
@@ -117,6 +117,6 @@ export class DelayedApi extends HttpApiGroup.make("delayed")
   .annotateMerge(
     OpenApi.annotations({
       title: "Delayed tasks",
-      description: "HTTP calls that are made once, later."
+      description: "HTTP calls that are made once, at a later time."
     })
   ) {}

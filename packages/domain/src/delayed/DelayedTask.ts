@@ -20,8 +20,8 @@ import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
 
 /**
- * `delay_seconds` is checked against it here. The server checks `run_at`, because it knows the
- * time.
+ * The schema checks `delay_seconds` against this limit. The server checks `run_at`, which depends
+ * on the current time.
  */
 export const maxDelaySeconds = 365 * 24 * 60 * 60
 
@@ -38,8 +38,8 @@ export const delayedTaskDefaults = {
 export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cancelled"], {
   identifier: "DelayedTaskStatus",
   description:
-    "`pending` until `run_at`, then `running` while its execution is queued or running, then " +
-    "`finished`: `last_run` says how it went. `cancelled` if it was deleted before."
+    "`pending` until `run_at`, `running` while its execution is queued or running, and then " +
+    "`finished`, with the result in `last_run`. `cancelled` if it was deleted before it ran."
 })
 export type DelayedTaskStatus = typeof DelayedTaskStatus.Type
 
@@ -47,7 +47,7 @@ const fields = Schema.Struct({
   name: whenAbsent(
     "None",
     Schema.NullOr(label(200, { examples: ["Trial ends: ada@example.com"] })).annotate({
-      description: "The name for people."
+      description: "The display name."
     })
   ),
   ...tagsInput,
@@ -60,7 +60,7 @@ const fields = Schema.Struct({
   ),
   delay_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxDelaySeconds })).annotate({
-      description: "Counted from the moment that the service accepts the request.",
+      description: "The delay in seconds from when the service accepts the request.",
       examples: [3600]
     })
   )
@@ -126,7 +126,7 @@ export const DelayedTaskUpdate = fieldsWithKey
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. Give `run_at` or `delay_seconds`, " +
+      "Any of the fields. Absent fields are unchanged. Give `run_at` or `delay_seconds`, " +
       "not both. The delay counts from now.",
     examples: [{ delay_seconds: 600 }]
   })
@@ -138,7 +138,7 @@ export const DelayedTask = Schema.Struct({
   ...keyFields,
   ...versionField,
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The name for people. Null if it has none."
+    description: "The display name. Null if none."
   }),
   ...tagsField,
   ...call.fields,
@@ -146,9 +146,9 @@ export const DelayedTask = Schema.Struct({
   ...queueRef.fields,
   ...callbacks.fields,
   status: DelayedTaskStatus,
-  run_at: Timestamp.annotate({ description: "When it runs." }),
+  run_at: Timestamp.annotate({ description: "When the task runs." }),
   last_run: Schema.NullOr(LastRun).annotate({
-    description: "How the latest run went. Null before the first run."
+    description: "The latest run. Null before the first run."
   }),
   ...authorFields,
   created_at: createdAt,
@@ -193,7 +193,7 @@ export const DelayedTaskDefinition = Schema.Struct(
     identifier: "DelayedTaskDefinition",
     description:
       "A delayed task whose key is in the path. Absent fields get their defaults. Give either " +
-      "`run_at` or `delay_seconds`. Fields that only answers have are ignored.",
+      "`run_at` or `delay_seconds`. Fields that only responses have are ignored.",
     examples: [exampleDefinition]
   })
 export type DelayedTaskDefinition = typeof DelayedTaskDefinition.Type

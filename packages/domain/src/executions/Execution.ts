@@ -10,7 +10,7 @@ import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Time
 import { ExecutionError } from "./ExecutionError.ts"
 import { shownInput } from "./RunRequest.ts"
 
-/** The part of an answer's body that is kept and shown. */
+/** The number of bytes of a response body that are stored and shown. */
 export const maxResponseBodyBytes = 10_000
 
 export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
@@ -22,9 +22,9 @@ export type ExecutionKind = typeof ExecutionKind.Type
 export const ExecutionTrigger = oneOf(["schedule", "manual", "retry", "chain", "rerun"], {
   identifier: "ExecutionTrigger",
   description:
-    "`schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that " +
-    "ran it before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats one that had " +
-    "ended, and has its `scheduled_for`."
+    "`schedule`: the run was due. `manual`: somebody started it. `retry`: the node that " +
+    "ran it before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats a finished " +
+    "execution, and has the same `scheduled_for`."
 })
 export type ExecutionTrigger = typeof ExecutionTrigger.Type
 
@@ -33,8 +33,8 @@ export const ExecutionStatus = oneOf(
   {
     identifier: "ExecutionStatus",
     description:
-      "`succeeded`: an attempt's answer counted as a success, or its job reported one. " +
-      "`failed`: none did. `skipped`: the run before it was still going on and `overlap` is `skip`."
+      "`succeeded`: the response of an attempt counted as success, or the job reported success. " +
+      "`failed`: no attempt succeeded. `skipped`: the previous run was still in progress and `overlap` is `skip`."
   }
 )
 export type ExecutionStatus = typeof ExecutionStatus.Type
@@ -53,17 +53,20 @@ export const TaskId = Schema.String.check(
   .pipe(Schema.brand("TaskId"))
 export type TaskId = typeof TaskId.Type
 
-/** Of an execution, in all its attempts. */
+/** Per execution, across all its attempts. */
 export const maxProgressLines = 50
 
-/** A longer line is cut. */
+/** Longer lines are truncated. */
 export const maxProgressBytes = 500
 
 export const ProgressLine = Schema.Struct({
   at: Timestamp.annotate({ description: "When the line arrived." }),
-  attempt: Schema.Int.annotate({ description: "Which attempt said it.", examples: [1] }),
+  attempt: Schema.Int.annotate({
+    description: "The number of the attempt that sent the line.",
+    examples: [1]
+  }),
   text: Schema.String.annotate({
-    description: "The first line, cut at 500 bytes.",
+    description: "The first line of the message, truncated to 500 bytes.",
     examples: ["21 of 42 rows"]
   })
 }).annotate({ identifier: "ProgressLine" })
@@ -74,23 +77,26 @@ const fields = {
   kind: ExecutionKind,
   task_id: TaskId,
   chain_run_id: Schema.NullOr(ChainRunId).annotate({
-    description: "The run that the step belongs to. Null outside of chains."
+    description: "The chain run that the step belongs to. Null outside of chains."
   }),
-  step: Schema.NullOr(Schema.String).annotate({ description: "The name of the chain's step." }),
+  step: Schema.NullOr(Schema.String).annotate({
+    description: "The name of the chain's step. Null outside of chains."
+  }),
   trigger: ExecutionTrigger,
   status: ExecutionStatus,
-  scheduled_for: Timestamp.annotate({ description: "When it was due." }),
+  scheduled_for: Timestamp.annotate({ description: "When the execution was due." }),
   started_at: startedAt,
   finished_at: finishedAt,
   lateness_ms: Schema.NullOr(Schema.Int).annotate({
     description: "From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "From `started_at` to `finished_at`, including retries and the waits between them."
+    description:
+      "From `started_at` to `finished_at`, including retries and the delays between them."
   }),
-  attempts_count: Schema.Int.annotate({ description: "How many attempts were made so far." }),
+  attempts_count: Schema.Int.annotate({ description: "The number of attempts made so far." }),
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "The status code that answered the last attempt. Null if no answer came."
+    description: "The status code of the last attempt's response. Null if there was no response."
   }),
   error: Schema.NullOr(ExecutionError).annotate({
     description:
@@ -98,7 +104,7 @@ const fields = {
   }),
   awaiting_completion_since: Schema.NullOr(Timestamp).annotate({
     description:
-      "When the call was answered, if its job has yet to report to the completion URL. Otherwise null."
+      "When the response arrived, if the job has yet to report to the completion URL. Otherwise null."
   })
 }
 
@@ -121,7 +127,7 @@ const example = {
   awaiting_completion_since: null
 } as const
 
-/** One run of a task or of a chain's step, as lists show it. */
+/** One run of a task or of a chain's step, as in lists. */
 export const Execution = Schema.Struct(fields).annotate({
   identifier: "Execution",
   description: "One run of a task, or of a step of a chain.",
@@ -131,24 +137,24 @@ export type Execution = typeof Execution.Type
 
 export const ExecutionPage = CountedPage("ExecutionPage", Execution)
 
-/** The request of an attempt. */
+/** The request that an attempt sent. */
 export const AttemptRequest = Schema.Struct({
   method: CallMethod,
   url: Schema.String.annotate({
-    description: "The address that was called.",
+    description: "The URL that was called.",
     examples: ["https://api.example.com/days/close"]
   }),
   headers: Schema.Record(Schema.String, Schema.String).annotate({
     description:
-      "The headers of the task and those that the service adds, except the signature. Values that look like " +
+      "The headers of the task and the headers that the service adds, except the signature. Values that look like " +
       `credentials are shown as \`${mask}\`.`,
     examples: [{ "content-type": "application/json", authorization: mask }]
   }),
-  body: Schema.NullOr(Schema.String).annotate({ description: "Null if the request had none." })
+  body: Schema.NullOr(Schema.String).annotate({ description: "The request body. Null if none." })
 }).annotate({ identifier: "AttemptRequest" })
 export type AttemptRequest = typeof AttemptRequest.Type
 
-/** Who made an attempt. */
+/** The node or worker that made an attempt. */
 export const AttemptMaker = Schema.Struct({
   kind: oneOf(["node", "worker"], {
     identifier: "AttemptMakerKind",
@@ -159,7 +165,7 @@ export const AttemptMaker = Schema.Struct({
     examples: ["12"]
   }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The name of the worker. Null for a node, and for a worker that was deleted."
+    description: "The name of the worker. Null for a node and for a deleted worker."
   })
 }).annotate({ identifier: "AttemptMaker" })
 export type AttemptMaker = typeof AttemptMaker.Type
@@ -167,38 +173,40 @@ export type AttemptMaker = typeof AttemptMaker.Type
 const milliseconds = (description: string) =>
   Schema.NullOr(Schema.Int).annotate({ description, examples: [12] })
 
-/** One attempt at the call. */
+/** One attempt to make the call. */
 export const Attempt = Schema.Struct({
-  number: Schema.Int.annotate({ description: "Counted from 1." }),
-  started_at: Timestamp.annotate({ description: "When it started." }),
+  number: Schema.Int.annotate({ description: "The number of the attempt, starting at 1." }),
+  started_at: Timestamp.annotate({ description: "When the attempt started." }),
   finished_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null if the node was lost, because then nobody knows how it ended."
+    description: "When the attempt finished. Null if it is running, or if its node was lost."
   }),
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "The status code of the answer. Null if no answer came."
+    description: "The status code of the response. Null if there was no response."
   }),
   response_headers: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description:
-      "The headers of the answer, the first 4 kB, with their names in lower case and without those about the " +
-      "connection. Values that look like credentials are masked. Null if no answer came."
+      "The first 4 kB of the response headers, with names in lower case and without headers about the " +
+      "connection. Values that look like credentials are masked. Null if there was no response."
   }),
   response_body: Schema.NullOr(Schema.String).annotate({
-    description: "The first 10,000 bytes of the answer."
+    description: "The first 10,000 bytes of the response body."
   }),
   error: Schema.NullOr(ExecutionError).annotate({
-    description: "Why it failed. Null if it did not fail."
+    description: "Why the attempt failed. Null if it did not fail."
   }),
   duration_ms: milliseconds("From `started_at` to `finished_at`. Null if it has not finished."),
-  dns_ms: milliseconds("To find the address. Null if the connection was open already."),
-  connect_ms: milliseconds("To connect. Null if the connection was open already."),
-  tls_ms: milliseconds("For the TLS handshake. Null without TLS, and if the connection was open."),
-  wait_ms: milliseconds("From sending the request to the first byte of the answer."),
+  dns_ms: milliseconds("The time of the DNS lookup. Null if the connection was reused."),
+  connect_ms: milliseconds("The time to connect. Null if the connection was reused."),
+  tls_ms: milliseconds(
+    "The time of the TLS handshake. Null without TLS, and if the connection was reused."
+  ),
+  wait_ms: milliseconds("From sending the request to the first byte of the response."),
   made_by: Schema.NullOr(AttemptMaker).annotate({
-    description: "Who made the call. Null if that is not known."
+    description: "The node or worker that made the call. Null if unknown."
   }),
   request: Schema.NullOr(AttemptRequest).annotate({
     description:
-      "The request that was sent. Null if it cannot be told, because the task was changed at that moment or " +
+      "The request that was sent. Null if it cannot be reconstructed, because the task was changed at that moment or " +
       "more than ten times since, and for API keys without `tasks:read`."
   })
 }).annotate({ identifier: "Attempt" })
@@ -207,13 +215,13 @@ export type Attempt = typeof Attempt.Type
 export const ExecutionDetail = Schema.Struct({
   ...fields,
   input: shownInput,
-  attempts: Schema.Array(Attempt).annotate({ description: "Every attempt, the first one first." }),
+  attempts: Schema.Array(Attempt).annotate({ description: "All attempts, oldest first." }),
   progress: Schema.Array(ProgressLine).annotate({
     description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
   })
 }).annotate({
   identifier: "ExecutionDetail",
-  description: "An execution with every attempt, oldest first.",
+  description: "An execution with all its attempts, oldest first.",
   examples: [
     {
       ...example,
@@ -247,7 +255,7 @@ export const ExecutionDetail = Schema.Struct({
 })
 export type ExecutionDetail = typeof ExecutionDetail.Type
 
-/** A task's latest execution, as the task shows it. */
+/** The latest execution of a task, as part of the task. */
 export const LastRun = Schema.Struct({
   execution_id: ExecutionId,
   status: ExecutionStatus,
@@ -255,15 +263,15 @@ export const LastRun = Schema.Struct({
 }).annotate({ identifier: "LastRun", description: "The latest execution." })
 export type LastRun = typeof LastRun.Type
 
-/** Which of the runs that are scheduled for later a list shows. */
+/** Filters of a list of runs that are scheduled for later. */
 export const ScheduledFilters = {
   kind: Schema.optionalKey(repeatable(ExecutionKind, "The kind of the task")),
   task_id: Schema.optionalKey(repeatable(TaskId, "The id of the task")),
-  tag: Schema.optionalKey(tagFilter("One of the tags that the task has now"))
+  tag: Schema.optionalKey(tagFilter("One of the task's current tags"))
 }
 
 /**
- * Which executions a list shows. `from` is inclusive and `to` exclusive. Both refer to
+ * Filters of a list of executions. `from` is inclusive, `to` is exclusive; both refer to
  * `scheduled_for`.
  */
 export const ExecutionFilters = {
@@ -273,13 +281,12 @@ export const ExecutionFilters = {
   status_code: Schema.optionalKey(
     repeatable(
       Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 })),
-      "The status code that answered the last attempt"
+      "The status code of the last attempt's response"
     )
   ),
   min_duration_ms: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 - 1 })).annotate({
-      description:
-        "The shortest duration, in milliseconds. Executions that have not ended have none.",
+      description: "The minimum duration, in milliseconds. Excludes unfinished executions.",
       examples: [1_000]
     })
   ),

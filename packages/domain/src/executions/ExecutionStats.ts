@@ -9,22 +9,22 @@ const day = 24 * hour
 
 export const StatsBucket = oneOf(["hour", "day"], {
   identifier: "StatsBucket",
-  description: "`hour` when absent. Buckets start on whole hours or days of UTC."
+  description: "Defaults to `hour`. Buckets start on full hours or days in UTC."
 })
 export type StatsBucket = typeof StatsBucket.Type
 
 const defaultBucket: StatsBucket = "hour"
 const defaultSpan = day
 
-/** No `Timestamp` is earlier. */
+/** The earliest possible `Timestamp`. */
 const earliest = Date.parse("0000-01-01T00:00:00Z")
 
-/** Limits an answer to 745 hours or 367 days. */
+/** Limits a response to 745 hours or 367 days. */
 const maxSpanDays = { hour: 31, day: 366 } as const
 
 export const StatsQuery = {
-  from: Schema.optionalKey(timestampInput("The start, inclusive. A day before `to` when absent.")),
-  to: Schema.optionalKey(timestampInput("The end, exclusive. Now when absent.")),
+  from: Schema.optionalKey(timestampInput("The start, inclusive. Defaults to a day before `to`.")),
+  to: Schema.optionalKey(timestampInput("The end, exclusive. Defaults to now.")),
   bucket: Schema.optionalKey(StatsBucket),
   task_id: Schema.optionalKey(TaskId)
 }
@@ -35,7 +35,7 @@ export interface StatsRange {
   readonly bucket: StatsBucket
 }
 
-/** The time that statistics cover. By default it ends now and is a day long. */
+/** Returns the time range of the statistics. The default is the day before now. */
 export const statsRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp; readonly bucket?: StatsBucket },
   now: Date
@@ -46,7 +46,7 @@ export const statsRange = (
     query.from === undefined ? Math.max(to - defaultSpan, earliest) : Date.parse(query.from)
   if (from >= to) {
     return Result.fail(
-      issueAt(["from"], "out_of_range", "must be before to, which is now when absent")
+      issueAt(["from"], "out_of_range", "must be before to, which defaults to now")
     )
   }
   if (to - from > maxSpanDays[bucket] * day) {
@@ -57,7 +57,8 @@ export const statsRange = (
   return Result.succeed({ from: new Date(from), to: new Date(to), bucket })
 }
 
-const count = (which: string) => Schema.Int.annotate({ description: `How many ${which}.` })
+const count = (which: string) =>
+  Schema.Int.annotate({ description: `The number of ${which} executions.` })
 
 export const Percentiles = Schema.Struct({
   p50: Schema.Finite.annotate({ description: "Half of the values are at most this." }),
@@ -67,25 +68,26 @@ export const Percentiles = Schema.Struct({
 
 const figures = {
   counts: Schema.Struct({
-    queued: count("wait to run"),
-    running: count("are running"),
+    queued: count("queued"),
+    running: count("running"),
     succeeded: count("succeeded"),
     failed: count("failed"),
-    cancelled: count("were cancelled"),
-    skipped: count("were skipped")
+    cancelled: count("cancelled"),
+    skipped: count("skipped")
   }).annotate({
     identifier: "ExecutionCounts",
     description: "The number of executions in each status."
   }),
   success_rate: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none."
+      "The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null if there are none."
   }),
   duration_ms: Schema.NullOr(Percentiles).annotate({
-    description: "Of those that succeeded or failed. Null if there are none."
+    description: "The durations of executions that succeeded or failed. Null if there are none."
   }),
   lateness_ms: Schema.NullOr(Percentiles).annotate({
-    description: "From `scheduled_for` to the start, of those that started. Null if there are none."
+    description:
+      "From `scheduled_for` to the start, for executions that started. Null if there are none."
   })
 }
 
@@ -99,19 +101,19 @@ const exampleFigures = {
 export const ExecutionFigures = Schema.Struct(figures).annotate({ identifier: "ExecutionFigures" })
 export type ExecutionFigures = typeof ExecutionFigures.Type
 
-/** Executions by the hour or day for which they were scheduled. */
+/** Statistics of executions, by the hour or day for which they were scheduled. */
 export const ExecutionStats = Schema.Struct({
-  from: Timestamp.annotate({ description: "The start of the time covered, inclusive." }),
-  to: Timestamp.annotate({ description: "The end of the time covered, exclusive." }),
+  from: Timestamp.annotate({ description: "The start of the time range, inclusive." }),
+  to: Timestamp.annotate({ description: "The end of the time range, exclusive." }),
   bucket: StatsBucket,
-  totals: ExecutionFigures.annotate({ description: "The figures for the whole time." }),
+  totals: ExecutionFigures.annotate({ description: "The statistics of the whole time range." }),
   buckets: Schema.Array(
     Schema.Struct({
       start: Timestamp.annotate({ description: "When the hour or day begins." }),
       ...figures
     }).annotate({ identifier: "ExecutionBucket" })
   ).annotate({
-    description: "Every bucket from `from` to `to`, including empty ones, oldest first."
+    description: "All buckets from `from` to `to`, including empty ones, oldest first."
   })
 }).annotate({
   identifier: "ExecutionStats",

@@ -31,10 +31,10 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "List executions",
-          "What ran, what is running and what is due, newest first. What is scheduled for later has a list of " +
-            "its own; an execution that was cancelled before its time is shown here from its time on, and with " +
-            "`status=cancelled` at once. Filters that may be repeated match any of their values. `tag` finds the " +
-            "executions of tasks and chains that have the tag now, but none of a deleted one. `from` " +
+          "Executions that are finished, running or due, newest first. Executions scheduled for later have a separate " +
+            "list. An execution that was cancelled before it was due appears here once its time has come, and with " +
+            "`status=cancelled` immediately. Repeatable filters match any of their values. `tag` finds the " +
+            "executions of tasks and chains that currently have the tag, excluding deleted ones. `from` " +
             "(inclusive) and `to` (exclusive) refer to `scheduled_for`."
         )
       ),
@@ -47,9 +47,9 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
         docs(
-          "List what is scheduled for later",
-          "Executions that are queued for a time to come, soonest first: those of pending delayed tasks, and " +
-            "of schedules that fire within seconds. `GET …/activity/upcoming` also has the next run of each schedule."
+          "List scheduled executions",
+          "Executions that are queued for a later time, soonest first: those of pending delayed tasks, and " +
+            "those of schedules that are due in a few seconds. `GET …/activity/upcoming` also lists each schedule's next run."
         )
       ),
 
@@ -62,8 +62,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "Get statistics",
-          "Counts, success rate and percentiles, in total and by hour or day. When absent, `to` is " +
-            "now and `from` a day before it. At most 31 days by hour, 366 by day."
+          "Counts, success rate and percentiles, in total and by hour or day. `to` defaults to " +
+            "now, and `from` to a day before `to`. At most 31 days by hour, 366 by day."
         )
       ),
 
@@ -77,8 +77,8 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "Get an execution",
-          "One execution with every attempt. With `wait_seconds` the answer comes when it has " +
-            "ended."
+          "One execution with all its attempts. With `wait_seconds`, the response waits until the execution has " +
+            "finished."
         )
       ),
 
@@ -91,9 +91,9 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotateMerge(
         docs(
           "Cancel an execution",
-          "Ends a queued or running execution of any kind. A running call is cut off, so the answer may still " +
-            "say `running`. If the execution is a step of a chain, its run ends with it, and no later step starts. " +
-            "If it has ended in another way, the answer is 409. Cancelling again changes nothing."
+          "Cancels a queued or running execution of any kind. A running call is aborted asynchronously, so the response may still " +
+            "say `running`. If the execution is a step of a chain, its run is cancelled too, and no later step starts. " +
+            "If the execution has finished otherwise, the response is 409. Cancelling again changes nothing."
         )
       ),
 
@@ -107,10 +107,10 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
-          "Run executions again",
-          "Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks at 1,000 " +
-            "executions at most and queues all of its runs or none. While the answer has a `cursor`, send " +
-            "it with the same filter to go on. A chain runs again once, as a whole. A " +
+          "Rerun executions",
+          "Reruns the executions that match the filter, newest first, if their tasks still exist. A request examines at most 1,000 " +
+            "executions and queues either all of its runs or none. While the response has a `cursor`, send " +
+            "it with the same filter to continue. A chain is rerun once, as a whole. A " +
             "skipped step alone does not cause a rerun."
         )
       ),
@@ -124,10 +124,10 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
       .annotate(Access, Access.scope("tasks:write"))
       .annotateMerge(
         docs(
-          "Run an execution again",
-          "Queues a run of the same task, as the task is defined now, even while it is paused. The run has " +
-            "the `scheduled_for` of the one that it repeats. For a step, the whole chain runs again. If the " +
-            "execution or its chain run has not ended, the answer is 409."
+          "Rerun an execution",
+          "Queues a run of the task with its current definition, even while it is paused. The run has " +
+            "the `scheduled_for` of the execution that it repeats. For a step, the whole chain is rerun. If the " +
+            "execution or its chain run has not finished, the response is 409."
         )
       )
   )

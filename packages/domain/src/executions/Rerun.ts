@@ -4,22 +4,22 @@ import { Cursor } from "../shared/requests/Page.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { ExecutionFilters } from "./Execution.ts"
 
-/** At most this many executions are looked at for one request. */
+/** The maximum number of executions examined per request. */
 export const maxReruns = 1_000
 
 export const RerunStatus = oneOf(["failed", "cancelled", "skipped"], {
   identifier: "RerunStatus",
-  description: "How the executions ended that run again."
+  description: "The result of the executions to rerun."
 })
 export type RerunStatus = typeof RerunStatus.Type
 
-/** Which executions run again. */
+/** Selects the executions to rerun. */
 export const RerunFilter = Schema.Struct({
   ...Struct.omit(ExecutionFilters, ["status"]),
   status: repeatable(RerunStatus, "The status of the execution"),
   cursor: Schema.optionalKey(
     Cursor.annotate({
-      description: "The `cursor` that the request before was answered with. Absent for the first."
+      description: "The `cursor` of the previous response. Absent in the first request."
     })
   )
 }).annotate({
@@ -33,9 +33,9 @@ export const RerunFilter = Schema.Struct({
 export type RerunFilter = typeof RerunFilter.Type
 
 export const Reruns = Schema.Struct({
-  count: Schema.Int.annotate({ description: "How many executions this request has queued." }),
+  count: Schema.Int.annotate({ description: "The number of executions that this request queued." }),
   cursor: Schema.NullOr(Cursor).annotate({
-    description: "Where the next request goes on with the same filter. Null when nothing is left."
+    description: "The cursor for the next request with the same filter. Null when nothing is left."
   })
 }).annotate({ identifier: "Reruns", examples: [{ count: 42, cursor: null }] })
 export type Reruns = typeof Reruns.Type

@@ -8,17 +8,19 @@ const day = 86_400_000
 const maxForecastDays = 7
 const maxAheadDays = 365
 
-/** How many of the fullest minutes are shown, and how many tasks of each. */
+/** The maximum number of busiest minutes, and of tasks shown per minute. */
 export const maxBusiest = 10
 export const maxColliding = 10
 
 export const ForecastQuery = {
   from: Schema.optionalKey(
-    timestampInput("The start, inclusive. Now when absent or past. At most 365 days ahead.")
+    timestampInput(
+      "The start, inclusive. Defaults to now, also if in the past. At most 365 days ahead."
+    )
   ),
   to: Schema.optionalKey(
     timestampInput(
-      "The end, exclusive. A day after `from` when absent, and at most 7 days after it."
+      "The end, exclusive. Defaults to a day after `from`. At most 7 days after `from`."
     )
   )
 }
@@ -28,7 +30,7 @@ export interface ForecastRange {
   readonly to: number
 }
 
-/** The time that a forecast covers. By default it begins now and is a day long. */
+/** Returns the time range of a forecast. The default is the day from now. */
 export const forecastRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp },
   now: number
@@ -44,15 +46,15 @@ export const forecastRange = (
     return Result.fail(issueAt(["to"], "out_of_range", "must be after from, and in the future"))
   }
   if (to - from > maxForecastDays * day) {
-    const message = `must be at most ${maxForecastDays} days after from, which is now when absent or past`
+    const message = `must be at most ${maxForecastDays} days after from, which defaults to now`
     return Result.fail(issueAt(["to"], "out_of_range", message))
   }
   return Result.succeed({ from, to })
 }
 
 const minute = {
-  at: Timestamp.annotate({ description: "The beginning of the minute." }),
-  runs: Schema.Int.annotate({ description: "How many begin in it." })
+  at: Timestamp.annotate({ description: "The start of the minute." }),
+  runs: Schema.Int.annotate({ description: "The number of runs that start in this minute." })
 }
 
 const ForecastTask = Schema.Struct({
@@ -64,37 +66,42 @@ const ForecastTask = Schema.Struct({
 }).annotate({ identifier: "ForecastTask" })
 export type ForecastTask = typeof ForecastTask.Type
 
-/** How many runs begin when. */
+/** The number of runs that start in each minute. */
 export const Forecast = Schema.Struct({
-  from: Timestamp.annotate({ description: "The start of the time covered, inclusive." }),
-  to: Timestamp.annotate({ description: "The end of the time covered, exclusive." }),
-  runs: Schema.Int.annotate({ description: "How many begin in all." }),
+  from: Timestamp.annotate({ description: "The start of the time range, inclusive." }),
+  to: Timestamp.annotate({ description: "The end of the time range, exclusive." }),
+  runs: Schema.Int.annotate({ description: "The total number of runs." }),
   minutes: Schema.Array(Schema.Struct(minute).annotate({ identifier: "ForecastMinute" })).annotate({
-    description: "The minutes in which any begin, soonest first."
+    description: "The minutes in which runs start, soonest first."
   }),
   busiest: Schema.Array(
     Schema.Struct({
       ...minute,
       tasks: Schema.Array(ForecastTask).annotate({
-        description: "Which tasks begin together, at most 10 of them."
+        description: "The tasks whose runs start in this minute, at most 10."
       })
     }).annotate({ identifier: "BusyMinute" })
   ).annotate({
-    description: "The minutes in which several begin, at most 10, the fullest first."
+    description: "The minutes in which several runs start, at most 10, busiest first."
   }),
   spread: Schema.Array(
     Schema.Struct({
-      seconds: Schema.Int.annotate({ description: "0: each at its slot." }),
-      most_per_second: Schema.Finite.annotate({ description: "The most runs within one second." })
+      seconds: Schema.Int.annotate({
+        description: "The spread in seconds. 0 means that each run starts at its slot."
+      }),
+      most_per_second: Schema.Finite.annotate({
+        description: "The maximum number of runs that start within one second."
+      })
     }).annotate({ identifier: "ForecastSpread" })
   ).annotate({
     description:
-      "The most runs that would begin within one second if each schedule's run began at a random time within " +
-      "so many seconds after its slot. Delayed tasks count as spread over their minute."
+      "The maximum number of runs that would start within one second if each scheduled run started at a random time within " +
+      "the given number of seconds after its slot. Delayed tasks count as spread over their minute."
   })
 }).annotate({
   identifier: "Forecast",
-  description: "How many runs of cron tasks, scheduled chains and delayed tasks begin when.",
+  description:
+    "The number of runs of cron tasks, scheduled chains and delayed tasks that start in each minute.",
   examples: [
     {
       from: "2026-01-31T09:00:00.000Z",

@@ -16,9 +16,9 @@ export class ForecastApi extends HttpApiGroup.make("forecast")
       .annotateMerge(
         docs(
           "Get a forecast",
-          "How many runs of cron tasks, scheduled chains and delayed tasks begin in each minute, which tasks " +
-            "collide in the fullest minutes, and how spreading them would help. At most 7 days, and 5,000,000 " +
-            "slots of different schedules: tasks with the same schedule and time zone are counted once."
+          "The number of runs of cron tasks, scheduled chains and delayed tasks that start in each minute, the tasks that " +
+            "collide in the busiest minutes, and the effect of spreading them. At most 7 days and 5,000,000 " +
+            "slots of different schedules; tasks with the same schedule and time zone are counted once."
         )
       )
   )
@@ -27,6 +27,6 @@ export class ForecastApi extends HttpApiGroup.make("forecast")
   .annotateMerge(
     OpenApi.annotations({
       title: "Forecasts",
-      description: "What is going to run, and where it comes together."
+      description: "Upcoming runs per minute, and minutes in which many runs start."
     })
   ) {}

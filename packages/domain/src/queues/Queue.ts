@@ -15,26 +15,26 @@ const maxConcurrency = 1_000
 const minRatePerSecond = 0.0001
 const maxRatePerSecond = 1_000
 
-/** The runs of a queue are counted up to this number. */
+/** Runs of a queue are counted up to this number. */
 export const countRunsTo = 10_000
 
 const limits = {
   max_concurrency: Schema.NullOr(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxConcurrency }))
   ).annotate({
-    description: "How many of its runs may go on at once. Null: any number.",
+    description: "The maximum number of runs in progress. Null means no limit.",
     examples: [2]
   }),
   rate_per_second: Schema.NullOr(
     Schema.Finite.check(Schema.isBetween({ minimum: minRatePerSecond, maximum: maxRatePerSecond }))
   ).annotate({
     description:
-      "How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number.",
+      "The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no limit.",
     examples: [0.2]
   })
 }
 
-const name = label(100, { description: "The name for people.", examples: ["Billing server"] })
+const name = label(100, { description: "The display name.", examples: ["Billing server"] })
 
 export const noLimitGiven: FieldProblem = {
   path: ["max_concurrency"],
@@ -47,7 +47,7 @@ interface Limited {
   readonly rate_per_second?: number | null
 }
 
-/** A queue whose limit is a number and not null. */
+/** Requires one limit to be a number and not null. */
 const limited = (limit: keyof typeof limits, type: "integer" | "number") => ({
   type: "object",
   properties: { [limit]: { type, description: "The limit." } },
@@ -66,9 +66,9 @@ const atLeastOne = Schema.makeFilter<Limited>(
 
 const pausedInput = {
   paused: withoutField(
-    "When absent, a new queue is not paused, and an existing one stays as it is.",
+    "Defaults to false for a new queue. An existing queue is unchanged.",
     Schema.Boolean.annotate({
-      description: "While it is true, none of its waiting runs starts."
+      description: "While true, no run of the queue starts."
     })
   )
 }
@@ -98,8 +98,7 @@ export const QueueUpdate = inputWithKey
   .mapFields(Struct.assign(versionInput))
   .annotate({
     identifier: "QueueUpdate",
-    description:
-      "Any of the fields. Absent fields keep their values. One of the limits must be left.",
+    description: "Any of the fields. Absent fields are unchanged. At least one limit must remain.",
     examples: [{ rate_per_second: 0.5 }]
   })
 export type QueueUpdate = typeof QueueUpdate.Type
@@ -110,21 +109,21 @@ export const Queue = Schema.Struct({
   ...keyFields,
   ...versionField,
   name: Schema.String.annotate({
-    description: "The name for people.",
+    description: "The display name.",
     examples: ["Billing server"]
   }),
   ...tagsField,
   ...limits,
   paused: Schema.Boolean.annotate({
-    description: "Whether it is paused: none of its waiting runs starts."
+    description: "Whether the queue is paused. While paused, no run of the queue starts."
   }),
   running: Schema.Int.annotate({
     description:
-      "How many of its runs hold a slot: they go on, or start in a moment. A slot whose call was " +
-      "lost with its node counts until the call must have ended."
+      "The number of runs that hold a slot: runs in progress or about to start. A slot whose call was " +
+      "lost with its node counts until the call must have finished."
   }),
   waiting: Schema.Int.annotate({
-    description: `How many of its runs are due and wait for a slot, counted up to ${countRunsTo}.`
+    description: `The number of runs that are due and wait for a slot, counted up to ${countRunsTo}.`
   }),
   ...authorFields,
   created_at: createdAt,
@@ -159,7 +158,7 @@ export const QueueDefinition = Schema.Struct(
   .annotate({
     identifier: "QueueDefinition",
     description:
-      "A queue whose key is in the path. An absent limit is none. Fields that only answers have are " +
+      "A queue whose key is in the path. An absent limit means no limit. Fields that only responses have are " +
       "ignored.",
     examples: [exampleDefinition]
   })
@@ -168,7 +167,9 @@ export type QueueDefinition = typeof QueueDefinition.Type
 export const QueueQuery = {
   ...listQuery(["-created_at", "created_at", "name", "-name"]),
   paused: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Shows queues that are paused, or those that are not." })
+    Schema.Boolean.annotate({
+      description: "Returns only queues that are paused, or only queues that are not."
+    })
   )
 }
 

@@ -42,7 +42,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Create a queue",
-          `Tasks and chains name it in \`queue_id\`. ${planAllows("queues", "queues", 100)}`
+          `Tasks and chains refer to the queue by \`queue_id\`. ${planAllows("queues", "queues", 100)}`
         )
       ),
 
@@ -58,7 +58,9 @@ export class QueuesApi extends HttpApiGroup.make("queues")
 
     HttpApiEndpoint.get("get", "/:queue_id", { params: queue, success: Queue, error: NotFound })
       .annotate(Access, Access.scope("tasks:read"))
-      .annotateMerge(docs("Get a queue", "The queue, and how many runs go on and wait in it.")),
+      .annotateMerge(
+        docs("Get a queue", "The queue, and how many of its runs are in progress and waiting.")
+      ),
 
     ...versionEndpoints({
       noun: "a queue",
@@ -80,7 +82,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Change a queue",
-          "Applies from the next run that starts. Running calls are not cut off, so after `max_concurrency` is lowered more than that many may run for a while."
+          "Applies from the next run that starts. Running calls are not aborted, so more than a lowered `max_concurrency` may run for a while."
         )
       ),
 
@@ -93,7 +95,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Delete a queue",
-          "While tasks or chains name it, the answer is 409, because their runs would lose their limit. Delayed tasks that have run do not count."
+          "While tasks or chains use the queue, the response is 409, because their runs would lose their limit. Delayed tasks that have run do not count."
         )
       ),
 
@@ -106,7 +108,7 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Pause a queue",
-          "Its runs wait until it resumes. Those that have started go on. Pausing again changes nothing."
+          "Runs of the queue wait until it is resumed. Runs that have started continue. Pausing again changes nothing."
         )
       ),
 
@@ -116,7 +118,9 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       error: NotFound
     })
       .annotate(Access, Access.scope("tasks:write"))
-      .annotateMerge(docs("Resume a queue", "Its runs start again, the most overdue first."))
+      .annotateMerge(
+        docs("Resume a queue", "Runs of the queue start again, the most overdue first.")
+      )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/queues")
@@ -124,6 +128,6 @@ export class QueuesApi extends HttpApiGroup.make("queues")
     OpenApi.annotations({
       title: "Queues",
       description:
-        "Limits that tasks and chains share: how many of their runs go on at once, and how often one begins."
+        "Limits that tasks and chains share: how many of their runs are in progress, and how often a run starts."
     })
   ) {}

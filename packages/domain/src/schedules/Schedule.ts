@@ -18,19 +18,19 @@ const notValid = (problem: string) => `is not valid: ${problem}`
 
 const fiveFields =
   "A cron expression with five fields: minute hour day-of-month month day-of-week. The day of " +
-  "month may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to " +
+  "month may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to " +
   "the 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, " +
-  "`@daily`, `@weekly`, `@monthly` and `@yearly` are taken too."
+  "`@daily`, `@weekly`, `@monthly` and `@yearly` are accepted too."
 
-/** A cron expression as its author wrote it, with each run of white space reduced to one space. */
+/** A cron expression as its author wrote it, with whitespace collapsed to single spaces. */
 export const Schedule = scheduleOf(
-  `${fiveFields} With \`precision: "second"\` a sixth may come before them, for seconds; then ` +
+  `${fiveFields} With \`precision: "second"\`, a sixth field for seconds may come first; then ` +
     `firings must be at least ${leastGapSeconds} seconds apart.`,
   (text) => scheduleProblems(text)
 )
 export type Schedule = typeof Schedule.Type
 
-/** The problem of a schedule that has seconds without `precision: "second"`. */
+/** Returns the problem with a schedule that has seconds without `precision: "second"`. */
 export const precisionProblem = (
   schedule: Schedule,
   precision: "minute" | "second" | undefined
@@ -49,21 +49,21 @@ export const MinuteSchedule = scheduleOf(fiveFields, (text) =>
 export const DstOverlap = Schema.Literals(["first", "both"])
 export type DstOverlap = typeof DstOverlap.Type
 
-/** See the type of this name in `@scheduling/schedules/Firings`. */
+/** See `ClockChange` in `@scheduling/schedules/Firings`. */
 export const ClockChange = Schema.Literals(["moved", "doubled", "dropped"])
 export type ClockChange = typeof ClockChange.Type
 
 export const PreviewedFiring = Schema.Struct({
-  at: Timestamp.annotate({ description: "When it fires." }),
+  at: Timestamp.annotate({ description: "When the schedule fires." }),
   local: Schema.String.annotate({
-    description: "The same moment on the clocks of the time zone, with its offset from UTC.",
+    description: "The same time in the schedule's time zone, with its UTC offset.",
     examples: ["2026-10-25T02:30:00+02:00"]
   }),
   clock_change: Schema.NullOr(ClockChange).annotate({
-    description: "What a clock change did to this firing. Null if it was not affected."
+    description: "The effect of a clock change on this firing. Null if not affected."
   }),
   excluded: Schema.Boolean.annotate({
-    description: "Whether it is on an excluded day, so that this is not a firing."
+    description: "Whether the day is excluded, so that the schedule does not fire."
   })
 })
 export type PreviewedFiring = typeof PreviewedFiring.Type

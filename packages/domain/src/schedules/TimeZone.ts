@@ -1,7 +1,7 @@
 import { canonicalZone, zoneProblem } from "@scheduling/schedules/canonicalZone"
 import { Schema, SchemaTransformation } from "effect"
 
-/** The name of an IANA time zone, in the casing of its database. */
+/** The name of an IANA time zone, with the letter case of the IANA database. */
 export const TimeZone = Schema.String.annotate({
   description: "An IANA time zone name.",
   examples: ["Europe/Berlin", "UTC"]

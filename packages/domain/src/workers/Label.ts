@@ -3,8 +3,8 @@ import { Schema } from "effect"
 const maxLabels = 20
 
 /**
- * A label of a worker, such as its location or what it can reach. Tasks name the labels that their
- * worker must have.
+ * A label of a worker, such as its location or a network that it can reach. Tasks name the labels
+ * that their worker must have.
  */
 export const Label = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,62}$/, {

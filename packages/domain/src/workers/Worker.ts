@@ -68,7 +68,7 @@ const example = {
   updated_at: "2026-01-31T09:30:00.000Z"
 } as const
 
-/** A worker, whose agent a user runs in a network that the service cannot reach. */
+/** A worker, whose agent runs in a network that the service cannot reach. */
 export const Worker = Schema.Struct(fields).annotate({ identifier: "Worker", examples: [example] })
 export type Worker = typeof Worker.Type
 
@@ -77,12 +77,12 @@ export const WorkerPage = Page("WorkerPage", Worker)
 export const CreatedWorker = Schema.Struct({
   ...fields,
   token: secret("worker_token", {
-    description: "The token itself. Only this answer shows it.",
+    description: "The token. Only this response contains it.",
     examples: [exampleToken]
   })
 }).annotate({
   identifier: "CreatedWorker",
-  description: "Only this answer contains the token. Store it now: it cannot be shown again."
+  description: "Only this response contains the token. Store it now; it cannot be shown again."
 })
 export type CreatedWorker = typeof CreatedWorker.Type
 
@@ -97,7 +97,7 @@ export const WorkerInput = Schema.Struct({
   name,
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
-      description: "The labels by which tasks choose the worker. None when absent."
+      description: "The labels by which tasks choose the worker. Defaults to none."
     })
   )
 }).annotate({
@@ -111,7 +111,7 @@ export const WorkerUpdate = Schema.Struct({
   labels: Schema.optionalKey(WorkerLabels)
 }).annotate({
   identifier: "WorkerUpdate",
-  description: "Any of the fields. Absent fields keep their values.",
+  description: "Any of the fields. Absent fields are unchanged.",
   examples: [{ labels: ["office"] }]
 })
 export type WorkerUpdate = typeof WorkerUpdate.Type
@@ -127,7 +127,7 @@ export const LeakedWorkerToken = Schema.Struct({
 export const WorkerRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
-      description: "Number of seconds for which the old token still works. 0 when absent.",
+      description: "Number of seconds for which the old token still works. Defaults to 0.",
       examples: [3600]
     })
   )

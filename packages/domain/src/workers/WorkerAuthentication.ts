@@ -8,7 +8,7 @@ export class InvalidWorkerToken extends ApiError<InvalidWorkerToken>()("InvalidW
   status: 401,
   code: "invalid_worker_token",
   message:
-    "The request has no valid token of a worker. Send the header `Authorization: Bearer pwk_...`.",
+    "The request has no valid worker token. Send the header `Authorization: Bearer pwk_...`.",
   headers: () => ({ "www-authenticate": 'Bearer error="invalid_token"' })
 }) {}
 
@@ -27,7 +27,7 @@ export class CurrentWorker extends Context.Service<
   }
 >()("@scheduling/domain/workers/CurrentWorker") {}
 
-/** Admits only tokens of workers. No other endpoint admits them. */
+/** Accepts only worker tokens. No other endpoint accepts worker tokens. */
 export class WorkerAuthentication extends HttpApiMiddleware.Service<
   WorkerAuthentication,
   { provides: CurrentWorker }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { TaskId } from "../executions/Execution.ts"
-import { maxAnswerSeconds } from "../calls/CallOptions.ts"
+import { maxResponseSeconds } from "../calls/CallOptions.ts"
 import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
@@ -11,7 +11,9 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { WorkerLabels } from "./Label.ts"
 import { maxWorkerNameLength } from "./Worker.ts"
 
-/** The version of the protocol. It changes when agents with the previous version no longer work. */
+/**
+ * The version of the protocol. Incremented when agents with the previous version no longer work.
+ */
 export const workerProtocol = 1
 
 export const maxSlots = 100
@@ -19,13 +21,13 @@ export const maxResults = 200
 export const maxClaimWaitSeconds = 30
 
 /**
- * The number of runs in one claim. A busy agent claims runs ahead, so that its slots do not wait
- * for the next claim.
+ * The maximum number of runs per claim. A busy agent claims runs ahead of time, so that its slots
+ * do not wait for the next claim.
  */
 export const maxClaimed = 2 * maxSlots
 
 /**
- * The number of runs that an agent holds per slot: running, waiting for a slot, or with an
+ * The maximum number of runs that an agent holds per slot: running, waiting for a slot, or with an
  * unacknowledged result.
  */
 export const maxHeldPerSlot = 4
@@ -37,7 +39,7 @@ const maxHeaderLength = 4_096
 /** The latest time of a JavaScript date. */
 const latestMs = 8.64e15
 
-/** Text for a header or a log, without control characters, which could add lines. */
+/** A string for a header or a log, without control characters, which could inject lines. */
 const printable = (max: number) =>
   Schema.String.check(
     Schema.isMaxLength(max),
@@ -51,7 +53,7 @@ const slotsUpTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minim
 
 const Session = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
   {
-    description: "The session from the answer to the hello.",
+    description: "The session from the response to the hello.",
     examples: [7]
   }
 )
@@ -73,7 +75,7 @@ export const WorkerHello = Schema.Struct({
   }),
   labels: Schema.optionalKey(
     WorkerLabels.annotate({
-      description: "The labels of the worker for which the agent claims runs. All when absent."
+      description: "The labels of the worker for which the agent claims runs. Defaults to all."
     })
   )
 }).annotate({ identifier: "WorkerHello" })
@@ -90,7 +92,7 @@ export const WorkerWelcome = Schema.Struct({
   }),
   beat_seconds: between(1, maxBeatSeconds).annotate({
     description:
-      "The interval of beats while runs are in progress. The answers contain cancellations."
+      "The heartbeat interval in seconds while runs are in progress. Heartbeat responses carry cancellations."
   })
 }).annotate({ identifier: "WorkerWelcome" })
 export type WorkerWelcome = typeof WorkerWelcome.Type
@@ -98,7 +100,7 @@ export type WorkerWelcome = typeof WorkerWelcome.Type
 export const WorkerClaim = Schema.Struct({
   session: Session,
   slots: slotsUpTo(maxClaimed).annotate({
-    description: "The greatest number of runs to return.",
+    description: "The maximum number of runs to return.",
     examples: [16]
   }),
   wait_seconds: Schema.Int.check(
@@ -107,20 +109,20 @@ export const WorkerClaim = Schema.Struct({
   idle: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
-        "True if the agent holds no run and its last claim returned none. The service can then be slower to start waiting."
+        "True if the agent holds no run and its last claim returned none. The service may then take longer to start waiting."
     })
   ),
   watching: Schema.optionalKey(
     Watching.annotate({
-      description: "The `watching` of the last answer to a beat. Empty when absent."
+      description: "The `watching` of the last heartbeat response. Defaults to empty."
     })
   )
 }).annotate({ identifier: "WorkerClaim" })
 export type WorkerClaim = typeof WorkerClaim.Type
 
 /**
- * The signature by which the receiver verifies a call. The service signs, because the agent must
- * not have the secret.
+ * The signature by which the recipient verifies a call. The service signs the call, because the
+ * agent must not have the secret.
  */
 export const CallSignature = Schema.Struct({
   id: printable(maxHeaderLength),
@@ -129,7 +131,7 @@ export const CallSignature = Schema.Struct({
 }).annotate({ identifier: "CallSignature" })
 export type CallSignature = typeof CallSignature.Type
 
-/** The rules that decide which answers are a success. 2xx when absent. */
+/** The rules that decide whether a response is a success. Defaults to any 2xx status. */
 const Success = Schema.Struct({
   success_codes: Schema.optionalKey(Schema.Array(Schema.String)),
   body_contains: Schema.optionalKey(Schema.String),
@@ -138,20 +140,20 @@ const Success = Schema.Struct({
 
 export const WorkerCall = Schema.Struct({
   run_id: ExecutionId,
-  lease: Lease.annotate({ description: "The lease, to be sent back unchanged with the result." }),
+  lease: Lease.annotate({ description: "The lease. Send it back unchanged with the result." }),
   attempt: Schema.Int,
   deadline: Timestamp.annotate({
-    description: "When the lease ends, unless the agent sends a beat before."
+    description: "When the lease expires, unless the agent sends a heartbeat before."
   }),
   method: CallMethod,
   url: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.NullOr(Schema.String),
-  timeout_seconds: between(1, maxAnswerSeconds),
+  timeout_seconds: between(1, maxResponseSeconds),
   success: Schema.optionalKey(Success),
   secrets: Schema.optionalKey(
     Schema.Array(Schema.String).annotate({
-      description: "What the agent masks wherever it comes back, in the answer and its headers."
+      description: "Secrets that the agent masks in the response body and headers."
     })
   ),
   complete_url: Schema.optionalKey(
@@ -171,7 +173,7 @@ export const WorkerCalls = Schema.Struct({
   calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxClaimed)),
   beat: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True if the watched processes have changed: send a beat now."
+      description: "True if the watched processes have changed. Send a heartbeat now."
     })
   )
 }).annotate({ identifier: "WorkerCalls" })
@@ -185,7 +187,7 @@ const Held = Schema.Struct({
 export const WorkerOutcome = oneOf(["success", "retryable", "failed", "cancelled", "returned"], {
   identifier: "WorkerOutcome",
   description:
-    "`success`, `retryable` and `failed` are results of a call. `cancelled`: the call was cut off on the service's request. `returned`: the call was not made, and another worker can make it."
+    "`success`, `retryable` and `failed` are results of a call. `cancelled`: the call was aborted on the service's request. `returned`: the call was not made, and another worker can make it."
 })
 export type WorkerOutcome = typeof WorkerOutcome.Type
 
@@ -193,7 +195,10 @@ const Milliseconds = Schema.NullOr(
   Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 }))
 )
 
-/** How the exchange of a call went. Absent if nothing was sent, and from agents that do not say. */
+/**
+ * Timings and response headers of a call. Absent if nothing was sent, and from agents that do not
+ * report them.
+ */
 const WorkerExchange = Schema.Struct({
   dns_ms: Milliseconds,
   connect_ms: Milliseconds,
@@ -201,7 +206,7 @@ const WorkerExchange = Schema.Struct({
   wait_ms: Milliseconds,
   headers: Schema.NullOr(
     text({ min: 0, max: 4_096 }).annotate({
-      description: "The headers of the answer, a line for each. Credentials are masked."
+      description: "The response headers, one per line. Credentials are masked."
     })
   )
 }).annotate({ identifier: "WorkerExchange" })
@@ -219,11 +224,11 @@ export const WorkerResult = Schema.Struct({
   ),
   duration_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })),
   ended_ago_ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })).annotate({
-    description: "Milliseconds since the call finished, so that clocks need not agree."
+    description: "Milliseconds since the call finished. Relative, so that clocks need not agree."
   }),
   completes_later: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True if the answer was 202 with `Scheduling-Complete: later`."
+      description: "True if the response was 202 with `Scheduling-Complete: later`."
     })
   ),
   exchange: Schema.optionalKey(WorkerExchange)
@@ -266,7 +271,7 @@ export const WorkerReceipts = Schema.Struct({
 
 const maxReports = 50
 
-/** The number of watched processes per worker. Further ones are not watched. */
+/** The maximum number of watched processes per worker. Further processes are not watched. */
 export const maxWatched = 50
 
 export const WatchedProcess = Schema.Struct({
@@ -301,12 +306,12 @@ export const WorkerBeat = Schema.Struct({
   }),
   reports: Schema.optionalKey(
     Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
-      description: "Observations of watched processes since the last beat."
+      description: "Observations of watched processes since the last heartbeat."
     })
   ),
   leaving: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True if the agent stops. Its runs go to other workers."
+      description: "True if the agent is shutting down. Its runs go to other workers."
     })
   )
 }).annotate({ identifier: "WorkerBeat" })
@@ -315,12 +320,12 @@ export type WorkerBeat = typeof WorkerBeat.Type
 export const WorkerOrders = Schema.Struct({
   cancel: Schema.Array(ExecutionId)
     .check(Schema.isMaxLength(maxHeld))
-    .annotate({ description: "Calls to cut off." }),
+    .annotate({ description: "Runs whose calls the agent must abort." }),
   watch: Schema.Array(WatchedProcess)
     .check(Schema.isMaxLength(maxWatched))
     .annotate({ description: "Processes to watch." }),
   watching: Watching.annotate({
-    description: "The hash of `watch`, to be sent with the next claim."
+    description: "The hash of `watch`. Send it with the next claim."
   })
 }).annotate({ identifier: "WorkerOrders" })
 export type WorkerOrders = typeof WorkerOrders.Type

@@ -19,7 +19,7 @@ import {
 export class AgentOutdated extends ApiError<AgentOutdated>()("AgentOutdated", {
   status: 409,
   code: "agent_outdated",
-  message: `The service speaks version ${workerProtocol} of the worker protocol, and this agent another one. Install the version of the agent that belongs to the service.`
+  message: `The service speaks version ${workerProtocol} of the worker protocol, and this agent speaks another version. Install the agent version that matches the service.`
 }) {}
 
 export class SessionEnded extends ApiError<SessionEnded>()("SessionEnded", {
@@ -27,7 +27,7 @@ export class SessionEnded extends ApiError<SessionEnded>()("SessionEnded", {
   code: "session_ended",
   message: ({ reason }) =>
     reason === "replaced"
-      ? "Another agent has started with the token of this worker and replaced this one."
+      ? "Another agent has started with this worker's token and replaced this one."
       : "The service did not hear from this agent for too long, so other workers took its runs. Start a new session.",
   fields: { reason: Schema.Literals(["replaced", "lost"]) }
 }) {}
@@ -41,7 +41,7 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
     }).annotateMerge(
       docs(
         "Start a session",
-        "Starts the session of an agent. Another agent with the token of this worker loses its session and its runs."
+        "Starts the session of an agent. Another agent with this worker's token loses its session and its runs."
       )
     ),
 
@@ -50,7 +50,7 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
       success: WorkerOrders,
       error: SessionEnded
     }).annotateMerge(
-      docs("Send a beat", "Renews the session and its leases, and returns calls to cut off.")
+      docs("Send a heartbeat", "Renews the session and its leases, and returns calls to abort.")
     ),
 
     HttpApiEndpoint.post("results", "/results", {
@@ -68,8 +68,8 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
   .prefix("/v1/worker") {}
 
 /**
- * Claims runs. A thousand waiting agents send a hundred of these requests per second. So the
- * request has no body, and the service answers it before its router.
+ * Claims runs. A thousand waiting agents send a hundred of these requests per second, so the
+ * request has no body and bypasses the router.
  */
 export class WorkerClaimsApi extends HttpApiGroup.make("claims")
   .add(
@@ -80,7 +80,7 @@ export class WorkerClaimsApi extends HttpApiGroup.make("claims")
     }).annotateMerge(
       docs(
         "Claim runs",
-        "Answers as soon as a run is due for the worker, or with none when the wait is over. A claim renews the session, like a beat."
+        "Returns as soon as a run is due for the worker, or without runs after `wait_seconds`. A claim renews the session, like a heartbeat."
       )
     )
   )
@@ -93,8 +93,8 @@ export class RoutedWorkerApi extends HttpApi.make("worker")
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" }) {}
 
 /**
- * The protocol between agents and the service. It is a separate API, which neither the reference
- * nor the SDK shows. The service ignores unknown fields, so that an agent can be newer.
+ * The protocol between agents and the service. A separate API that neither the reference nor the
+ * SDK includes. The service ignores unknown fields, so that an agent can be newer than the service.
  */
 export class WorkerApi extends HttpApi.make("worker")
   .add(WorkerProtocolApi)

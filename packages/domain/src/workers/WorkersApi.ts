@@ -35,14 +35,14 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Create a worker",
-          "Only this answer contains the token with which the agent starts. " +
+          "Only this response contains the token with which the agent starts. " +
             planAllows("workers", "workers", 1_000)
         )
       ),
 
     HttpApiEndpoint.get("get", "/:worker_id", { params: worker, success: Worker, error: NotFound })
       .annotate(Access, Access.role("viewer"))
-      .annotateMerge(docs("Get a worker", "The worker, with the details that its agent has sent.")),
+      .annotateMerge(docs("Get a worker", "The worker, with the details that its agent reports.")),
 
     HttpApiEndpoint.patch("update", "/:worker_id", {
       params: worker,
@@ -60,7 +60,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Delete a worker",
-          "The worker's tokens stop working at once. Other workers start its runs again."
+          "The worker's tokens stop working immediately. Other workers restart its runs."
         )
       ),
 
@@ -92,8 +92,8 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Rotate a worker's token",
-          "Creates a new token. The old token works for `grace_seconds` more, and older tokens stop " +
-            "working at once. Without grace, other workers start the worker's runs again."
+          "Creates a new token. The old token keeps working for `grace_seconds`, and older tokens stop " +
+            "working immediately. Without a grace period, other workers restart the worker's runs."
         )
       )
   )
@@ -108,7 +108,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
       .annotateMerge(
         docs(
           "Revoke a leaked worker token",
-          "For anybody who finds a token in public: the token stops working at once, and other workers start its worker's runs again. The answer is always 204, also if the token does not exist. An address can send 100 of these requests in 15 minutes, including those for API keys."
+          "For anyone who finds a leaked token: the token stops working immediately, and other workers restart its worker's runs. The response is always 204, even if the token does not exist. An IP address can send 100 of these requests in 15 minutes, including requests for API keys."
         )
       )
   )
